@@ -1,0 +1,151 @@
+/*
+ * Field tables: what a user may write in a scene, declared once. A table maps the fields of a YAML
+ * mapping onto a C struct and drives reading, --set, range checks, error messages and the reference
+ * in docs/scene.md. Solvers and materials declare their own tables and hand them to the scene
+ * reader through the registry below, so that scene/ knows none of them by name.
+ */
+#ifndef SPATE_CORE_FIELDS_H
+#define SPATE_CORE_FIELDS_H
+
+#include "core/context.h"
+#include <math.h>
+#include <stddef.h>
+
+typedef enum field_type {
+    FIELD_NUMBER,  /* double */
+    FIELD_INTEGER, /* int64_t */
+    FIELD_FLAG,    /* bool: true or false */
+    FIELD_TEXT,    /* const char *, NULL when absent */
+    FIELD_CHOICE,  /* int: index into choices */
+    FIELD_VECTOR,  /* double[3]; the scene's dimension decides how many are read; 2D: z is 0 */
+    FIELD_PAIR,    /* double[2]; one number stands for both */
+    FIELD_SPIN,    /* double[3]; 3D: a vector, 2D: one number, about z */
+    FIELD_PART,    /* a list or mapping the scene reader reads itself; `unit` says what it is */
+} field_type;
+
+typedef struct field {
+    const char *name;
+    field_type type;
+    size_t offset;    /* into the struct the table describes */
+    const char *unit; /* SI unit, "" for a pure number; products by a space, powers by ^:
+                         "kg/m^3", "Pa s". Defaults and ranges are in it and are converted
+                         where a scene says `units: cgs` */
+    bool required;
+    double fallback; /* default of a number, integer, flag, choice, and of each component
+                        of a vector or pair; NAN: `help` tells it; HUGE_VAL: no limit */
+    double min, max; /* allowed range, inclusive; for vectors and pairs: each component */
+    const char *const *choices; /* FIELD_CHOICE: words, closed by NULL */
+    const char *help;           /* one sentence */
+} field;
+
+typedef struct field_table {
+    const char *name; /* e.g. "solver: mpm" */
+    const char *help;
+    const field *fields;
+    int count;
+    size_t size; /* of the struct */
+} field_table;
+
+/* A table of an array of fields that maps onto `type`. */
+#define FIELD_TABLE(title, about, array, type)                                         \
+    {                                                                                  \
+        .name = (title), .help = (about), .fields = (array), .count = COUNT_OF(array), \
+        .size = sizeof(type)                                                           \
+    }
+
+/* Fields in one line each, for the member of the same name; REQUIRED_* must be given. */
+#define NUMBER_FIELD(type_, member, unit_, default_, min_, max_, help_)                            \
+    {                                                                                              \
+        .name = #member, .type = FIELD_NUMBER, .offset = offsetof(type_, member), .unit = (unit_), \
+        .fallback = (default_), .min = (min_), .max = (max_), .help = (help_)                      \
+    }
+#define REQUIRED_NUMBER(type_, member, unit_, min_, max_, help_)                                   \
+    {                                                                                              \
+        .name = #member, .type = FIELD_NUMBER, .offset = offsetof(type_, member), .unit = (unit_), \
+        .required = true, .min = (min_), .max = (max_), .help = (help_)                            \
+    }
+#define INTEGER_FIELD(type_, member, default_, min_, max_, help_)                              \
+    {                                                                                          \
+        .name = #member, .type = FIELD_INTEGER, .offset = offsetof(type_, member), .unit = "", \
+        .fallback = (default_), .min = (min_), .max = (max_), .help = (help_)                  \
+    }
+#define FLAG_FIELD(type_, member, default_, help_)                                          \
+    {                                                                                       \
+        .name = #member, .type = FIELD_FLAG, .offset = offsetof(type_, member), .unit = "", \
+        .fallback = (default_), .help = (help_)                                             \
+    }
+#define TEXT_FIELD(type_, member, help_)                                                    \
+    {                                                                                       \
+        .name = #member, .type = FIELD_TEXT, .offset = offsetof(type_, member), .unit = "", \
+        .help = (help_)                                                                     \
+    }
+#define CHOICE_FIELD(type_, member, default_, words, help_)                                   \
+    {                                                                                         \
+        .name = #member, .type = FIELD_CHOICE, .offset = offsetof(type_, member), .unit = "", \
+        .fallback = (default_), .choices = (words), .help = (help_)                           \
+    }
+#define VECTOR_FIELD(type_, member, unit_, default_, min_, max_, help_)                            \
+    {                                                                                              \
+        .name = #member, .type = FIELD_VECTOR, .offset = offsetof(type_, member), .unit = (unit_), \
+        .fallback = (default_), .min = (min_), .max = (max_), .help = (help_)                      \
+    }
+#define REQUIRED_VECTOR(type_, member, unit_, min_, max_, help_)                                   \
+    {                                                                                              \
+        .name = #member, .type = FIELD_VECTOR, .offset = offsetof(type_, member), .unit = (unit_), \
+        .required = true, .min = (min_), .max = (max_), .help = (help_)                            \
+    }
+#define PAIR_FIELD(type_, member, unit_, default_, min_, max_, help_)                            \
+    {                                                                                            \
+        .name = #member, .type = FIELD_PAIR, .offset = offsetof(type_, member), .unit = (unit_), \
+        .fallback = (default_), .min = (min_), .max = (max_), .help = (help_)                    \
+    }
+#define PART_FIELD(name_, what, required_, help_)                                     \
+    {                                                                                 \
+        .name = (name_), .type = FIELD_PART, .unit = (what), .required = (required_), \
+        .help = (help_)                                                               \
+    }
+
+/* Ranges of use. A number that must be > 0 has SMALLEST as its min. */
+#define ANY_MIN  (-HUGE_VAL)
+#define ANY_MAX  (HUGE_VAL)
+#define SMALLEST 1e-300
+
+/* Units of the scene: the default gravity and the documentation follow them. */
+typedef enum unit_system { UNITS_SI, UNITS_CGS } unit_system;
+
+/* What a solver or material is told when its fields have been read and it checks them together. On
+ * bad values it writes the field's name to *at and a message to `message`, and returns false. */
+typedef struct field_report {
+    const char *at;
+    char message[512];
+} field_report;
+
+/* A material model: `model: liquid`. */
+typedef struct material_type {
+    const char *name;
+    field_table table;
+    /* Checks the parameters together and derives what can be derived (moduli, per dimension). */
+    bool (*prepare)(void *parameters, int dim, field_report *report);
+    /* Offset of the double `density` (kg/m^3), which every model has. */
+    size_t density_offset;
+} material_type;
+
+/* A solver as the scene reader sees it: `solver: {type: mpm, ...}`. */
+typedef struct solver_declaration {
+    const char *name;
+    field_table table;
+    bool (*prepare)(void *options, int dim, field_report *report);
+    const char *const *material_names; /* models it can run, closed by NULL */
+} solver_declaration;
+
+/* Every solver and material in the build; src/solver/registry.c defines it. */
+typedef struct registry {
+    const solver_declaration *const *solvers;
+    int solver_count;
+    const material_type *const *materials;
+    int material_count;
+} registry;
+
+extern const registry spate_registry;
+
+#endif

@@ -1,0 +1,397 @@
+/*
+ * Files on a POSIX system. A file that is replaced is written beside the old one as "<path>.tmp",
+ * synced where asked for, and renamed over it, so that at any moment one whole file is there.
+ */
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE /* realpath, O_CLOEXEC */
+#endif
+#include "core/file.h"
+#include "core/arena.h"
+#include "core/text.h"
+#include <assert.h>
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { BUFFER_BYTES = 64 * 1024, NEW_FILE_MODE = 0666, NEW_FOLDER_MODE = 0777 };
+
+_Static_assert(PATH_SIZE >= PATH_MAX, "realpath needs the room");
+
+/* Repeats a system call that a signal has cut short. */
+#define RETRY(call)                              \
+    ({                                           \
+        __typeof__(call) result_;                \
+        do result_ = (call);                     \
+        while (result_ == -1 && errno == EINTR); \
+        result_;                                 \
+    })
+
+/* ---- Messages ------------------------------------------------------------------------- */
+
+/* What someone can do about a failed write. */
+static const char *remedy_for_writing(int error) {
+    switch (error) {
+    case ENOSPC:
+    case EDQUOT: return "free some space or choose another folder with -o";
+    case EFBIG: return "this file system takes no larger files; choose another folder with -o";
+    case EACCES:
+    case EPERM:
+    case EROFS: return "check the permissions or choose another folder with -o";
+    case ENOENT:
+    case ENOTDIR: return "make the folder first or choose another one with -o";
+    case EISDIR:
+    case ENOTEMPTY: return "a folder is in the way; remove it or choose another name";
+    case EMFILE:
+    case ENFILE: return "too many files are open; raise the limit with ulimit -n";
+    case ENAMETOOLONG: return "choose a shorter name";
+    default: return "check the disk or choose another folder with -o";
+    }
+}
+
+static spate_status fail_to(spate_context *ctx, const char *action, const char *path, int error) {
+    if (error == ENOMEM)
+        return fail(ctx, SPATE_OUT_OF_MEMORY, "cannot %s %s: out of memory", action, path);
+    return fail(ctx, SPATE_IO_ERROR, "cannot %s %s: %s; %s", action, path,
+                text_of_errno(ctx, error), remedy_for_writing(error));
+}
+
+static spate_status fail_to_read(spate_context *ctx, const char *path, int error) {
+    const char *remedy = error == ENOENT || error == ENOTDIR ? "check the path"
+                         : error == EACCES || error == EPERM ? "check the permissions"
+                         : error == EISDIR                   ? "give a file in it"
+                                                             : "check the disk";
+    return fail(ctx, SPATE_IO_ERROR, "cannot read %s: %s; %s", path, text_of_errno(ctx, error),
+                remedy);
+}
+
+static spate_status fail_too_long(spate_context *ctx, const char *path) {
+    return fail(ctx, SPATE_IO_ERROR,
+                "the path %.200s... is longer than %d bytes; choose a shorter one", path,
+                PATH_SIZE - 1);
+}
+
+/* ---- Reading -------------------------------------------------------------------------- */
+
+static spate_status fail_too_large(spate_context *ctx, const char *path, size_t limit) {
+    return fail(ctx, SPATE_BAD_INPUT,
+                "%s is larger than %zu bytes, the most that is read from a file of this kind", path,
+                limit);
+}
+
+/* Reads to the end of an open file. It may be a pipe, or grow meanwhile, so its size is a hint. */
+static spate_status read_all(spate_context *ctx, int fd, const char *path, size_t limit,
+                             size_t hint, char **bytes, size_t *length) {
+    int64_t capacity = 0;
+    size_t used = 0;
+    TRY(GROW(ctx, *bytes, capacity, (int64_t)hint + 2));
+    for (;;) {
+        /* One byte stays free for the zero. */
+        ssize_t got = RETRY(read(fd, *bytes + used, (size_t)capacity - 1 - used));
+        if (got < 0) return fail_to_read(ctx, path, errno);
+        if (got == 0) break;
+        used += (size_t)got;
+        if (used > limit) return fail_too_large(ctx, path, limit);
+        if (used + 1 == (size_t)capacity) TRY(GROW(ctx, *bytes, capacity, capacity + 1));
+    }
+    (*bytes)[used] = 0;
+    *length = used;
+    return SPATE_OK;
+}
+
+spate_status file_read(spate_context *ctx, const char *path, size_t limit, char **bytes,
+                       size_t *length) {
+    *bytes = NULL;
+    *length = 0;
+    int fd = RETRY(open(path, O_RDONLY | O_CLOEXEC));
+    if (fd < 0) return fail_to_read(ctx, path, errno);
+    spate_status status;
+    struct stat info;
+    if (fstat(fd, &info))
+        status = fail_to_read(ctx, path, errno);
+    else if (S_ISREG(info.st_mode) && (uint64_t)info.st_size > limit)
+        status = fail_too_large(ctx, path, limit);
+    else
+        status = read_all(ctx, fd, path, limit, S_ISREG(info.st_mode) ? (size_t)info.st_size : 4096,
+                          bytes, length);
+    close(fd);
+    if (status) {
+        give(ctx, *bytes);
+        *bytes = NULL;
+    }
+    return status;
+}
+
+/* ---- Writing -------------------------------------------------------------------------- */
+
+/* Writes all of it; false with errno set. */
+static bool write_all(int fd, const char *bytes, size_t length) {
+    while (length > 0) {
+        ssize_t done = RETRY(write(fd, bytes, length));
+        if (done < 0) return false;
+        bytes += done;
+        length -= (size_t)done;
+    }
+    return true;
+}
+
+static void write_buffer(file_writer *w) {
+    if (!w->error && !write_all(w->fd, w->buffer, w->used)) w->error = errno;
+    w->used = 0;
+}
+
+/* Opens w->temporary, or w->path where that is empty. After a failure the writer is a closed one.
+ */
+static spate_status start(file_writer *w, int flags) {
+    w->fd = -1;
+    w->buffer = take(w->ctx, BUFFER_BYTES, 1);
+    if (!w->buffer) return SPATE_OUT_OF_MEMORY;
+    const char *name = w->temporary[0] ? w->temporary : w->path;
+    w->fd = RETRY(open(name, flags | O_WRONLY | O_CLOEXEC, NEW_FILE_MODE));
+    if (w->fd >= 0) return SPATE_OK;
+    spate_status status = fail_to(w->ctx, "write", w->path, errno);
+    give(w->ctx, w->buffer);
+    w->buffer = NULL;
+    return status;
+}
+
+spate_status file_create(spate_context *ctx, const char *path, bool sync, file_writer *w) {
+    *w = (file_writer){.ctx = ctx, .fd = -1, .sync = sync, .kept = -1};
+    if (strlen(path) + sizeof ".tmp" > PATH_SIZE) return fail_too_long(ctx, path);
+    strcpy(w->path, path);
+    /* A link stays: the file it leads to is replaced. */
+    struct stat info;
+    bool exists = !lstat(path, &info);
+    if (exists && S_ISLNK(info.st_mode)) {
+        char target[PATH_SIZE];
+        if (!realpath(path, target)) return fail_to(ctx, "write", path, errno);
+        if (strlen(target) + sizeof ".tmp" > PATH_SIZE) return fail_too_long(ctx, target);
+        strcpy(w->path, target);
+        exists = !lstat(w->path, &info);
+    }
+    if (exists && S_ISDIR(info.st_mode)) return fail_to(ctx, "write", path, EISDIR);
+    /* A device or a pipe is written to, never replaced. */
+    if (exists && !S_ISREG(info.st_mode)) return start(w, 0);
+    snprintf(w->temporary, sizeof w->temporary, "%.*s.tmp", PATH_SIZE - 5, w->path);
+    return start(w, O_CREAT | O_TRUNC | O_NOFOLLOW);
+}
+
+spate_status file_append(spate_context *ctx, const char *path, file_writer *w) {
+    *w = (file_writer){.ctx = ctx, .fd = -1, .kept = -1};
+    if (strlen(path) >= PATH_SIZE) return fail_too_long(ctx, path);
+    strcpy(w->path, path);
+    TRY(start(w, O_CREAT | O_APPEND));
+    struct stat info;
+    if (!fstat(w->fd, &info) && S_ISREG(info.st_mode)) w->kept = info.st_size;
+    return SPATE_OK;
+}
+
+void file_write(file_writer *w, const void *bytes, size_t length) {
+    assert(w->buffer);
+    if (w->error || length == 0) return;
+    if (length > BUFFER_BYTES - w->used) write_buffer(w);
+    if (length >= BUFFER_BYTES) {
+        if (!w->error && !write_all(w->fd, bytes, length)) w->error = errno;
+        return;
+    }
+    memcpy(w->buffer + w->used, bytes, length);
+    w->used += length;
+}
+
+void file_print(file_writer *w, const char *format, ...) {
+    assert(w->buffer);
+    if (w->error) return;
+    va_list args, again;
+    va_start(args, format);
+    va_copy(again, args);
+    const size_t room = BUFFER_BYTES - w->used;
+    int length = text_format(w->ctx, w->buffer + w->used, room, format, args);
+    if (length < 0) {
+        w->error = ENOMEM;
+    } else if ((size_t)length < room) {
+        w->used += (size_t)length;
+    } else {
+        /* It did not fit behind what waits there already. */
+        char *piece = take(w->ctx, (size_t)length + 1, 1);
+        if (piece) {
+            text_format(w->ctx, piece, (size_t)length + 1, format, again);
+            file_write(w, piece, (size_t)length);
+        } else {
+            w->error = ENOMEM;
+        }
+        give(w->ctx, piece);
+    }
+    va_end(again);
+    va_end(args);
+}
+
+/* Cuts a file that is added to back to what is known to be whole. */
+static void cut_back(file_writer *w) {
+    if (w->kept >= 0 && RETRY(ftruncate(w->fd, (off_t)w->kept)) && !w->error) w->error = errno;
+}
+
+spate_status file_flush(file_writer *w) {
+    assert(w->buffer);
+    write_buffer(w);
+    if (w->error) {
+        cut_back(w);
+        return fail_to(w->ctx, "write", w->path, w->error);
+    }
+    struct stat info;
+    if (w->kept >= 0 && !fstat(w->fd, &info)) w->kept = info.st_size;
+    return SPATE_OK;
+}
+
+/* Makes a rename last through a crash. Not every file system can do this for a folder, and the file
+ * itself is whole either way, so failures are passed over. */
+static void sync_folder_of(const char *path) {
+    char folder[PATH_SIZE];
+    snprintf(folder, sizeof folder, "%s", path);
+    char *slash = strrchr(folder, '/');
+    if (!slash)
+        strcpy(folder, ".");
+    else
+        slash[slash == folder] = 0;
+    int fd = RETRY(open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+    if (fd < 0) return;
+    RETRY(fsync(fd));
+    close(fd);
+}
+
+/* Closes the descriptor and gives the buffer back. */
+static void release(file_writer *w) {
+    if (close(w->fd) && errno != EINTR && !w->error) w->error = errno;
+    w->fd = -1;
+    give(w->ctx, w->buffer);
+    w->buffer = NULL;
+    w->used = 0;
+}
+
+spate_status file_close(file_writer *w) {
+    if (!w->buffer) return SPATE_OK;
+    write_buffer(w);
+    /* Pipes and devices have nothing to sync (EINVAL). */
+    if (!w->error && w->sync && RETRY(fsync(w->fd)) && errno != EINVAL) w->error = errno;
+    if (w->error) cut_back(w);
+    release(w);
+    if (!w->error && w->temporary[0] && rename(w->temporary, w->path)) w->error = errno;
+    if (w->error) {
+        if (w->temporary[0]) unlink(w->temporary);
+        return fail_to(w->ctx, "write", w->path, w->error);
+    }
+    if (w->sync && w->temporary[0]) sync_folder_of(w->path);
+    return SPATE_OK;
+}
+
+void file_abandon(file_writer *w) {
+    if (!w->buffer) return;
+    cut_back(w);
+    release(w);
+    if (w->temporary[0]) unlink(w->temporary);
+}
+
+/* ---- Names and folders ---------------------------------------------------------------- */
+
+spate_status file_rename(spate_context *ctx, const char *from, const char *to) {
+    if (!rename(from, to)) return SPATE_OK;
+    const int error = errno;
+    return fail(ctx, SPATE_IO_ERROR, "cannot rename %s to %s: %s; %s", from, to,
+                text_of_errno(ctx, error), remedy_for_writing(error));
+}
+
+spate_status file_remove(spate_context *ctx, const char *path) {
+    if (!unlink(path) || errno == ENOENT) return SPATE_OK;
+    return fail_to(ctx, "remove", path, errno);
+}
+
+spate_status file_truncate(spate_context *ctx, const char *path, size_t length) {
+    if (!RETRY(truncate(path, (off_t)length))) return SPATE_OK;
+    return fail_to(ctx, "shorten", path, errno);
+}
+
+bool file_exists(const char *path) {
+    struct stat info;
+    return !stat(path, &info);
+}
+
+bool file_is_folder(const char *path) {
+    struct stat info;
+    return !stat(path, &info) && S_ISDIR(info.st_mode);
+}
+
+int64_t file_size(const char *path) {
+    struct stat info;
+    return stat(path, &info) ? -1 : (int64_t)info.st_size;
+}
+
+spate_status file_make_folder(spate_context *ctx, const char *path) {
+    char part[PATH_SIZE];
+    const size_t length = strlen(path);
+    if (length >= PATH_SIZE) return fail_too_long(ctx, path);
+    memcpy(part, path, length + 1);
+    /* Parents first: the path is cut at one slash after the other. */
+    for (size_t i = 1; i <= length; i++) {
+        if (path[i] != '/' && path[i] != 0) continue;
+        part[i] = 0;
+        const int error = mkdir(part, NEW_FOLDER_MODE) ? errno : 0;
+        if (error && !file_is_folder(part)) {
+            if (error == EEXIST)
+                return fail(
+                    ctx, SPATE_IO_ERROR,
+                    "cannot make the folder %s: %s is a file; choose another folder with -o", path,
+                    part);
+            return fail_to(ctx, "make the folder", path, error);
+        }
+        part[i] = path[i];
+    }
+    return SPATE_OK;
+}
+
+static int compare_names(const void *a, const void *b) {
+    return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+/* The names in an open folder, in no order. */
+static spate_status read_names(arena *a, DIR *folder, const char *path, char ***names,
+                               int64_t *count) {
+    int64_t capacity = 0;
+    for (;;) {
+        errno = 0;
+        const struct dirent *entry = readdir(folder);
+        if (!entry) return errno ? fail_to_read(a->ctx, path, errno) : SPATE_OK;
+        if (!strcmp(entry->d_name, ".") || !strcmp(entry->d_name, "..")) continue;
+        TRY(GROW(a->ctx, *names, capacity, *count + 1));
+        char *name = arena_text(a, entry->d_name, strlen(entry->d_name));
+        if (!name) return SPATE_OUT_OF_MEMORY;
+        (*names)[(*count)++] = name;
+    }
+}
+
+spate_status file_list(spate_context *ctx, const char *folder,
+                       spate_status (*visit)(const char *name, void *user), void *user) {
+    DIR *opened = opendir(folder);
+    if (!opened) return fail_to_read(ctx, folder, errno);
+    arena a = arena_create(ctx);
+    char **names = NULL;
+    int64_t count = 0;
+    spate_status status = read_names(&a, opened, folder, &names, &count);
+    closedir(opened);
+    if (!status && count) qsort(names, (size_t)count, sizeof *names, compare_names);
+    for (int64_t i = 0; i < count && !status; i++) status = visit(names[i], user);
+    give(ctx, names);
+    arena_free(&a);
+    return status;
+}
+
+spate_status path_join(spate_context *ctx, const char *folder, const char *name, char *out) {
+    const size_t length = folder ? strlen(folder) : 0;
+    const bool alone = length == 0 || name[0] == '/';
+    const char *between = alone || folder[length - 1] == '/' ? "" : "/";
+    int written = snprintf(out, PATH_SIZE, "%s%s%s", alone ? "" : folder, between, name);
+    return written >= 0 && written < PATH_SIZE ? SPATE_OK : fail_too_long(ctx, name);
+}

@@ -1,0 +1,57 @@
+/*
+ * Files: whole reads with a limit, buffered writes, and replacing a file so that the old or the new
+ * one is there whatever happens (temporary name, sync, rename, sync of the folder).
+ * All system calls on files are in file.c.
+ */
+#ifndef SPATE_CORE_FILE_H
+#define SPATE_CORE_FILE_H
+
+#include "core/context.h"
+
+/* Reads a whole file into memory from take(); a zero follows the last byte (not counted). */
+spate_status file_read(spate_context *ctx, const char *path, size_t limit, char **bytes,
+                       size_t *length);
+
+enum { PATH_SIZE = 4096 };
+
+/* A file being written. Errors are kept and reported by file_close. */
+typedef struct file_writer {
+    spate_context *ctx;
+    int fd;
+    int error; /* errno of the first failure, 0 for none */
+    char path[PATH_SIZE];
+    char temporary[PATH_SIZE]; /* written under this name, then renamed; empty when appending */
+    char *buffer;
+    size_t used;
+    bool sync;
+    int64_t kept; /* appending: the length that a failure goes back to; -1 when it cannot */
+} file_writer;
+
+/* Starts a file that replaces `path` when closed. With `sync` it is on disk before the rename. */
+spate_status file_create(spate_context *ctx, const char *path, bool sync, file_writer *w);
+/* Opens a file to add to its end; what is written is flushed by file_flush or file_close. A failure
+ * cuts the file back to the last flush, so whole rows stay whole. */
+spate_status file_append(spate_context *ctx, const char *path, file_writer *w);
+void file_write(file_writer *w, const void *bytes, size_t length);
+void file_print(file_writer *w, const char *format, ...) PRINTF_LIKE(2, 3); /* C locale */
+spate_status file_flush(file_writer *w);
+/* Ends the file; after any failure nothing is left but what was there before. */
+spate_status file_close(file_writer *w);
+/* Gives up: removes the temporary file, keeps what was there. Safe on a closed or zeroed writer. */
+void file_abandon(file_writer *w);
+
+spate_status file_rename(spate_context *ctx, const char *from, const char *to);
+spate_status file_remove(spate_context *ctx, const char *path); /* a missing file is fine */
+spate_status file_truncate(spate_context *ctx, const char *path, size_t length);
+bool file_exists(const char *path);
+bool file_is_folder(const char *path);
+int64_t file_size(const char *path); /* -1 when there is none */
+/* Makes the folder (parents too); fine when it exists. */
+spate_status file_make_folder(spate_context *ctx, const char *path);
+/* Names in a folder, sorted; calls visit for each until it fails. */
+spate_status file_list(spate_context *ctx, const char *folder,
+                       spate_status (*visit)(const char *name, void *user), void *user);
+/* Joins "folder/name" (or just the name when it is absolute or the folder is empty) into out[PATH_SIZE]; fails when it does not fit. */
+spate_status path_join(spate_context *ctx, const char *folder, const char *name, char *out);
+
+#endif

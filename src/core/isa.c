@@ -1,0 +1,28 @@
+/* Instruction sets by name, and what this machine has of them (GCC/Clang cpu builtins). */
+#include "core/isa.h"
+#include <string.h>
+
+static const char *const names[] = {
+    [ISA_GENERIC] = "generic", [ISA_AVX2] = "avx2", [ISA_AVX512] = "avx512"};
+
+enum isa isa_detect(void) {
+#if defined(__x86_64__) || defined(__i386__)
+    __builtin_cpu_init();
+    if (!__builtin_cpu_supports("avx2") || !__builtin_cpu_supports("fma")) return ISA_GENERIC;
+    if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512vl") &&
+        __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512bw"))
+        return ISA_AVX512;
+    return ISA_AVX2;
+#else
+    return ISA_GENERIC;
+#endif
+}
+
+enum isa isa_lowered(const char *wish) {
+    enum isa best = isa_detect();
+    for (enum isa isa = ISA_GENERIC; wish && isa < best; isa++)
+        if (!strcmp(wish, names[isa])) return isa;
+    return best;
+}
+
+const char *isa_name(enum isa isa) { return names[isa]; }
