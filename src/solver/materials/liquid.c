@@ -1,0 +1,68 @@
+/*
+ * Weakly compressible liquid: p(J) = (kappa / gamma) (J^-gamma - 1), tau = -J p I, which holds no
+ * tension: J <= 1 after every update. Viscosity adds J mu (C + C^T).
+ */
+#include "solver/materials/material.h"
+
+typedef struct liquid {
+    double density, bulk_modulus, gamma, viscosity;
+} liquid;
+
+static const field liquid_fields[] = {
+    {.name = "density", .type = FIELD_NUMBER, .offset = offsetof(liquid, density), .unit = "kg/m^3",
+     .fallback = 1000, .min = SMALLEST, .max = 1e12, .help = "Density at rest."},
+    {.name = "bulk_modulus", .type = FIELD_NUMBER, .offset = offsetof(liquid, bulk_modulus), .unit = "Pa",
+     .fallback = 2e5, .min = SMALLEST, .max = 1e15,
+     .help = "Resistance to compression; the speed of sound is sqrt(bulk_modulus / density)."},
+    {.name = "gamma", .type = FIELD_NUMBER, .offset = offsetof(liquid, gamma), .unit = "",
+     .fallback = 7, .min = 1, .max = 20, .help = "Exponent of the equation of state."},
+    {.name = "viscosity", .type = FIELD_NUMBER, .offset = offsetof(liquid, viscosity), .unit = "Pa s",
+     .fallback = 0, .min = 0, .max = 1e12, .help = "Dynamic viscosity."},
+};
+
+static void constants(const void *parameters, int dim, material_constants *out) {
+    const liquid *l = parameters;
+    (void)dim;
+    out->kind = MATERIAL_LIQUID;
+    out->density = (real)l->density;
+    out->liquid = (liquid_constants){(real)(l->bulk_modulus / l->gamma), (real)l->gamma, (real)l->viscosity};
+}
+
+/* c^2 = dp/drho = kappa J^(1 - gamma) / rho0, largest where J is smallest. */
+static double wave_speed(const void *parameters, int dim, const strain_range *range) {
+    const liquid *l = parameters;
+    (void)dim;
+    return sqrt(l->bulk_modulus / l->density * pow(range->J_min, 1 - l->gamma));
+}
+
+static double viscous_step(const void *parameters, int dim, double dx) {
+    const liquid *l = parameters;
+    return l->viscosity > 0 ? l->density * dx * dx / (4 * dim * l->viscosity) : HUGE_VAL;
+}
+
+static void evaluate(const void *parameters, int dim, const strain_state *state, double stress[6],
+                     double *energy, double *J) {
+    const liquid *l = parameters;
+    double j = 1 + state->dilation, k = l->bulk_modulus / l->gamma;
+    double pressure = k * expm1(-l->gamma * log1p(state->dilation));
+    (void)dim;
+    if (J) *J = j;
+    for (int c = 0; c < 6 && stress; c++) stress[c] = c <= ZZ ? -j * pressure : 0;
+    /* The work of p against volume: psi = integral of p from J to 1. */
+    double a = 1 - l->gamma;
+    if (energy)
+        *energy = l->gamma > 1.0001 ? k * (state->dilation - expm1(a * log1p(state->dilation)) / a)
+                                    : k * (state->dilation - log1p(state->dilation));
+}
+
+const material_model material_liquid = {
+    .type = {.name = "liquid",
+             .table = {.name = "liquid", .help = "Weakly compressible liquid.",
+                       .fields = liquid_fields, .count = COUNT_OF(liquid_fields), .size = sizeof(liquid)},
+             .density_offset = offsetof(liquid, density)},
+    .fields = PARTICLE_BIT(dilation),
+    .constants = constants,
+    .wave_speed = wave_speed,
+    .viscous_step = viscous_step,
+    .evaluate = evaluate,
+};

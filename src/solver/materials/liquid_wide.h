@@ -1,0 +1,39 @@
+/* Weakly compressible liquid, eight particles at a time; the formulas are in liquid.c. */
+#ifndef SPATE_SOLVER_LIQUID_WIDE_H
+#define SPATE_SOLVER_LIQUID_WIDE_H
+
+#include "core/wide_math.h"
+#include "solver/materials/material.h"
+
+/* Stress of particles i .. i + 7. C is the velocity gradient, read only where there is viscosity. */
+INLINE void liquid_stress(const liquid_constants *l, const particles *p, int64_t i, const wide C[9],
+                          wide tau[6], int dim) {
+    wide e = wide_load(p->dilation + i), J = e + wide_splat(1);
+    wide pressure = wide_splat(l->stiffness) * wide_expm1(wide_splat(-l->gamma) * wide_log1p(e));
+    wide zero = wide_splat(0);
+    tau[XX] = tau[YY] = tau[ZZ] = zero - J * pressure;
+    tau[YZ] = tau[XZ] = tau[XY] = zero;
+    if (l->viscosity == 0) return;
+    wide mu = J * wide_splat(l->viscosity);
+    tau[XX] += mu * (C[0] + C[0]);
+    tau[YY] += mu * (C[4] + C[4]);
+    tau[XY] = mu * (C[1] + C[3]);
+    if (dim == 2) return;
+    tau[ZZ] += mu * (C[8] + C[8]);
+    tau[XZ] = mu * (C[2] + C[6]);
+    tau[YZ] = mu * (C[5] + C[7]);
+}
+
+/* J <- min(J exp(dt tr C), 1), where the mask is set. G = dt C. */
+INLINE void liquid_update(particles *p, int64_t i, const wide G[9], wide_int mask, wide *J_less_one,
+                          wide *stretch, int dim) {
+    wide e = wide_load(p->dilation + i);
+    wide trace = dim == 2 ? G[0] + G[4] : G[0] + G[4] + G[8];
+    wide grown = wide_fma(e + wide_splat(1), wide_expm1(trace), e);
+    grown = wide_min(wide_splat(0), grown); /* this order keeps a NaN */
+    wide_store(p->dilation + i, wide_select(mask, grown, e));
+    *J_less_one = grown;
+    *stretch = wide_splat(1);
+}
+
+#endif

@@ -1,0 +1,32 @@
+/* Every solver and material in the build: a new one is added here and nowhere else. */
+#include "solver/materials/material.h"
+#include "solver/mpm/mpm.h"
+#include "solver/solver.h"
+
+const material_model *const material_models[MATERIAL_KINDS] = {
+    [MATERIAL_LIQUID] = &material_liquid,
+    [MATERIAL_NEO_HOOKEAN] = &material_neo_hookean,
+};
+
+static const material_type *const material_types[MATERIAL_KINDS] = {
+    [MATERIAL_LIQUID] = &material_liquid.type,
+    [MATERIAL_NEO_HOOKEAN] = &material_neo_hookean.type,
+};
+
+material_kind material_kind_of(const material_type *type) {
+    for (int k = 0; k < MATERIAL_KINDS; k++)
+        if (material_types[k] == type) return (material_kind)k;
+    return MATERIAL_KINDS;
+}
+
+const solver_type *const solver_types[] = {&solver_mpm};
+const int solver_type_count = COUNT_OF(solver_types);
+
+static const solver_declaration *const declarations[] = {&mpm_declaration};
+
+const registry spate_registry = {
+    .solvers = declarations,
+    .solver_count = COUNT_OF(declarations),
+    .materials = material_types,
+    .material_count = MATERIAL_KINDS,
+};

@@ -1,0 +1,264 @@
+/* A scene being played: filling it with particles, sources, the choice of the time step. */
+#include "core/hash.h"
+#include "core/vec.h"
+#include "scene/sample.h"
+#include "solver/solver.h"
+#include "solver/sources.h"
+
+#include <time.h>
+
+double phase_start(void) {
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
+void phase_stop(spate_simulation *sim, const char *name, double start) {
+    double seconds = phase_start() - start;
+    for (int i = 0; i < sim->phase_count; i++)
+        if (strcmp(sim->phases[i].name, name) == 0) {
+            sim->phases[i].seconds += seconds;
+            return;
+        }
+    if (sim->phase_count < PHASES_MAX) sim->phases[sim->phase_count++] = (phase){name, seconds};
+}
+
+/* ---- Making one -------------------------------------------------------------------------------- */
+
+spate_status simulation_prepare(spate_scene *scene, spate_simulation **out) {
+    spate_context *ctx = scene->ctx;
+    *out = NULL;
+    spate_simulation *sim = take(ctx, 1, sizeof *sim);
+    if (!sim) return SPATE_OUT_OF_MEMORY;
+    *sim = (spate_simulation){.ctx = ctx, .scene = scene, .scratch.ctx = ctx, .dt_limit = "none"};
+    for (int i = 0; i < solver_type_count; i++)
+        if (solver_types[i]->declaration == scene->solver) sim->type = solver_types[i];
+    sim->particles.ctx = ctx;
+    sim->particles.fields = PARTICLE_BASICS | sim->type->fields(scene);
+    int period[3] = {0};
+    for (int a = 0; a < scene->dim; a++)
+        if (scene->domain.walls[a][0] == WALL_PERIODIC) period[a] = scene->domain.cells[a] / BLOCK_EDGE;
+    spate_status status;
+    TRY_OR_DONE(status, blocks_create(ctx, scene->dim, period, &sim->blocks));
+    TRY_OR_DONE(status, boundary_create(scene, &sim->boundary));
+    TRY_OR_DONE(status, particles_reserve(&sim->particles, 64));
+    status = SPATE_OUT_OF_MEMORY;
+    sim->sources = take(ctx, (size_t)scene->source_count + 1, sizeof *sim->sources);
+    if (sim->sources) status = SPATE_OK;
+done:
+    if (status) spate_simulation_free(sim);
+    else *out = sim;
+    return status;
+}
+
+spate_status simulation_add(spate_simulation *sim, int group, const double x[3], const double v[3],
+                            double volume) {
+    const spate_scene *scene = sim->scene;
+    const domain *d = &scene->domain;
+    double g[3];
+    for (int a = 0; a < 3; a++) g[a] = (x[a] - d->origin[a]) / d->dx + 0.5;
+    int64_t i;
+    TRY(blocks_add(&sim->blocks, &sim->particles, g, &i));
+    particles *p = &sim->particles;
+    p->id[i] = (uint32_t)sim->next_id++;
+    p->group[i] = (uint16_t)group;
+    p->mass[i] = (real)(volume * scene->materials[scene_group_material(scene, group)].density);
+    for (int a = 0; a < scene->dim; a++) p->motion[i * 16 + a] = (real)v[a];
+    return SPATE_OK;
+}
+
+static bool inside_domain(const spate_scene *scene, const double x[3]) {
+    const domain *d = &scene->domain;
+    for (int a = 0; a < scene->dim; a++)
+        if (!(x[a] > d->origin[a] && x[a] < d->origin[a] + d->size[a])) return false;
+    return true;
+}
+
+/* Rigid rotation about the samples' centre: velocity and its gradient, so that the angular momentum
+ * of the first transfer is exact. */
+static void set_spin(spate_simulation *sim, const body *body, int64_t i, const double arm[3]) {
+    real *motion = sim->particles.motion + i * 16;
+    double v[3];
+    vec_cross(v, body->spin, arm);
+    for (int a = 0; a < sim->scene->dim; a++) {
+        double axis[3] = {0}, change[3];
+        axis[a] = sim->scene->domain.dx;
+        vec_cross(change, body->spin, axis);
+        motion[a] += (real)v[a];
+        for (int k = 0; k < sim->scene->dim; k++) motion[4 + 4 * a + k] = (real)change[k];
+    }
+}
+
+static spate_status fill_body(spate_simulation *sim, int index) {
+    const spate_scene *scene = sim->scene;
+    const body *body = &scene->bodies[index];
+    samples s = {0};
+    TRY(sample_body(scene, index, &s));
+    double center[3] = {0};
+    int64_t inside = 0;
+    for (int64_t k = 0; k < s.count; k++)
+        if (inside_domain(scene, s.points[k])) {
+            vec_add(center, center, s.points[k]);
+            inside++;
+        }
+    spate_status status = SPATE_OK;
+    if (!inside)
+        status = fail(sim->ctx, SPATE_BAD_INPUT,
+                      "%s: body '%s' has no particle inside the domain; enlarge it, move it or use a "
+                      "smaller dx",
+                      scene->path, body->name);
+    else vec_scale(center, 1.0 / (double)inside, center);
+    if (!status) status = particles_reserve(&sim->particles, sim->particles.count + inside);
+    for (int64_t k = 0; k < s.count && !status; k++) {
+        if (!inside_domain(scene, s.points[k])) continue;
+        status = simulation_add(sim, index, s.points[k], body->velocity, s.volume);
+        if (status || vec_length(body->spin) == 0) continue;
+        double arm[3];
+        vec_sub(arm, s.points[k], center);
+        set_spin(sim, body, sim->particles.count - 1, arm);
+    }
+    samples_free(sim->ctx, &s);
+    return status;
+}
+
+spate_status spate_simulation_create(spate_scene *scene, spate_simulation **simulation) {
+    *simulation = NULL;
+    spate_simulation *sim;
+    TRY(simulation_prepare(scene, &sim));
+    spate_status status = SPATE_OK;
+    for (int b = 0; b < scene->body_count && !status; b++) status = fill_body(sim, b);
+    if (!status) status = sources_emit(sim, 0);
+    int64_t lost;
+    if (!status)
+        status = blocks_sort(&sim->blocks, &sim->particles, &sim->scratch, scene->ctx->pool, &lost);
+    if (!status) status = sim->type->create(sim);
+    if (status) spate_simulation_free(sim);
+    else *simulation = sim;
+    return status;
+}
+
+void spate_simulation_free(spate_simulation *sim) {
+    if (!sim) return;
+    if (sim->solver) sim->type->free(sim);
+    particles_free(&sim->particles);
+    blocks_free(&sim->blocks);
+    boundary_free(&sim->boundary);
+    scratch_free(&sim->scratch);
+    give(sim->ctx, sim->sources);
+    give(sim->ctx, sim);
+}
+
+/* ---- Stepping ---------------------------------------------------------------------------------- */
+
+/* The step from the solver's limit or the scene, made to land exactly on `until`. */
+static void choose_step(spate_simulation *sim, double until) {
+    const spate_scene *scene = sim->scene;
+    const char *limit = "fixed";
+    double dt = scene->dt > 0 ? scene->dt : sim->type->step_limit(sim, &limit);
+    double left = until - sim->time;
+    if (dt >= left * (1 - 1e-9)) {
+        if (dt > left * (1 + 1e-9)) limit = "frame";
+        dt = left;
+    } else if (scene->dt <= 0 && dt * 2 > left) {
+        dt = left / 2; /* two even steps instead of a long and a tiny one */
+    }
+    sim->dt = dt;
+    sim->dt_limit = limit;
+}
+
+spate_status spate_simulation_step(spate_simulation *sim, double until) {
+    if (sim->broken)
+        return fail(sim->ctx, sim->broken, "the simulation cannot go on after an earlier failure; "
+                                           "restore it from a checkpoint");
+    if (!(until > sim->time)) return SPATE_OK;
+    double start = phase_start();
+    choose_step(sim, until);
+    if (!(sim->dt > 0)) return simulation_unstable(sim, -1, "the time step became zero");
+    spate_status status = sources_emit(sim, sim->dt);
+    phase_stop(sim, "sources", start);
+    if (!status) status = sim->type->step(sim);
+    sim->broken = status;
+    if (status) return status;
+    /* Landing on `until` must be exact, whatever rounding says. */
+    double next = sim->time + sim->dt;
+    sim->time = fabs(next - until) <= 1e-9 * sim->dt ? until : next;
+    sim->step++;
+    return SPATE_OK;
+}
+
+spate_status simulation_unstable(spate_simulation *sim, int64_t i, const char *what) {
+    const spate_scene *scene = sim->scene;
+    const char *remedy = "use a smaller solver.cfl or solver.sound, or a softer material";
+    if (i < 0)
+        return fail(sim->ctx, SPATE_UNSTABLE, "step %lld, t = %.6g s: %s (dt %.3g s, limit: %s); %s",
+                    (long long)sim->step + 1, sim->time, what, sim->dt, sim->dt_limit, remedy);
+    const particles *p = &sim->particles;
+    int32_t block = 0;
+    while (block + 1 < sim->blocks.count && sim->blocks.first[block + 1] <= i) block++;
+    double x[3] = {0}, J = NAN;
+    if (sim->blocks.count) simulation_position(sim, block, i, x);
+    sim->type->stress(sim, i, NULL, NULL, &J);
+    const real *v = p->motion + i * 16;
+    const char *name = p->group[i] == GROUP_REMOVED
+                           ? "none"
+                           : scene->materials[scene_group_material(scene, p->group[i])].name;
+    return fail(sim->ctx, SPATE_UNSTABLE,
+                "step %lld, t = %.6g s: %s: particle %u of material '%s' at (%.4g, %.4g, %.4g) with "
+                "v = (%.4g, %.4g, %.4g), J = %.4g, dt %.3g s (limit: %s); %s",
+                (long long)sim->step + 1, sim->time, what, p->id[i], name, x[0], x[1], x[2],
+                (double)v[0], (double)v[1], (double)v[2], J, sim->dt, sim->dt_limit, remedy);
+}
+
+/* ---- Questions --------------------------------------------------------------------------------- */
+
+double spate_simulation_time(const spate_simulation *sim) { return sim->time; }
+int64_t spate_simulation_steps(const spate_simulation *sim) { return sim->step; }
+int64_t spate_simulation_particles(const spate_simulation *sim) { return sim->particles.count; }
+double spate_simulation_dt(const spate_simulation *sim) { return sim->dt; }
+const char *spate_simulation_dt_limit(const spate_simulation *sim) { return sim->dt_limit; }
+
+/* Each particle is hashed on its own, with its id and grid position; the sum over all particles does
+ * not depend on the order they are stored in. */
+static void hash_particles(void *data, int64_t begin, int64_t end, int worker) {
+    spate_simulation *sim = ((void **)data)[0];
+    uint64_t *sums = ((void **)data)[1];
+    const particles *p = &sim->particles;
+    (void)worker;
+    for (int64_t o = begin; o < end; o++) {
+        int32_t block = sim->blocks.occupied[o];
+        uint64_t sum = 0;
+        for (int64_t i = sim->blocks.first[block]; i < sim->blocks.first[block + 1]; i++) {
+            double g[3];
+            blocks_position(&sim->blocks, p, block, i, g);
+            uint64_t h = hash_bytes(g, sizeof g, 0);
+            for (int f = 0; f < PARTICLE_FIELD_COUNT; f++) {
+                const particle_field_info *info = &particle_fields[f];
+                const char *field = particles_field(p, (particle_field)f);
+                if (!field || f == PARTICLE_position) continue;
+                size_t n = (size_t)info->components;
+                if (info->layout == RECORD) {
+                    h = hash_bytes(field + (size_t)i * n * info->size, n * info->size, h);
+                    continue;
+                }
+                for (size_t c = 0; c < n; c++)
+                    h = hash_bytes(field + (c * (size_t)p->capacity + (size_t)i) * info->size, info->size, h);
+            }
+            sum += h;
+        }
+        sums[o] = sum;
+    }
+}
+
+uint64_t spate_simulation_hash(spate_simulation *sim) {
+    uint64_t head[2] = {(uint64_t)sim->step, (uint64_t)sim->particles.count};
+    uint64_t hash = hash_bytes(head, sizeof head, 0);
+    hash = hash_bytes(&sim->time, sizeof sim->time, hash);
+    uint64_t *sums = take(sim->ctx, (size_t)sim->blocks.occupied_count + 1, sizeof *sums);
+    if (!sums) return 0;
+    void *data[2] = {sim, sums};
+    parallel_for(sim->ctx->pool, sim->blocks.occupied_count, 16, hash_particles, data);
+    uint64_t sum = 0;
+    for (int32_t o = 0; o < sim->blocks.occupied_count; o++) sum += sums[o];
+    give(sim->ctx, sums);
+    return hash_bytes(&sum, sizeof sum, hash);
+}

@@ -1,0 +1,112 @@
+/*
+ * What all solvers share: the simulation (a scene being played) and the interface of a solver.
+ *
+ * A solver is a folder under src/solver/ that defines one solver_type and is named in registry.c. It
+ * says which particle fields it needs, how long a step may be and why, and how a step is made.
+ */
+#ifndef SPATE_SOLVER_SOLVER_H
+#define SPATE_SOLVER_SOLVER_H
+
+#include "core/arena.h"
+#include "core/threads.h"
+#include "scene/scene.h"
+#include "state/blocks.h"
+#include "state/boundary.h"
+#include "state/particles.h"
+
+enum { PHASES_MAX = 16 };
+
+typedef struct phase {
+    const char *name; /* a literal */
+    double seconds;
+} phase;
+
+/* A checkpoint block of a solver's own state: saved and restored by name. */
+typedef struct state_block {
+    const char *name;
+    void *data;
+    size_t bytes;
+} state_block;
+
+typedef struct solver_type {
+    const solver_declaration *declaration;
+    /* Particle fields the solver needs for this scene. */
+    unsigned (*fields)(const spate_scene *scene);
+    /* Makes sim->solver; particles are there. */
+    spate_status (*create)(spate_simulation *sim);
+    void (*free)(spate_simulation *sim);
+    /* The longest stable step from the present state and the name of the limit that sets it. */
+    double (*step_limit)(spate_simulation *sim, const char **limit);
+    /* One step of length sim->dt from sim->time. */
+    spate_status (*step)(spate_simulation *sim);
+    /* The solver's plain data that a checkpoint must hold besides the particles. */
+    int (*state)(spate_simulation *sim, state_block *blocks, int capacity);
+    /* Called after a checkpoint has filled particles, blocks and state. */
+    spate_status (*restored)(spate_simulation *sim);
+    /* Kirchhoff stress (xx yy zz yz xz xy) and strain energy density of particle i, by its material,
+     * as double precision reference code; J too. Any pointer may be NULL. */
+    void (*stress)(const spate_simulation *sim, int64_t i, double stress[6], double *energy, double *J);
+    /* Columns of stats.csv of its own. */
+    const char *const *column_names; /* closed by NULL */
+    void (*columns)(spate_simulation *sim, double *values);
+    /* Bytes in grids, for the benchmarks. */
+    size_t (*grid_bytes)(const spate_simulation *sim);
+} solver_type;
+
+/* Where a source is: the lattice of particles that flows through its shape. */
+typedef struct source_state {
+    double shift[3];   /* how far its lattice has moved */
+    int64_t emitted;
+    int64_t filled;    /* whether the shape has been filled at the start, 0 or 1 */
+} source_state;
+
+struct spate_simulation {
+    spate_context *ctx;
+    spate_scene *scene; /* not owned */
+    const solver_type *type;
+    void *solver;       /* the solver's own state */
+    particles particles;
+    blocks blocks;
+    boundary boundary;
+    scratch scratch;
+    double time;
+    int64_t step;
+    double dt;              /* of the last step, or of the one being made */
+    const char *dt_limit;   /* which limit set it */
+    uint64_t next_id;
+    source_state *sources;
+    double drift;           /* cells the fastest particle may have moved since the last sort */
+    double max_speed;       /* after the last step */
+    spate_status broken;    /* a step failed: the state is not to be gone on from */
+    int64_t removed;        /* particles that left through open sides, in all */
+    phase phases[PHASES_MAX];
+    int phase_count;
+};
+
+/* Seconds of a stage: double t = phase_start(); ... phase_stop(sim, "scatter", t); */
+double phase_start(void);
+void phase_stop(spate_simulation *sim, const char *name, double start);
+
+/* World position of particle i of block b. */
+static inline void simulation_position(const spate_simulation *sim, int32_t block, int64_t i,
+                                       double x[3]) {
+    const domain *d = &sim->scene->domain;
+    blocks_position(&sim->blocks, &sim->particles, block, i, x);
+    for (int a = 0; a < 3; a++) x[a] = d->origin[a] + (x[a] - 0.5) * d->dx;
+}
+
+/* A simulation without particles, ready to be filled by create or by a checkpoint. */
+spate_status simulation_prepare(spate_scene *scene, spate_simulation **out);
+
+/* Adds a particle at world position x; it takes part after the next sort. */
+spate_status simulation_add(spate_simulation *sim, int group, const double x[3], const double v[3],
+                            double volume);
+
+/* Stops with SPATE_UNSTABLE: names step, particle, material, x, v, J and dt. */
+spate_status simulation_unstable(spate_simulation *sim, int64_t particle, const char *what);
+
+/* All solvers, in the registry's order; src/solver/registry.c. */
+extern const solver_type *const solver_types[];
+extern const int solver_type_count;
+
+#endif

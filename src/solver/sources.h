@@ -1,0 +1,21 @@
+/* Sources: nozzles that fill themselves with particles and let them out at a given velocity. */
+#ifndef SPATE_SOLVER_SOURCES_H
+#define SPATE_SOLVER_SOURCES_H
+
+#include "solver/solver.h"
+
+/* Moves every source's lattice on by dt and adds the particles that have come into its shape (all of
+ * them the first time). They take part after the next sort. */
+spate_status sources_emit(spate_simulation *sim, double dt);
+
+/* Gives the particles that are still inside their source its velocity and no strain. */
+void sources_hold(spate_simulation *sim);
+
+/* Whether x lies in a source that is running; then its velocity is in v. */
+bool sources_velocity(const spate_simulation *sim, const double x[3], double v[3]);
+/* Whether any running source is nearer than `reach` to x. */
+bool sources_near(const spate_simulation *sim, const double x[3], double reach);
+/* The fastest running source, m/s. */
+double sources_speed(const spate_simulation *sim);
+
+#endif

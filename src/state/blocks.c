@@ -1,0 +1,490 @@
+/*
+ * The sparse grid and the sort of particles into it.
+ *
+ * The sort is stable and has one outcome whatever the number of threads:
+ *   1. classify   a block at a time, each particle finds which of its 3^dim neighbours it is in now
+ *   2. list       the new set of blocks: those that hold particles, and all their neighbours
+ *   3. count      block by block in the old order, how many go from where to where
+ *   4. scatter    each old block writes its particles' numbers into their new blocks' ranges
+ *   5. by cell    each new block orders its own by cell (stable counting sort)
+ *   6. permute    every field of the list follows
+ * Particles added since the last sort come after the others, in the order they were added.
+ */
+#include "state/blocks.h"
+
+#include <math.h>
+
+enum { KEY_BIAS = 1 << 20, CODE_REMOVED = 255, SORT_GRAIN = 8 };
+
+/* ---- The block list ---------------------------------------------------------------------------- */
+
+static uint64_t spread_bits(uint64_t x) {
+    x &= 0x1fffff;
+    x = (x | x << 32) & 0x001f00000000ffffu;
+    x = (x | x << 16) & 0x001f0000ff0000ffu;
+    x = (x | x << 8) & 0x100f00f00f00f00fu;
+    x = (x | x << 4) & 0x10c30c30c30c30c3u;
+    x = (x | x << 2) & 0x1249249249249249u;
+    return x;
+}
+
+static uint32_t gather_bits(uint64_t x) {
+    x &= 0x1249249249249249u;
+    x = (x | x >> 2) & 0x10c30c30c30c30c3u;
+    x = (x | x >> 4) & 0x100f00f00f00f00fu;
+    x = (x | x >> 8) & 0x001f0000ff0000ffu;
+    x = (x | x >> 16) & 0x001f00000000ffffu;
+    x = (x | x >> 32) & 0x1fffff;
+    return (uint32_t)x;
+}
+
+/* The place of a block on the Z curve. */
+static uint64_t key_of(const int32_t c[3]) {
+    return spread_bits((uint64_t)(c[0] + KEY_BIAS)) << 2 | spread_bits((uint64_t)(c[1] + KEY_BIAS)) << 1 |
+           spread_bits((uint64_t)(c[2] + KEY_BIAS));
+}
+
+static void coords_of(uint64_t key, int32_t c[3]) {
+    c[0] = (int32_t)gather_bits(key >> 2) - KEY_BIAS;
+    c[1] = (int32_t)gather_bits(key >> 1) - KEY_BIAS;
+    c[2] = (int32_t)gather_bits(key) - KEY_BIAS;
+}
+
+/* Coordinates of the neighbour at offset `code` (last axis fastest, 1 is the middle). */
+static void neighbour_coords(const blocks *b, const int32_t c[3], int code, int32_t out[3]) {
+    for (int a = b->dim - 1; a >= 0; a--, code /= 3) {
+        out[a] = c[a] + code % 3 - 1;
+        if (b->period[a]) out[a] = (out[a] + b->period[a]) % b->period[a];
+    }
+    if (b->dim == 2) out[2] = 0;
+}
+
+static int64_t table_slot(const blocks *b, uint64_t key) {
+    uint64_t at = (key * 0x9e3779b97f4a7c15u) >> 20;
+    for (;; at++) {
+        at &= (uint64_t)b->table_size - 1;
+        if (b->table_keys[at] == key + 1 || b->table_keys[at] == 0) return (int64_t)at;
+    }
+}
+
+int32_t blocks_find(const blocks *b, const int32_t coords[3]) {
+    if (!b->table_size) return -1;
+    uint64_t key = key_of(coords);
+    int64_t at = table_slot(b, key);
+    return b->table_keys[at] ? b->table_blocks[at] : -1;
+}
+
+/* An empty table for at least `entries` blocks. */
+static spate_status table_reserve(blocks *b, int64_t entries) {
+    int64_t size = b->table_size ? b->table_size : 256;
+    while (size < entries * 2) size *= 2;
+    if (size == b->table_size) {
+        memset(b->table_keys, 0, (size_t)size * sizeof *b->table_keys);
+        return SPATE_OK;
+    }
+    uint64_t *keys = take(b->ctx, (size_t)size, sizeof *keys);
+    int32_t *found = take(b->ctx, (size_t)size, sizeof *found);
+    if (!keys || !found) {
+        give(b->ctx, keys);
+        give(b->ctx, found);
+        return SPATE_OUT_OF_MEMORY;
+    }
+    give(b->ctx, b->table_keys);
+    give(b->ctx, b->table_blocks);
+    b->table_keys = keys, b->table_blocks = found, b->table_size = size;
+    return SPATE_OK;
+}
+
+/* Adds a key to the set under construction, keys[0..count-1]; the table grows with it. */
+static spate_status table_insert(blocks *b, uint64_t key, int64_t *count) {
+    int64_t at = table_slot(b, key);
+    if (b->table_keys[at]) return SPATE_OK;
+    if ((*count + 1) * 2 > b->table_size) {
+        TRY(table_reserve(b, *count + 2));
+        for (int64_t i = 0; i < *count; i++)
+            b->table_keys[table_slot(b, b->keys[i])] = b->keys[i] + 1;
+        at = table_slot(b, key);
+    }
+    TRY(GROW(b->ctx, b->keys, b->keys_capacity, (*count + 1) * 2));
+    b->table_keys[at] = key + 1;
+    b->keys[(*count)++] = key;
+    return SPATE_OK;
+}
+
+/* Ascending, eight bits at a time; passes in which all keys agree are skipped. */
+static void sort_keys(uint64_t *keys, uint64_t *other, int64_t count) {
+    for (int shift = 0; shift < 64; shift += 8) {
+        int64_t starts[257] = {0};
+        for (int64_t i = 0; i < count; i++) starts[(keys[i] >> shift & 255) + 1]++;
+        if (count == 0 || starts[(keys[0] >> shift & 255) + 1] == count) continue;
+        for (int i = 0; i < 256; i++) starts[i + 1] += starts[i];
+        for (int64_t i = 0; i < count; i++) other[starts[keys[i] >> shift & 255]++] = keys[i];
+        memcpy(keys, other, (size_t)count * sizeof *keys);
+    }
+}
+
+spate_status blocks_reserve(blocks *b, int64_t capacity) {
+    if (capacity <= b->capacity) return SPATE_OK;
+    capacity += capacity / 2 + 16;
+    int32_t(*coords)[3] = take(b->ctx, (size_t)capacity, sizeof *coords);
+    int32_t(*neighbours)[NEIGHBOURS_MAX] = take(b->ctx, (size_t)capacity, sizeof *neighbours);
+    int64_t *first = take(b->ctx, (size_t)capacity + 1, sizeof *first);
+    int32_t *occupied = take(b->ctx, (size_t)capacity, sizeof *occupied);
+    int32_t *tile = take(b->ctx, (size_t)capacity, sizeof *tile);
+    if (!coords || !neighbours || !first || !occupied || !tile) {
+        give(b->ctx, coords), give(b->ctx, neighbours), give(b->ctx, first);
+        give(b->ctx, occupied), give(b->ctx, tile);
+        return SPATE_OUT_OF_MEMORY;
+    }
+    give(b->ctx, b->coords), give(b->ctx, b->neighbours), give(b->ctx, b->first);
+    give(b->ctx, b->occupied), give(b->ctx, b->tile);
+    b->coords = coords, b->neighbours = neighbours, b->first = first;
+    b->occupied = occupied, b->tile = tile, b->capacity = capacity;
+    return SPATE_OK;
+}
+
+spate_status blocks_create(spate_context *ctx, int dim, const int period[3], blocks *b) {
+    *b = (blocks){.ctx = ctx, .dim = dim, .period = {period[0], period[1], period[2]}};
+    return blocks_reserve(b, 64);
+}
+
+void blocks_free(blocks *b) {
+    if (!b->ctx) return;
+    give(b->ctx, b->coords), give(b->ctx, b->neighbours), give(b->ctx, b->first);
+    give(b->ctx, b->occupied), give(b->ctx, b->tile), give(b->ctx, b->pending);
+    give(b->ctx, b->table_keys), give(b->ctx, b->table_blocks), give(b->ctx, b->spare);
+    give(b->ctx, b->keys);
+    *b = (blocks){0};
+}
+
+static void find_neighbours(void *data, int64_t begin, int64_t end, int worker) {
+    blocks *b = data;
+    (void)worker;
+    for (int64_t i = begin; i < end; i++)
+        for (int code = 0; code < neighbour_count(b->dim); code++) {
+            int32_t c[3];
+            neighbour_coords(b, b->coords[i], code, c);
+            b->neighbours[i][code] = blocks_find(b, c);
+        }
+}
+
+/* Gives every block of `coords` its number in the table and finds who is next to whom. */
+static void link_blocks(blocks *b, pool *threads) {
+    for (int32_t i = 0; i < b->count; i++) {
+        uint64_t key = key_of(b->coords[i]);
+        int64_t at = table_slot(b, key);
+        b->table_keys[at] = key + 1;
+        b->table_blocks[at] = i;
+    }
+    parallel_for(threads, b->count, 64, find_neighbours, b);
+}
+
+static void list_occupied(blocks *b) {
+    b->occupied_count = 0;
+    for (int32_t i = 0; i < b->count; i++) {
+        bool holds = b->first[i + 1] > b->first[i];
+        b->tile[i] = holds ? b->occupied_count : -1;
+        if (holds) b->occupied[b->occupied_count++] = i;
+    }
+}
+
+spate_status blocks_rebuild(blocks *b, pool *threads) {
+    TRY(table_reserve(b, b->count + 1));
+    link_blocks(b, threads);
+    list_occupied(b);
+    b->sorted = b->count ? b->first[b->count] : 0;
+    return SPATE_OK;
+}
+
+/* ---- Adding ------------------------------------------------------------------------------------ */
+
+spate_status blocks_add(blocks *b, particles *p, const double g[3], int64_t *at) {
+    if (p->count + 1 + WIDE > p->capacity) TRY(particles_reserve(p, p->count * 2 + 64));
+    TRY(GROW(b->ctx, b->pending, b->pending_capacity, b->pending_count + 1));
+    int64_t i = p->count++;
+    int32_t *block = b->pending[b->pending_count++];
+    for (int a = 0; a < 3; a++) {
+        double corner = a < b->dim ? floor(g[a] / BLOCK_EDGE) : 0;
+        real local = a < b->dim ? (real)(g[a] - corner * BLOCK_EDGE) : 0;
+        if (local >= BLOCK_EDGE) local = 0, corner += 1; /* rounded up to the next block */
+        block[a] = (int32_t)corner;
+        if (a < b->dim && b->period[a])
+            block[a] = ((block[a] % b->period[a]) + b->period[a]) % b->period[a];
+        PLANE(p, position, a)[i] = local;
+    }
+    for (int f = 0; f < PARTICLE_FIELD_COUNT; f++) {
+        const particle_field_info *info = &particle_fields[f];
+        char *data = particles_field(p, (particle_field)f);
+        if (f == PARTICLE_position || !data) continue;
+        size_t n = (size_t)info->components;
+        if (info->layout == RECORD) memset(data + (size_t)i * n * info->size, 0, n * info->size);
+        else
+            for (size_t c = 0; c < n; c++)
+                memset(data + (c * (size_t)p->capacity + (size_t)i) * info->size, 0, info->size);
+    }
+    p->motion[i * 16 + 3] = 1;
+    *at = i;
+    return SPATE_OK;
+}
+
+/* ---- The sort ---------------------------------------------------------------------------------- */
+
+typedef struct sorter {
+    blocks *b;
+    particles *p;
+    pool *threads;
+    uint8_t *code;         /* where each particle went: neighbour code, or CODE_REMOVED */
+    uint32_t (*moves)[NEIGHBOURS_MAX]; /* old occupied block -> neighbour: how many, then where to */
+    int32_t (*target)[NEIGHBOURS_MAX]; /* the new number of that neighbour */
+    int64_t *ranges;       /* first and last + 1 particle of each old occupied block */
+    int32_t *pending_target; /* the new number of each new particle's block, and its place there */
+    uint32_t *pending_place;
+    int64_t lost[256];     /* lowest lost particle, a place for each worker */
+    uint32_t *order, *other; /* new place -> old particle */
+    /* the list being permuted */
+    const particle_field_info *info;
+    const char *from;
+    char *to;
+} sorter;
+
+static void classify(void *data, int64_t begin, int64_t end, int worker) {
+    sorter *s = data;
+    blocks *b = s->b;
+    particles *p = s->p;
+    for (int64_t o = begin; o < end; o++) {
+        int32_t block = b->occupied[o];
+        memset(s->moves[o], 0, sizeof s->moves[o]);
+        for (int64_t i = b->first[block]; i < b->first[block + 1]; i++) {
+            if (p->group[i] == GROUP_REMOVED) {
+                s->code[i] = CODE_REMOVED;
+                continue;
+            }
+            int code = 0;
+            for (int a = 0; a < b->dim; a++) {
+                real *x = PLANE(p, position, a) + i;
+                int step = *x < 0 ? -1 : *x >= BLOCK_EDGE ? 1 : 0;
+                real moved = *x - (real)(step * BLOCK_EDGE);
+                if (step < 0 && moved >= BLOCK_EDGE) moved = 0, step = 0; /* -0.0000001 + 4 = 4 */
+                if (!(moved >= 0 && moved < BLOCK_EDGE)) {
+                    if (s->lost[worker] < 0 || i < s->lost[worker]) s->lost[worker] = i;
+                    step = 0, moved = *x;
+                }
+                *x = moved;
+                code = code * 3 + step + 1;
+            }
+            s->code[i] = (uint8_t)code;
+            s->moves[o][code]++;
+        }
+    }
+}
+
+/* The new set of blocks in the table and in `keys`: those that hold particles, then their
+ * neighbours; sorted, each with its number in the table. */
+static spate_status list_blocks(sorter *s, int64_t *total) {
+    blocks *b = s->b;
+    int64_t count = 0;
+    TRY(table_reserve(b, b->count + 1));
+    for (int64_t o = 0; o < b->occupied_count; o++)
+        for (int code = 0; code < neighbour_count(b->dim); code++) {
+            if (!s->moves[o][code]) continue;
+            int32_t c[3];
+            neighbour_coords(b, b->coords[b->occupied[o]], code, c);
+            TRY(table_insert(b, key_of(c), &count));
+        }
+    for (int64_t i = 0; i < b->pending_count; i++)
+        TRY(table_insert(b, key_of(b->pending[i]), &count));
+    for (int64_t i = 0, holding = count; i < holding; i++) {
+        int32_t c[3], n[3];
+        coords_of(b->keys[i], c);
+        for (int code = 0; code < neighbour_count(b->dim); code++) {
+            neighbour_coords(b, c, code, n);
+            TRY(table_insert(b, key_of(n), &count));
+        }
+    }
+    sort_keys(b->keys, b->keys + count, count);
+    for (int64_t i = 0; i < count; i++) b->table_blocks[table_slot(b, b->keys[i])] = (int32_t)i;
+    *total = count;
+    return SPATE_OK;
+}
+
+/* Sizes of the new blocks, and where in them each old block's particles begin. */
+static void count_moves(sorter *s, int64_t old_occupied) {
+    blocks *b = s->b;
+    memset(b->first, 0, ((size_t)b->count + 1) * sizeof *b->first);
+    for (int64_t o = 0; o < old_occupied; o++)
+        for (int code = 0; code < neighbour_count(b->dim); code++) {
+            uint32_t moving = s->moves[o][code];
+            if (!moving) continue;
+            int64_t *size = &b->first[s->target[o][code] + 1];
+            s->moves[o][code] = (uint32_t)*size;
+            *size += moving;
+        }
+    for (int64_t i = 0; i < b->pending_count; i++) {
+        int64_t *size = &b->first[s->pending_target[i] + 1];
+        s->pending_place[i] = (uint32_t)(*size)++;
+    }
+    for (int32_t i = 0; i < b->count; i++) b->first[i + 1] += b->first[i];
+}
+
+static void scatter_numbers(void *data, int64_t begin, int64_t end, int worker) {
+    sorter *s = data;
+    (void)worker;
+    for (int64_t o = begin; o < end; o++)
+        for (int64_t i = s->ranges[2 * o]; i < s->ranges[2 * o + 1]; i++) {
+            if (s->code[i] == CODE_REMOVED) continue;
+            int32_t block = s->target[o][s->code[i]];
+            s->order[s->b->first[block] + s->moves[o][s->code[i]]++] = (uint32_t)i;
+        }
+}
+
+static void order_by_cell(void *data, int64_t begin, int64_t end, int worker) {
+    sorter *s = data;
+    const blocks *b = s->b;
+    const particles *p = s->p;
+    (void)worker;
+    for (int64_t o = begin; o < end; o++) {
+        int32_t block = b->occupied[o];
+        int64_t from = b->first[block], to = b->first[block + 1];
+        uint32_t starts[BLOCK_NODES_MAX + 1] = {0};
+        for (int pass = 0; pass < 2; pass++) {
+            for (int64_t k = from; k < to; k++) {
+                uint32_t i = s->order[k];
+                int cell = 0;
+                for (int a = 0; a < b->dim; a++) cell = cell * BLOCK_EDGE + (int)PLANE(p, position, a)[i];
+                if (pass == 0) starts[cell + 1]++;
+                else s->other[from + starts[cell]++] = i;
+            }
+            for (int c = 0; pass == 0 && c < BLOCK_NODES_MAX; c++) starts[c + 1] += starts[c];
+        }
+    }
+}
+
+static void permute_chunk(void *data, int64_t begin, int64_t end, int worker) {
+    sorter *s = data;
+    const uint32_t *order = s->other;
+    (void)worker;
+    size_t bytes = s->info->layout == RECORD ? s->info->size * (size_t)s->info->components : s->info->size;
+    if (bytes == 4)
+        for (int64_t k = begin; k < end; k++) ((uint32_t *)s->to)[k] = ((const uint32_t *)s->from)[order[k]];
+    else if (bytes == 64)
+        for (int64_t k = begin; k < end; k++) memcpy(s->to + k * 64, s->from + (size_t)order[k] * 64, 64);
+    else
+        for (int64_t k = begin; k < end; k++)
+            memcpy(s->to + (size_t)k * bytes, s->from + order[k] * bytes, bytes);
+}
+
+static void copy_back(void *data, int64_t begin, int64_t end, int worker) {
+    sorter *s = data;
+    (void)worker;
+    memcpy((char *)s->from + (size_t)begin * s->info->size, s->to + (size_t)begin * s->info->size,
+           (size_t)(end - begin) * s->info->size);
+}
+
+/* The motion records change places with the spare; planes are copied back. */
+static void permute_fields(sorter *s, int64_t count) {
+    particles *p = s->p;
+    for (int f = 0; f < PARTICLE_FIELD_COUNT; f++) {
+        s->info = &particle_fields[f];
+        char *data = particles_field(p, (particle_field)f);
+        if (!data) continue;
+        s->to = s->b->spare;
+        if (f == PARTICLE_motion) {
+            s->from = data;
+            parallel_for(s->threads, count, 4096, permute_chunk, s);
+            p->motion = s->b->spare;
+            s->b->spare = data;
+            continue;
+        }
+        for (int c = 0; c < s->info->components; c++) {
+            if (f == PARTICLE_position && c >= s->b->dim) break;
+            s->from = data + (size_t)c * (size_t)p->capacity * s->info->size;
+            parallel_for(s->threads, count, 4096, permute_chunk, s);
+            parallel_for(s->threads, count, 65536, copy_back, s);
+        }
+    }
+    p->count = count;
+}
+
+static spate_status reserve_spare(blocks *b, const particles *p) {
+    size_t bytes = (size_t)p->capacity * 16 * sizeof(real);
+    if (b->spare_bytes == bytes) return SPATE_OK;
+    give(b->ctx, b->spare);
+    b->spare_bytes = 0;
+    b->spare = take(b->ctx, (size_t)p->capacity, 16 * sizeof(real));
+    if (!b->spare) return SPATE_OUT_OF_MEMORY;
+    b->spare_bytes = bytes;
+    return SPATE_OK;
+}
+
+/* Where the old blocks' particles and the new ones go, while the old list is still there. */
+static void find_targets(sorter *s) {
+    blocks *b = s->b;
+    for (int64_t o = 0; o < b->occupied_count; o++) {
+        int32_t block = b->occupied[o];
+        s->ranges[2 * o] = b->first[block];
+        s->ranges[2 * o + 1] = b->first[block + 1];
+        for (int code = 0; code < neighbour_count(b->dim); code++) {
+            int32_t c[3];
+            if (!s->moves[o][code]) continue;
+            neighbour_coords(b, b->coords[block], code, c);
+            s->target[o][code] = blocks_find(b, c);
+        }
+    }
+    for (int64_t i = 0; i < b->pending_count; i++) s->pending_target[i] = blocks_find(b, b->pending[i]);
+}
+
+/* Steps 2 to 6, once every particle knows where it goes. */
+static spate_status rebuild(sorter *s) {
+    blocks *b = s->b;
+    int64_t old_occupied = b->occupied_count, total;
+    TRY(list_blocks(s, &total));
+    find_targets(s);
+    TRY(blocks_reserve(b, total));
+    b->count = (int32_t)total;
+    for (int64_t i = 0; i < total; i++) coords_of(b->keys[i], b->coords[i]);
+    parallel_for(s->threads, b->count, 64, find_neighbours, b);
+    count_moves(s, old_occupied);
+    list_occupied(b);
+    parallel_for(s->threads, old_occupied, SORT_GRAIN, scatter_numbers, s);
+    for (int64_t i = 0; i < b->pending_count; i++)
+        s->order[b->first[s->pending_target[i]] + s->pending_place[i]] = (uint32_t)(b->sorted + i);
+    parallel_for(s->threads, b->occupied_count, SORT_GRAIN, order_by_cell, s);
+    permute_fields(s, b->first[b->count]);
+    b->sorted = s->p->count;
+    b->pending_count = 0;
+    if (b->pending_capacity > 1 << 16) { /* the bodies were filled: never again so many at once */
+        give(b->ctx, b->pending);
+        b->pending = NULL, b->pending_capacity = 0;
+    }
+    b->sorts++;
+    return SPATE_OK;
+}
+
+spate_status blocks_sort(blocks *b, particles *p, scratch *memory, pool *threads, int64_t *lost) {
+    size_t count = (size_t)p->count + 1, old = (size_t)b->occupied_count + 1;
+    size_t fresh = (size_t)b->pending_count + 1;
+    sorter s = {.b = b, .p = p, .threads = threads};
+    s.code = scratch_take(memory, "sort codes", count, sizeof *s.code);
+    s.moves = scratch_take(memory, "sort moves", old, sizeof *s.moves);
+    s.target = scratch_take(memory, "sort targets", old, sizeof *s.target);
+    s.ranges = scratch_take(memory, "sort ranges", 2 * old, sizeof *s.ranges);
+    s.pending_target = scratch_take(memory, "sort new blocks", fresh, sizeof *s.pending_target);
+    s.pending_place = scratch_take(memory, "sort new places", fresh, sizeof *s.pending_place);
+    s.order = scratch_take(memory, "sort order", count, sizeof *s.order);
+    s.other = scratch_take(memory, "sort order by cell", count, sizeof *s.other);
+    spate_status status = SPATE_OUT_OF_MEMORY;
+    *lost = -1;
+    if (s.code && s.moves && s.target && s.ranges && s.pending_target && s.pending_place && s.order &&
+        s.other && (status = reserve_spare(b, p)) == SPATE_OK) {
+        for (int w = 0; w < COUNT_OF(s.lost); w++) s.lost[w] = -1;
+        parallel_for(threads, b->occupied_count, SORT_GRAIN, classify, &s);
+        for (int w = 0; w < COUNT_OF(s.lost); w++)
+            if (s.lost[w] >= 0 && (*lost < 0 || s.lost[w] < *lost)) *lost = s.lost[w];
+        if (*lost < 0) status = rebuild(&s);
+    }
+    const char *const names[] = {"sort codes",      "sort moves",      "sort targets",
+                                 "sort ranges",     "sort new blocks", "sort new places",
+                                 "sort order",      "sort order by cell"};
+    for (int i = 0; i < COUNT_OF(names); i++) scratch_give(memory, names[i]);
+    return status;
+}

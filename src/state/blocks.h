@@ -1,0 +1,80 @@
+/*
+ * Blocks: the sparse grid. A block is 4^dim nodes; only blocks that hold particles, and their
+ * neighbours, exist, so memory and time follow the material and not the domain.
+ *
+ * Grid coordinates: g = (x - origin) / dx + 1/2 along each axis, and node i of the grid is the
+ * domain's node i - 1. A particle belongs to block floor(g / 4) and stores g - 4 block. The first of
+ * the three nodes its quadratic kernel reaches is then simply floor(g).
+ *
+ * Particles are sorted by block, and by cell within it. They may drift up to one cell out of their
+ * block before they must be sorted again, so a block's particles reach nodes -1 to 6 of it: its
+ * "tile" of 8^dim nodes (solver/mpm).
+ */
+#ifndef SPATE_STATE_BLOCKS_H
+#define SPATE_STATE_BLOCKS_H
+
+#include "core/arena.h"
+#include "core/threads.h"
+#include "state/particles.h"
+
+enum { BLOCK_EDGE = 4, BLOCK_NODES_MAX = 64, NEIGHBOURS_MAX = 27, TILE_EDGE = 8 };
+
+static inline int block_nodes(int dim) { return dim == 2 ? 16 : 64; }
+static inline int neighbour_count(int dim) { return dim == 2 ? 9 : 27; }
+static inline int tile_nodes(int dim) { return dim == 2 ? 64 : 512; }
+
+typedef struct blocks {
+    spate_context *ctx;
+    int dim;
+    int period[3]; /* blocks along a periodic axis, 0 for an axis that is not */
+    int32_t count; /* blocks that exist: with particles, and all neighbours of those */
+    int32_t occupied_count;
+    int64_t capacity;       /* of the arrays below */
+    int32_t (*coords)[3];   /* block coordinates; sorted along a Z curve */
+    int32_t (*neighbours)[NEIGHBOURS_MAX]; /* index of the block at offset (o_x, o_y, o_z), each
+                               -1..1, last axis fastest; -1 where there is none */
+    int64_t *first;         /* particles of block b: first[b] .. first[b + 1] - 1; count + 1 long */
+    int32_t *occupied;      /* blocks with particles, ascending */
+    int32_t *tile;          /* block -> place in `occupied`, or -1 */
+    int64_t sorted;         /* particles that are in their block's range; later ones are new */
+    int32_t (*pending)[3];  /* blocks of the new ones */
+    int64_t pending_count, pending_capacity;
+    int64_t sorts;          /* how often it has been done */
+    uint64_t *table_keys;   /* hash table from Z-curve keys to blocks; a key + 1, 0 when free */
+    int32_t *table_blocks;
+    int64_t table_size;     /* a power of two, at least twice the number of blocks */
+    uint64_t *keys;         /* the set under construction, and room to sort it */
+    int64_t keys_capacity;
+    void *spare;            /* a second copy of the largest field, for reordering */
+    size_t spare_bytes;
+} blocks;
+
+spate_status blocks_create(spate_context *ctx, int dim, const int period[3], blocks *b);
+void blocks_free(blocks *b);
+
+/* Adds a particle at grid coordinates g; it takes part after the next sort. All of its other fields
+ * are zero but mass, id and group. The index is returned in *at. */
+spate_status blocks_add(blocks *b, particles *p, const double g[3], int64_t *at);
+
+/* Puts every particle into its block and order, drops the removed ones, rebuilds the block list.
+ * A particle that has moved more than a block since the last sort is reported in *lost (its index),
+ * which is -1 otherwise; the sort is then not done. */
+spate_status blocks_sort(blocks *b, particles *p, scratch *s, pool *threads, int64_t *lost);
+
+/* Rebuilds table, neighbours, occupied and tile from dim, count, coords and first (which a
+ * checkpoint holds). The arrays must have been made with blocks_reserve. */
+spate_status blocks_reserve(blocks *b, int64_t capacity);
+spate_status blocks_rebuild(blocks *b, pool *threads);
+
+/* Grid coordinates of particle i of block b. */
+static inline void blocks_position(const blocks *b, const particles *p, int32_t block, int64_t i,
+                                   double g[3]) {
+    for (int a = 0; a < 3; a++)
+        g[a] = a < b->dim ? (double)b->coords[block][a] * BLOCK_EDGE + (double)PLANE(p, position, a)[i]
+                          : 0.5;
+}
+
+/* The index of a block in the list by its coordinates, or -1. */
+int32_t blocks_find(const blocks *b, const int32_t coords[3]);
+
+#endif
