@@ -1,0 +1,76 @@
+/* Reading a mesh file: what kind it is, told by its content. */
+#include "scene/mesh.h"
+#include "core/file.h"
+#include "core/text.h"
+#include "scene/mesh_build.h"
+#include <string.h>
+
+static const size_t LARGEST_FILE = (size_t)1 << 34;
+
+typedef enum mesh_format {
+    FORMAT_OBJ,
+    FORMAT_PLY,
+    FORMAT_STL,
+    FORMAT_TEXT,
+    FORMAT_OTHER
+} mesh_format;
+
+/* Whether a line is an OBJ vertex. */
+static bool is_obj_vertex(const spate_context *ctx, const char *from, const char *to) {
+    while (from < to && (*from == ' ' || *from == '\t')) from++;
+    if (to - from < 2 || *from != 'v' || (from[1] != ' ' && from[1] != '\t')) return false;
+    double x;
+    from++;
+    return text_scan_double(ctx, &from, to, &x);
+}
+
+static mesh_format format_of(const spate_context *ctx, const char *bytes, size_t length) {
+    if (length >= 4 && !memcmp(bytes, "ply", 3) && (bytes[3] == '\n' || bytes[3] == '\r'))
+        return FORMAT_PLY;
+    if (memchr(bytes, 0, length)) return length >= 84 ? FORMAT_STL : FORMAT_OTHER;
+    const char *from, *to;
+    mesh_text t = {bytes, bytes + length, 1};
+    if (mesh_text_word(&t, &from, &to) && mesh_word_is(from, to, "solid")) {
+        mesh_text_line(&t, &from, &to);
+        if (mesh_text_word(&t, &from, &to) &&
+            (mesh_word_is(from, to, "facet") || mesh_word_is(from, to, "endsolid")))
+            return FORMAT_STL;
+    }
+    t = (mesh_text){bytes, bytes + length, 0};
+    while (mesh_text_line(&t, &from, &to))
+        if (is_obj_vertex(ctx, from, to)) return FORMAT_OBJ;
+    return FORMAT_TEXT;
+}
+
+static spate_status read_raw(arena *a, const char *name, const char *bytes, size_t length,
+                             mesh *m) {
+    switch (format_of(a->ctx, bytes, length)) {
+    case FORMAT_OBJ: return mesh_read_obj(a, name, bytes, length, m);
+    case FORMAT_PLY: return mesh_read_ply(a, name, bytes, length, m);
+    case FORMAT_STL: return mesh_read_stl(a, name, bytes, length, m);
+    case FORMAT_TEXT:
+        return fail(a->ctx, SPATE_BAD_INPUT,
+                    "%s: is a text file, not a mesh; OBJ, PLY and STL are read", name);
+    case FORMAT_OTHER: break;
+    }
+    return fail(a->ctx, SPATE_BAD_INPUT, "%s: is not a mesh; OBJ, PLY and STL are read", name);
+}
+
+spate_status mesh_read(arena *a, const char *name, const char *bytes, size_t length, mesh **out) {
+    if (length == 0) return fail(a->ctx, SPATE_BAD_INPUT, "%s: the mesh file is empty", name);
+    mesh *m = arena_take(a, 1, sizeof *m);
+    if (!m) return SPATE_OUT_OF_MEMORY;
+    TRY(read_raw(a, name, bytes, length, m));
+    TRY(mesh_prepare(a, name, m));
+    *out = m;
+    return SPATE_OK;
+}
+
+spate_status mesh_load(arena *a, const char *path, mesh **out) {
+    char *bytes;
+    size_t length;
+    TRY(file_read(a->ctx, path, LARGEST_FILE, &bytes, &length));
+    spate_status status = mesh_read(a, path, bytes, length, out);
+    give(a->ctx, bytes);
+    return status;
+}

@@ -1,0 +1,372 @@
+/* Reading values by field tables. See reader.h. */
+#include "scene/reader.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* ---- Path and errors ----------------------------------------------------------------------------
+ */
+
+int reader_enter(reader *r, const char *name) {
+    int back = r->path_length;
+    char shown[YAML_SHOWN];
+    size_t left = sizeof r->path - (size_t)back;
+    int n = snprintf(r->path + back, left, "%s%s", back > 0 ? "." : "", yaml_shown(name, shown));
+    r->path_length = back + n < (int)sizeof r->path ? back + n : (int)sizeof r->path - 1;
+    return back;
+}
+
+int reader_enter_index(reader *r, int index) {
+    char name[16];
+    snprintf(name, sizeof name, "%d", index);
+    return reader_enter(r, name);
+}
+
+void reader_leave(reader *r, int back) {
+    r->path_length = back;
+    r->path[back] = 0;
+}
+
+PRINTF_LIKE(3, 0)
+static spate_status fail_at(reader *r, const yaml_value *at, const char *format,
+                            va_list arguments) {
+    char place[YAML_PLACE_SIZE], what[1024];
+    yaml_place(r->tree, at, place);
+    text_format(r->ctx, what, sizeof what, format, arguments);
+    return fail(r->ctx, SPATE_BAD_INPUT, "%s: %s%s%s", place, r->path, *r->path ? ": " : "", what);
+}
+
+spate_status reader_fail(reader *r, const yaml_value *at, const char *format, ...) {
+    va_list arguments;
+    va_start(arguments, format);
+    spate_status status = fail_at(r, at, format, arguments);
+    va_end(arguments);
+    return status;
+}
+
+spate_status reader_fail_field(reader *r, const yaml_value *at, const char *name,
+                               const char *format, ...) {
+    va_list arguments;
+    int back = reader_enter(r, name);
+    va_start(arguments, format);
+    spate_status status = fail_at(r, at, format, arguments);
+    va_end(arguments);
+    reader_leave(r, back);
+    return status;
+}
+
+spate_status reader_fail_word(reader *r, const yaml_value *at, const char *what, const char *word,
+                              const char *const *words, int count) {
+    char shown[YAML_SHOWN], hint[YAML_SHOWN + 32] = "", near[YAML_SHOWN], list[512] = "";
+    const char *nearest = text_nearest(word, words, count);
+    if (nearest) snprintf(hint, sizeof hint, "did you mean '%s'? ", yaml_shown(nearest, near));
+    size_t n = 0;
+    for (int i = 0; i < count && n < sizeof list - YAML_SHOWN - 8; i++)
+        n += (size_t)snprintf(list + n, sizeof list - n, "%s%s", i > 0 ? ", " : "",
+                              yaml_shown(words[i], near));
+    return reader_fail(r, at, "%s '%s'; %s%s(%s)", what, yaml_shown(word, shown), hint,
+                       nearest     ? ""
+                       : count > 1 ? "use one of these "
+                                   : "use ",
+                       list);
+}
+
+/* ---- Single values ------------------------------------------------------------------------------
+ */
+
+spate_status reader_mapping(reader *r, const yaml_value *v) {
+    char found[YAML_SHOWN + 8];
+    if (v->kind == YAML_MAPPING) return SPATE_OK;
+    return reader_fail(r, v, "expected a mapping, found %s; write fields like {name: value}",
+                       yaml_described(v, found));
+}
+
+spate_status reader_list(reader *r, const yaml_value *v) {
+    char found[YAML_SHOWN + 8];
+    if (v->kind == YAML_LIST) return SPATE_OK;
+    return reader_fail(r, v, "expected a list, found %s; write entries like [a, b] or '- a'",
+                       yaml_described(v, found));
+}
+
+spate_status reader_number(reader *r, const yaml_value *v, double *out) {
+    char found[YAML_SHOWN + 8];
+    bool good = v->kind == YAML_WORD && !v->quoted &&
+                text_to_double(r->ctx, v->text, v->length, out) && isfinite(*out);
+    if (good) return SPATE_OK;
+    return reader_fail(r, v,
+                       "expected a number, found %s; write it like 0.02 or 2e5, without a unit",
+                       yaml_described(v, found));
+}
+
+spate_status reader_integer(reader *r, const yaml_value *v, int64_t *out) {
+    char found[YAML_SHOWN + 8];
+    double number;
+    bool word = v->kind == YAML_WORD && !v->quoted;
+    if (word && text_to_int64(v->text, v->length, out)) return SPATE_OK;
+    /* 2e5 and 3.0 are whole numbers too. */
+    if (word && text_to_double(r->ctx, v->text, v->length, &number) && number == floor(number) &&
+        fabs(number) < 9e15) {
+        *out = (int64_t)number;
+        return SPATE_OK;
+    }
+    return reader_fail(r, v, "expected a whole number, found %s; write it like 8",
+                       yaml_described(v, found));
+}
+
+spate_status reader_flag(reader *r, const yaml_value *v, bool *out) {
+    char found[YAML_SHOWN + 8];
+    *out = yaml_is_word(v, "true");
+    if (!v->quoted && (*out || yaml_is_word(v, "false"))) return SPATE_OK;
+    return reader_fail(r, v, "found %s; write true or false", yaml_described(v, found));
+}
+
+spate_status reader_text(reader *r, const yaml_value *v, const char **out) {
+    char found[YAML_SHOWN + 8];
+    if (v->kind != YAML_WORD || yaml_is_null(v) || v->length == 0)
+        return reader_fail(r, v, "expected a word, found %s; write a text of one line",
+                           v->kind == YAML_WORD ? "nothing" : yaml_described(v, found));
+    for (size_t i = 0; i < v->length; i++)
+        if ((unsigned char)v->text[i] < 0x20 || v->text[i] == 0x7f)
+            return reader_fail(r, v, "a line break, tab or control character in a text; remove it");
+    *out = arena_text(r->arena, v->text, v->length);
+    return *out ? SPATE_OK : SPATE_OUT_OF_MEMORY;
+}
+
+spate_status reader_choice(reader *r, const yaml_value *v, const char *const *words, int *out) {
+    char found[YAML_SHOWN + 8];
+    int count = 0;
+    for (; words[count]; count++)
+        if (yaml_is_word(v, words[count])) {
+            *out = count;
+            return SPATE_OK;
+        }
+    if (v->kind == YAML_WORD && !yaml_is_null(v))
+        return reader_fail_word(r, v, "unknown word", v->text, words, count);
+    return reader_fail(r, v, "expected a word, found %s; write one such as '%s'",
+                       yaml_described(v, found), words[0]);
+}
+
+spate_status reader_numbers(reader *r, const yaml_value *v, int count, double *out) {
+    char found[YAML_SHOWN + 8];
+    if (v->kind != YAML_LIST)
+        return reader_fail(r, v, "expected a list of %d numbers, found %s; write it like %s", count,
+                           yaml_described(v, found),
+                           count == 4   ? "[0, 1, 0, 90]"
+                           : count == 3 ? "[0, 1, 0]"
+                                        : "[0, 1]");
+    if (v->count != count)
+        return reader_fail(r, v, "expected %d numbers, found %d; %s", count, v->count,
+                           v->count > count ? "remove the rest" : "add what is missing");
+    int i = 0;
+    for (const yaml_entry *e = v->first; e; e = e->next, i++) {
+        int back = reader_enter_index(r, i);
+        TRY(reader_number(r, e->value, &out[i]));
+        reader_leave(r, back);
+    }
+    return SPATE_OK;
+}
+
+spate_status reader_vector(reader *r, const yaml_value *v, double out[3]) {
+    if (r->dim == 2 && v->kind == YAML_LIST && v->count == 3)
+        return reader_fail(r, v,
+                           "3 components in a 2D scene; remove the third, or say dimension: 3");
+    if (r->dim == 3 && v->kind == YAML_LIST && v->count == 2)
+        return reader_fail(r, v, "2 components in a 3D scene; add the third, or say dimension: 2");
+    out[2] = 0;
+    return reader_numbers(r, v, r->dim, out);
+}
+
+/* ---- Units --------------------------------------------------------------------------------------
+ */
+
+/* How many of the cgs unit are in one SI unit. */
+static double factor_of_unit(const char *name, size_t length) {
+    static const struct {
+        const char *name;
+        double factor;
+    } units[] = {{"m", 100}, {"kg", 1000}, {"N", 1e5}, {"Pa", 10}, {"J", 1e7}, {"W", 1e7}};
+    for (int i = 0; i < COUNT_OF(units); i++)
+        if (strlen(units[i].name) == length && memcmp(units[i].name, name, length) == 0)
+            return units[i].factor;
+    return 1;
+}
+
+double reader_unit(const reader *r, const char *unit) {
+    double factor = 1;
+    if (r->units == UNITS_SI || !unit) return factor;
+    bool below = false; /* behind the '/' */
+    for (const char *s = unit; *s;) {
+        size_t length = strcspn(s, " /^");
+        int power = 1;
+        double one = factor_of_unit(s, length);
+        s += length;
+        if (*s == '^') {
+            power = s[1] >= '1' && s[1] <= '9' ? s[1] - '0' : 1;
+            s += s[1] ? 2 : 1;
+        }
+        factor *= pow(one, below ? -power : power);
+        if (*s == '/') below = true;
+        if (*s) s++;
+    }
+    return factor;
+}
+
+/* ---- Fields -------------------------------------------------------------------------------------
+ */
+
+static void *member(const field *f, void *out) { return (char *)out + f->offset; }
+
+/* How many numbers a field holds. */
+static int components(const field *f) {
+    switch (f->type) {
+    case FIELD_VECTOR:
+    case FIELD_SPIN: return 3;
+    case FIELD_PAIR: return 2;
+    default: return 1;
+    }
+}
+
+static int64_t whole_number(double value) {
+    if (value >= 9.2e18) return INT64_MAX;
+    return value <= -9.2e18 ? INT64_MIN : (int64_t)value;
+}
+
+static void set_default(const reader *r, const field *f, void *out) {
+    void *to = member(f, out);
+    double value = f->fallback * reader_unit(r, f->unit);
+    switch (f->type) {
+    case FIELD_INTEGER: *(int64_t *)to = isnan(value) ? 0 : whole_number(value); break;
+    case FIELD_FLAG: *(bool *)to = f->fallback != 0; break;
+    case FIELD_CHOICE: *(int *)to = (int)f->fallback; break;
+    case FIELD_TEXT: *(const char **)to = NULL; break;
+    case FIELD_PART: break;
+    default:
+        for (int i = 0; i < components(f); i++) ((double *)to)[i] = value;
+        /* What a 2D scene does not have is 0. */
+        if (f->type == FIELD_VECTOR && r->dim == 2) ((double *)to)[2] = 0;
+        if (f->type == FIELD_SPIN && r->dim == 2) ((double *)to)[0] = ((double *)to)[1] = 0;
+    }
+}
+
+static spate_status check_range(reader *r, const yaml_value *v, const field *f, double value) {
+    double factor = reader_unit(r, f->unit), min = f->min * factor, max = f->max * factor;
+    if (value >= min && value <= max) return SPATE_OK;
+    bool positive = f->min > 0 && f->min <= SMALLEST;
+    if (isinf(max))
+        return positive
+                   ? reader_fail(r, v, "%.10g is out of range; give a number greater than 0", value)
+                   : reader_fail(r, v, "%.10g is out of range; give a number from %.10g up", value,
+                                 min);
+    if (isinf(min))
+        return reader_fail(r, v, "%.10g is out of range; give a number up to %.10g", value, max);
+    if (positive)
+        return reader_fail(r, v, "%.10g is out of range; give a number greater than 0, up to %.10g",
+                           value, max);
+    return reader_fail(r, v, "%.10g is out of range; give a number from %.10g to %.10g", value, min,
+                       max);
+}
+
+static spate_status read_pair(reader *r, const yaml_value *v, double out[2]) {
+    if (v->kind == YAML_LIST) return reader_numbers(r, v, 2, out);
+    TRY(reader_number(r, v, &out[0]));
+    out[1] = out[0];
+    return SPATE_OK;
+}
+
+static spate_status read_spin(reader *r, const yaml_value *v, double out[3]) {
+    if (r->dim == 3) return reader_vector(r, v, out);
+    if (v->kind == YAML_LIST)
+        return reader_fail(r, v, "a list in a 2D scene; give one number, the turn about z");
+    out[0] = out[1] = 0;
+    return reader_number(r, v, &out[2]);
+}
+
+static spate_status read_member(reader *r, const yaml_value *v, const field *f, void *to) {
+    double *numbers = to;
+    switch (f->type) {
+    case FIELD_NUMBER: TRY(reader_number(r, v, numbers)); break;
+    case FIELD_VECTOR: TRY(reader_vector(r, v, numbers)); break;
+    case FIELD_PAIR: TRY(read_pair(r, v, numbers)); break;
+    case FIELD_SPIN: TRY(read_spin(r, v, numbers)); break;
+    case FIELD_INTEGER:
+        TRY(reader_integer(r, v, to));
+        return check_range(r, v, f, (double)*(int64_t *)to);
+    case FIELD_FLAG: return reader_flag(r, v, to);
+    case FIELD_TEXT: return reader_text(r, v, to);
+    case FIELD_CHOICE: return reader_choice(r, v, f->choices, to);
+    case FIELD_PART: return SPATE_OK;
+    }
+    bool list = v->kind == YAML_LIST;
+    for (int i = 0; i < (list ? v->count : 1); i++) {
+        const yaml_value *at = list ? yaml_item(v, i) : v;
+        double value = f->type == FIELD_SPIN && !list ? numbers[2] : numbers[i];
+        int back = list ? reader_enter_index(r, i) : r->path_length;
+        TRY(check_range(r, at, f, value));
+        reader_leave(r, back);
+    }
+    return SPATE_OK;
+}
+
+static spate_status read_field(reader *r, const yaml_value *mapping, const field *f, void *out) {
+    const yaml_value *v = yaml_find(mapping, f->name);
+    if (!v && f->required) {
+        size_t length = strlen(f->help);
+        if (length > 0 && f->help[length - 1] == '.') length--;
+        return reader_fail_field(r, mapping, f->name, "is missing; add it (%.*s)", (int)length,
+                                 f->help);
+    }
+    if (!v) {
+        set_default(r, f, out);
+        return SPATE_OK;
+    }
+    int back = reader_enter(r, f->name);
+    if (yaml_is_null(v)) return reader_fail(r, v, "has no value; give one or remove the field");
+    TRY(read_member(r, v, f, member(f, out)));
+    reader_leave(r, back);
+    return SPATE_OK;
+}
+
+static const field *find_field(const field_table *table, const char *name) {
+    for (int i = 0; i < table->count; i++)
+        if (strcmp(table->fields[i].name, name) == 0) return &table->fields[i];
+    return NULL;
+}
+
+static spate_status unknown_field(reader *r, const yaml_value *key, const reader_part *parts,
+                                  int count) {
+    enum { MOST = 128 };
+    const char *names[MOST];
+    int n = 0;
+    for (int p = 0; p < count; p++)
+        for (int i = 0; i < parts[p].table->count && n < MOST; i++)
+            names[n++] = parts[p].table->fields[i].name;
+    int back = reader_enter(r, key->text);
+    spate_status status = reader_fail_word(r, key, "unknown field", key->text, names, n);
+    reader_leave(r, back);
+    return status;
+}
+
+spate_status reader_fields(reader *r, const yaml_value *mapping, const reader_part *parts,
+                           int count) {
+    TRY(reader_mapping(r, mapping));
+    for (const yaml_entry *e = mapping->first; e; e = e->next) {
+        bool known = false;
+        for (int p = 0; p < count && !known; p++)
+            known = find_field(parts[p].table, e->key->text) != NULL;
+        if (!known) return unknown_field(r, e->key, parts, count);
+    }
+    for (int p = 0; p < count; p++)
+        for (int i = 0; i < parts[p].table->count; i++)
+            TRY(read_field(r, mapping, &parts[p].table->fields[i], parts[p].out));
+    return SPATE_OK;
+}
+
+spate_status reader_table(reader *r, const yaml_value *mapping, const field_table *table,
+                          void *out) {
+    return reader_fields(r, mapping, &(reader_part){table, out}, 1);
+}
+
+spate_status reader_field(reader *r, const yaml_value *mapping, const field_table *table,
+                          const char *name, void *out) {
+    return read_field(r, mapping, find_field(table, name), out);
+}

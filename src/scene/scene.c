@@ -1,0 +1,482 @@
+/*
+ * From a scene file to a checked scene: the top level, domain, solver, materials, output and
+ * camera. Bodies and the like: scene_bodies.c; shapes and motion: scene_shapes.c.
+ */
+#include "scene/scene.h"
+#include "core/file.h"
+#include "core/hash.h"
+#include "core/vec.h"
+#include "scene/scene_parts.h"
+#include "scene/scene_tables.h"
+
+#include <stdio.h>
+#include <string.h>
+
+enum { FORMAT = 1, CELLS_MIN = 4, CELLS_MAX = 1000000, BLOCK = 4, FRAMES_MAX = 1000000 };
+
+/* ---- Domain -------------------------------------------------------------------------------------
+ */
+
+static spate_status count_cells(reader *r, const yaml_value *v, domain *d) {
+    const yaml_value *size = yaml_find(v, "size");
+    int back = reader_enter(r, "size");
+    for (int i = 0; i < r->dim; i++) {
+        double exact = d->size[i] / d->dx, cells = round(exact);
+        const char *axis = scene_axis_words[i];
+        if (cells > CELLS_MAX)
+            return reader_fail(r, yaml_item(size, i),
+                               "%.10g cells along %s, more than %d; use a larger dx than %.10g",
+                               cells, axis, CELLS_MAX, d->dx);
+        if (cells < CELLS_MIN)
+            return reader_fail(r, yaml_item(size, i),
+                               "%.10g cells along %s, fewer than %d; use a dx of %.10g or less",
+                               cells, axis, CELLS_MIN, d->size[i] / CELLS_MIN);
+        if (fabs(exact - cells) > 1e-3) {
+            char place[YAML_PLACE_SIZE];
+            yaml_place(r->tree, yaml_item(size, i), place);
+            warn(r->ctx, "domain size",
+                 "%s: domain.size: %.10g along %s is not a whole number of cells; it becomes "
+                 "%.10g (%.0f cells)",
+                 place, d->size[i], axis, cells * d->dx, cells);
+        }
+        d->cells[i] = (int)cells;
+        d->size[i] = cells * d->dx;
+    }
+    if (r->dim == 2) d->cells[2] = 1, d->size[2] = d->dx;
+    reader_leave(r, back);
+    return SPATE_OK;
+}
+
+/* Walls as one word, a list of words or a mapping of sides. */
+static spate_status read_walls(reader *r, const yaml_value *v, domain *d) {
+    wall *sides = &d->walls[0][0];
+    int word;
+    if (v->kind == YAML_MAPPING) {
+        field_table table = scene_walls_table;
+        table.count = 2 * r->dim;
+        TRY(reader_table(r, v, &table, d));
+    } else if (v->kind == YAML_LIST) {
+        if (v->count != 2 * r->dim)
+            return reader_fail(r, v, "%d words; give %d in the order x_min, x_max, y_min, y_max%s",
+                               v->count, 2 * r->dim, r->dim == 3 ? ", z_min, z_max" : "");
+        int i = 0;
+        for (const yaml_entry *e = v->first; e; e = e->next, i++) {
+            int back = reader_enter_index(r, i);
+            TRY(reader_choice(r, e->value, scene_wall_words, &word));
+            reader_leave(r, back);
+            sides[i] = (wall)word;
+        }
+    } else {
+        TRY(reader_choice(r, v, scene_wall_words, &word));
+        for (int i = 0; i < 2 * r->dim; i++) sides[i] = (wall)word;
+    }
+    return SPATE_OK;
+}
+
+static spate_status check_periodic(reader *r, const yaml_value *v, const domain *d) {
+    for (int i = 0; i < r->dim; i++) {
+        bool low = d->walls[i][0] == WALL_PERIODIC, high = d->walls[i][1] == WALL_PERIODIC;
+        const char *axis = scene_axis_words[i];
+        if (low != high)
+            return reader_fail(r, v, "only one side of %s is periodic; make %s_%s periodic as well",
+                               axis, axis, low ? "max" : "min");
+        if (!low || d->cells[i] % BLOCK == 0) continue;
+        int better = (d->cells[i] + BLOCK / 2) / BLOCK * BLOCK;
+        return reader_fail(r, v,
+                           "periodic along %s needs a multiple of %d cells, there are %d; use "
+                           "dx: %.9g for %d cells, or another size",
+                           axis, BLOCK, d->cells[i], d->size[i] / better, better);
+    }
+    return SPATE_OK;
+}
+
+spate_status scene_read_domain(reader *r, const yaml_value *v) {
+    domain *d = &r->scene->domain;
+    TRY(reader_table(r, v, &scene_domain_table, d));
+    TRY(count_cells(r, v, d));
+    for (int i = 0; i < 3; i++)
+        d->walls[i][0] = d->walls[i][1] = i < r->dim ? WALL_SLIP : WALL_OPEN;
+    const yaml_value *walls = yaml_find(v, "walls");
+    if (!walls) return SPATE_OK;
+    int back = reader_enter(r, "walls");
+    TRY(read_walls(r, walls, d));
+    TRY(check_periodic(r, walls, d));
+    reader_leave(r, back);
+    return SPATE_OK;
+}
+
+/* ---- Solver and materials -----------------------------------------------------------------------
+ */
+
+static spate_status find_solver(reader *r, const yaml_value *v, const solver_declaration **out) {
+    enum { MOST = 32 };
+    const char *names[MOST];
+    const yaml_value *type = yaml_find(v, "type");
+    int count = spate_registry.solver_count;
+    for (int i = 0; i < count && i < MOST; i++) {
+        *out = spate_registry.solvers[i];
+        names[i] = (*out)->name;
+        if (type ? yaml_is_word(type, names[i]) : strcmp(names[i], "mpm") == 0) return SPATE_OK;
+    }
+    if (!type)
+        return reader_fail_field(r, v, "type", "is missing; this build has no mpm, name a solver");
+    const char *given;
+    int back = reader_enter(r, "type");
+    TRY(reader_text(r, type, &given));
+    spate_status status = reader_fail_word(r, type, "unknown solver", given, names, count);
+    reader_leave(r, back);
+    return status;
+}
+
+/* What a solver or material says about its fields together. */
+static spate_status prepare(reader *r, const yaml_value *v,
+                            bool (*check)(void *, int, field_report *), void *values) {
+    field_report report = {0};
+    if (!check || check(values, r->dim, &report)) return SPATE_OK;
+    const yaml_value *at = report.at ? yaml_find(v, report.at) : NULL;
+    if (report.at) return reader_fail_field(r, at ? at : v, report.at, "%s", report.message);
+    return reader_fail(r, v, "%s", report.message);
+}
+
+spate_status scene_read_solver(reader *r, const yaml_value *v) {
+    spate_scene *s = r->scene;
+    solver_common common;
+    if (v) TRY(reader_mapping(r, v));
+    /* Without a solver's mapping everything has its default. */
+    yaml_value none = {.kind = YAML_MAPPING, .set = -1, .line = 1, .column = 1};
+    if (!v) v = &none;
+    TRY(find_solver(r, v, &s->solver));
+    s->solver_options = arena_take(r->arena, 1, s->solver->table.size + 1);
+    if (!s->solver_options) return SPATE_OUT_OF_MEMORY;
+    reader_part parts[] = {{&scene_solver_table, &common}, {&s->solver->table, s->solver_options}};
+    TRY(reader_fields(r, v, parts, COUNT_OF(parts)));
+    TRY(prepare(r, v, s->solver->prepare, s->solver_options));
+    s->dt = common.dt;
+    s->cfl = common.cfl;
+    s->max_steps = common.max_steps;
+    return SPATE_OK;
+}
+
+static spate_status find_model(reader *r, const yaml_value *v, const material_type **out) {
+    enum { MOST = 64 };
+    const char *names[MOST], *given;
+    const yaml_value *model = yaml_find(v, "model");
+    if (!model)
+        return reader_fail_field(r, v, "model", "is missing; add the material model, e.g. liquid");
+    int back = reader_enter(r, "model");
+    TRY(reader_text(r, model, &given));
+    int count = 0;
+    *out = NULL;
+    for (; count < spate_registry.material_count && count < MOST; count++) {
+        names[count] = spate_registry.materials[count]->name;
+        if (strcmp(names[count], given) == 0) *out = spate_registry.materials[count];
+    }
+    if (!*out) return reader_fail_word(r, model, "unknown model", given, names, count);
+    const char *const *allowed = r->scene->solver->material_names;
+    bool runs = !allowed;
+    for (count = 0; allowed && allowed[count]; count++) runs |= strcmp(allowed[count], given) == 0;
+    if (!runs)
+        return reader_fail_word(r, model, "the solver cannot run model", given, allowed, count);
+    reader_leave(r, back);
+    return SPATE_OK;
+}
+
+static spate_status read_material(reader *r, const yaml_value *v, material *m) {
+    material ignored;
+    TRY(reader_mapping(r, v));
+    TRY(find_model(r, v, &m->type));
+    m->parameters = arena_take(r->arena, 1, m->type->table.size + 1);
+    if (!m->parameters) return SPATE_OUT_OF_MEMORY;
+    reader_part parts[] = {{&scene_material_table, &ignored}, {&m->type->table, m->parameters}};
+    TRY(reader_fields(r, v, parts, COUNT_OF(parts)));
+    TRY(prepare(r, v, m->type->prepare, m->parameters));
+    memcpy(&m->density, (char *)m->parameters + m->type->density_offset, sizeof m->density);
+    return SPATE_OK;
+}
+
+spate_status scene_read_materials(reader *r, const yaml_value *v) {
+    spate_scene *s = r->scene;
+    TRY(reader_mapping(r, v));
+    if (v->count == 0)
+        return reader_fail(r, v, "there is none; add one such as water: {model: liquid, ...}");
+    s->materials = arena_take(r->arena, (size_t)v->count, sizeof *s->materials);
+    if (!s->materials) return SPATE_OUT_OF_MEMORY;
+    for (const yaml_entry *e = v->first; e; e = e->next) {
+        material *m = &s->materials[s->material_count++];
+        int back = reader_enter(r, e->key->text);
+        TRY(reader_text(r, e->key, &m->name));
+        TRY(read_material(r, e->value, m));
+        reader_leave(r, back);
+    }
+    return SPATE_OK;
+}
+
+/* ---- Output and camera --------------------------------------------------------------------------
+ */
+
+/* The entries of a list, or a word that stands for a list of one. */
+static const yaml_value *entry_of(const yaml_value *v, int index) {
+    if (v->kind == YAML_LIST) return yaml_item(v, index);
+    return index == 0 ? v : NULL;
+}
+
+static spate_status read_formats(reader *r, const yaml_value *v, unsigned *out) {
+    static const char *const words[] = {"none", "vtp", "ply", "bgeo", NULL};
+    static const unsigned bits[] = {0, OUTPUT_VTP, OUTPUT_PLY, OUTPUT_BGEO};
+    const yaml_value *entry;
+    *out = 0;
+    for (int i = 0; (entry = entry_of(v, i)); i++) {
+        int word, back = v->kind == YAML_LIST ? reader_enter_index(r, i) : r->path_length;
+        TRY(reader_choice(r, entry, words, &word));
+        if (word == 0 && v->kind == YAML_LIST && v->count > 1)
+            return reader_fail(r, entry, "'none' beside other formats; remove it");
+        reader_leave(r, back);
+        *out |= bits[word];
+    }
+    return SPATE_OK;
+}
+
+static spate_status read_names(reader *r, const yaml_value *v, const char ***names, int *count) {
+    enum { MOST = 64 };
+    const yaml_value *entry;
+    if (v->kind == YAML_LIST && v->count > MOST)
+        return reader_fail(r, v, "%d names; use at most %d", v->count, MOST);
+    *names = arena_take(r->arena, MOST, sizeof **names);
+    if (!*names) return SPATE_OUT_OF_MEMORY;
+    for (*count = 0; (entry = entry_of(v, *count)); ++*count) {
+        const char **name = &(*names)[*count];
+        int back = v->kind == YAML_LIST ? reader_enter_index(r, *count) : r->path_length;
+        TRY(reader_text(r, entry, name));
+        for (int i = 0; i < *count; i++)
+            if (strcmp((*names)[i], *name) == 0)
+                return reader_fail(r, entry, "named twice; remove one");
+        reader_leave(r, back);
+    }
+    return SPATE_OK;
+}
+
+spate_status scene_read_output(reader *r, const yaml_value *v) {
+    static const char *const surfaces[] = {"none", NULL};
+    output_settings *o = &r->scene->output;
+    output_common common = {.checkpoint = 10};
+    int word = 0, back;
+    if (v) TRY(reader_table(r, v, &scene_output_table, &common));
+    o->checkpoint = (int)common.checkpoint;
+    o->particles = OUTPUT_VTP;
+    const yaml_value *formats = yaml_find(v, "particles"), *fields = yaml_find(v, "fields");
+    const yaml_value *surface = yaml_find(v, "surface");
+    if (formats) {
+        back = reader_enter(r, "particles");
+        TRY(read_formats(r, formats, &o->particles));
+        reader_leave(r, back);
+    }
+    if (fields) {
+        back = reader_enter(r, "fields");
+        TRY(read_names(r, fields, &o->fields, &o->field_count));
+        reader_leave(r, back);
+    }
+    if (surface) {
+        back = reader_enter(r, "surface");
+        TRY(reader_choice(r, surface, surfaces, &word));
+        reader_leave(r, back);
+    }
+    o->surface = surfaces[word];
+    return SPATE_OK;
+}
+
+spate_status scene_read_camera(reader *r, const yaml_value *v) {
+    camera *c = &r->scene->camera;
+    double view[3];
+    TRY(reader_table(r, v, &scene_camera_table, c));
+    vec_sub(view, c->to, c->from);
+    if (!(vec_length(view) > 0))
+        return reader_fail_field(r, yaml_find(v, "to"), "to",
+                                 "is where the camera stands; move it");
+    c->given = true;
+    return SPATE_OK;
+}
+
+/* ---- The top ------------------------------------------------------------------------------------
+ */
+
+/* Format, dimension and units decide how everything else is read. */
+static spate_status read_head(reader *r, const yaml_value *root, scene_top *top) {
+    TRY(reader_mapping(r, root));
+    TRY(reader_field(r, root, &scene_top_table, "spate", top));
+    if (top->spate != FORMAT)
+        return reader_fail_field(r, yaml_find(root, "spate"), "spate",
+                                 "this scene is for format %lld; this build reads %d",
+                                 (long long)top->spate, FORMAT);
+    TRY(reader_field(r, root, &scene_top_table, "dimension", top));
+    TRY(reader_field(r, root, &scene_top_table, "units", top));
+    r->dim = r->scene->dim = (int)top->dimension;
+    r->units = r->scene->units = (unit_system)top->units;
+    return SPATE_OK;
+}
+
+static spate_status name_after_file(reader *r, const char **name) {
+    const char *slash = strrchr(r->scene->path, '/');
+    const char *stem = slash ? slash + 1 : r->scene->path;
+    const char *dot = strrchr(stem, '.');
+    *name = arena_text(r->arena, stem, dot && dot > stem ? (size_t)(dot - stem) : strlen(stem));
+    return *name ? SPATE_OK : SPATE_OUT_OF_MEMORY;
+}
+
+static spate_status read_top(reader *r, const yaml_value *root, scene_top *top) {
+    spate_scene *s = r->scene;
+    TRY(reader_table(r, root, &scene_top_table, top));
+    if (!top->name) TRY(name_after_file(r, &top->name));
+    if (!yaml_find(root, "gravity")) vec_set(top->gravity, 0, -9.81 * reader_unit(r, "m/s^2"), 0);
+    const yaml_value *fps = yaml_find(root, "fps");
+    if (top->duration * top->fps > FRAMES_MAX)
+        return reader_fail_field(r, fps ? fps : root, "fps",
+                                 "%.10g s at %.10g frames a second are more than %d frames; lower "
+                                 "fps or duration",
+                                 top->duration, top->fps, FRAMES_MAX);
+    if (top->duration * top->fps < 1 - 1e-9)
+        warn(r->ctx, "no frame",
+             "%s: duration %.10g s ends before the first frame at %.10g s; raise fps or duration",
+             s->path, top->duration, 1 / top->fps);
+    s->name = top->name;
+    s->seed = (uint64_t)top->seed;
+    vec_copy(s->gravity, top->gravity);
+    s->duration = top->duration;
+    s->fps = top->fps;
+    return SPATE_OK;
+}
+
+static spate_status read_part(reader *r, const yaml_value *root, const char *name,
+                              spate_status (*read)(reader *, const yaml_value *)) {
+    const yaml_value *v = yaml_find(root, name);
+    if (!v) return SPATE_OK;
+    int back = reader_enter(r, name);
+    TRY(read(r, v));
+    reader_leave(r, back);
+    return SPATE_OK;
+}
+
+static spate_status read_scene(reader *r, const yaml_value *root) {
+    scene_top top;
+    TRY(read_head(r, root, &top));
+    TRY(read_top(r, root, &top));
+    TRY(read_part(r, root, "domain", scene_read_domain));
+    if (yaml_find(root, "solver"))
+        TRY(read_part(r, root, "solver", scene_read_solver));
+    else
+        TRY(scene_read_solver(r, NULL));
+    TRY(read_part(r, root, "materials", scene_read_materials));
+    TRY(read_part(r, root, "bodies", scene_read_bodies));
+    TRY(read_part(r, root, "colliders", scene_read_colliders));
+    TRY(read_part(r, root, "sources", scene_read_sources));
+    TRY(read_part(r, root, "probes", scene_read_probes));
+    if (yaml_find(root, "output"))
+        TRY(read_part(r, root, "output", scene_read_output));
+    else
+        TRY(scene_read_output(r, NULL));
+    TRY(read_part(r, root, "camera", scene_read_camera));
+    const yaml_value *bodies = yaml_find(root, "bodies");
+    if (scene_group_count(r->scene) == 0)
+        return reader_fail_field(r, bodies ? bodies : root, "bodies",
+                                 "nothing to simulate; add a body, or a source");
+    return SPATE_OK;
+}
+
+/* ---- Hashes and the scene as it was run ---------------------------------------------------------
+ */
+
+/* The hash of a tree without some fields, and of the bytes of all meshes. */
+static spate_status hash_tree(const reader *r, const char *const *left_out, uint64_t *out) {
+    text t = {.ctx = r->ctx};
+    spate_status status = yaml_serialise(r->tree, r->tree->root, "materials", left_out, &t);
+    uint64_t meshes = 0; /* a sum: the order in which they were met does not matter */
+    for (const loaded_mesh *m = r->meshes; m; m = m->next)
+        meshes += hash_bytes(m->file, strlen(m->file), m->hash);
+    text_add(&t, "meshes %016llx", (unsigned long long)meshes);
+    if (status == SPATE_OK && t.failed) status = SPATE_OUT_OF_MEMORY;
+    if (status == SPATE_OK) *out = hash_bytes(t.data, t.length, 0);
+    text_free(&t);
+    return status;
+}
+
+static spate_status finish(reader *r) {
+    /* What may change when a run is taken up again. */
+    static const char *const not_physics[] = {"name",   "duration",         "output",
+                                              "camera", "solver.max_steps", NULL};
+    spate_scene *s = r->scene;
+    text t = {.ctx = r->ctx};
+    TRY(hash_tree(r, not_physics, &s->hash));
+    TRY(hash_tree(r, NULL, &s->full_hash));
+    yaml_emit(r->tree->root, &t);
+    if (!t.failed) s->canonical = arena_text(r->arena, t.data, t.length);
+    text_free(&t);
+    return s->canonical ? SPATE_OK : SPATE_OUT_OF_MEMORY;
+}
+
+/* ---- Public -------------------------------------------------------------------------------------
+ */
+
+static spate_status copy_text(spate_scene *s, const char *from, const char **to) {
+    *to = arena_text(&s->arena, from, strlen(from));
+    return *to ? SPATE_OK : SPATE_OUT_OF_MEMORY;
+}
+
+static spate_status parse_into(spate_scene *s, const char *bytes, size_t length,
+                               const char *const *sets, int set_count) {
+    yaml_tree tree = yaml_tree_create(s->ctx, s->path);
+    reader r = {.ctx = s->ctx, .scene = s, .arena = &s->arena, .tree = &tree};
+    spate_status status;
+    TRY_OR_DONE(status, yaml_tree_read(&tree, bytes, length));
+    TRY_OR_DONE(status, yaml_tree_set(&tree, sets, set_count));
+    TRY_OR_DONE(status, read_scene(&r, tree.root));
+    status = finish(&r);
+done:
+    yaml_tree_free(&tree);
+    return status;
+}
+
+spate_status spate_scene_parse(spate_context *context, const char *bytes, size_t length,
+                               const char *name, const char *folder, const char *const *sets,
+                               int set_count, spate_scene **scene) {
+    *scene = NULL;
+    spate_scene *s = take(context, 1, sizeof *s);
+    if (!s) return SPATE_OUT_OF_MEMORY;
+    int64_t warnings = warnings_total(context);
+    s->ctx = context;
+    s->arena = arena_create(context);
+    s->particle_count = -1;
+    spate_status status;
+    TRY_OR_DONE(status, copy_text(s, name ? name : "scene", &s->path));
+    TRY_OR_DONE(status, copy_text(s, folder ? folder : ".", &s->folder));
+    TRY_OR_DONE(status, parse_into(s, bytes, length, sets, set_count));
+    s->warnings = warnings_total(context) - warnings;
+    *scene = s;
+    return SPATE_OK;
+done:
+    spate_scene_free(s);
+    return status;
+}
+
+spate_status spate_scene_load(spate_context *context, const char *path, const char *const *sets,
+                              int set_count, spate_scene **scene) {
+    char *bytes, folder[PATH_SIZE];
+    size_t length;
+    *scene = NULL;
+    const char *slash = strrchr(path, '/');
+    size_t folder_length = slash == path ? 1 : slash ? (size_t)(slash - path) : 0;
+    if (folder_length >= sizeof folder)
+        return fail(context, SPATE_BAD_INPUT, "%.100s...: the path is too long; shorten it", path);
+    memcpy(folder, path, folder_length);
+    folder[folder_length] = 0;
+    TRY(file_read(context, path, YAML_BYTES, &bytes, &length));
+    spate_status status = spate_scene_parse(
+        context, bytes, length, path, folder_length > 0 ? folder : ".", sets, set_count, scene);
+    give(context, bytes);
+    return status;
+}
+
+void spate_scene_free(spate_scene *scene) {
+    if (!scene) return;
+    spate_context *ctx = scene->ctx;
+    arena_free(&scene->arena);
+    give(ctx, scene);
+}

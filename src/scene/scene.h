@@ -1,0 +1,146 @@
+/*
+ * A checked scene: what will be simulated, in the scene's own units, with every default filled in.
+ * Reading and checking it: yaml.c (document tree), reader.c (field tables), scene_tables.c (what
+ * may be written), scene.c and scene_*.c (the parts).
+ */
+#ifndef SPATE_SCENE_SCENE_H
+#define SPATE_SCENE_SCENE_H
+
+#include "core/arena.h"
+#include "core/fields.h"
+#include "scene/motion.h"
+#include "scene/shape.h"
+
+typedef enum wall { WALL_SLIP, WALL_STICKY, WALL_SEPARATE, WALL_OPEN, WALL_PERIODIC } wall;
+
+typedef struct domain {
+    double origin[3];
+    double size[3]; /* whole cells; z is one cell in 2D */
+    double dx;
+    int cells[3];     /* size / dx */
+    wall walls[3][2]; /* [axis][0: min side, 1: max side]; z is open in 2D */
+    double wall_friction;
+} domain;
+
+typedef struct material {
+    const char *name; /* the user's */
+    const material_type *type;
+    void *parameters; /* struct of type->table */
+    double density;
+} material;
+
+typedef enum sampling { SAMPLE_REGULAR, SAMPLE_JITTERED, SAMPLE_POISSON } sampling;
+
+typedef struct body {
+    const char *name;
+    int material; /* index into scene.materials */
+    shape *shape;
+    double particles_per_cell; /* 8 in 3D, 4 in 2D by default */
+    sampling sampling;
+    double jitter; /* share of the spacing, for SAMPLE_JITTERED */
+    double velocity[3];
+    double spin[3]; /* rad/s about the body's centre of mass; 2D: z only */
+} body;
+
+typedef enum contact { CONTACT_STICKY, CONTACT_SLIP, CONTACT_SEPARATE } contact;
+
+typedef struct collider {
+    const char *name;
+    shape *shape;
+    contact contact;
+    double friction;
+    motion motion;
+} collider;
+
+typedef struct source {
+    const char *name;
+    int material;
+    shape *shape;
+    double velocity[3];
+    double from, until; /* seconds; until HUGE_VAL by default */
+    int64_t limit;      /* particles in all; INT64_MAX by default */
+    double particles_per_cell;
+} source;
+
+typedef enum probe_kind {
+    PROBE_EXTENT,
+    PROBE_HEIGHT,
+    PROBE_PRESSURE,
+    PROBE_CENTER_OF_MASS
+} probe_kind;
+
+typedef struct probe {
+    const char *name;
+    probe_kind kind;
+    int group;    /* body or source (bodies first); -1: everything */
+    int axis;     /* extent: 0..2 */
+    int side;     /* extent: 0 min, 1 max */
+    double at[3]; /* height: at[0] = x, at[2] = z (2D: 0); pressure: position */
+} probe;
+
+enum { OUTPUT_VTP = 1, OUTPUT_PLY = 2, OUTPUT_BGEO = 4 };
+
+typedef struct output_settings {
+    unsigned particles;  /* OUTPUT_* bits */
+    const char **fields; /* extra attributes by name, e.g. "J" */
+    int field_count;
+    int checkpoint;      /* frames between checkpoints; 0: only at the end */
+    const char *surface; /* "none" */
+} output_settings;
+
+typedef struct camera {
+    bool given;
+    double from[3], to[3];
+    double fov; /* degrees, vertical */
+} camera;
+
+struct spate_scene {
+    spate_context *ctx;
+    arena arena;
+    const char *path;   /* as given, for messages */
+    const char *folder; /* where its meshes are */
+    const char *name;
+    int dim;
+    uint64_t seed;
+    unit_system units;
+    domain domain;
+    double gravity[3];
+    double duration, fps;
+    double dt;         /* solver.dt: fixed step, 0 for adaptive */
+    double cfl;        /* solver.cfl: of the speed limit */
+    int64_t max_steps; /* solver.max_steps: 0 for none */
+    const solver_declaration *solver;
+    void *solver_options; /* struct of solver->table */
+    material *materials;
+    int material_count;
+    body *bodies;
+    int body_count;
+    collider *colliders;
+    int collider_count;
+    source *sources;
+    int source_count;
+    probe *probes;
+    int probe_count;
+    output_settings output;
+    camera camera;
+    uint64_t hash;          /* of what decides the course of a run, mesh files included: all but
+                               name, duration, solver.max_steps, output, camera; with overrides */
+    uint64_t full_hash;     /* of everything */
+    const char *canonical;  /* the scene with all overrides applied, as YAML, kept with a run */
+    int64_t particle_count; /* after spate_scene_summarise; -1 before */
+    int64_t warnings;       /* given while reading, and by spate_scene_summarise */
+};
+
+/* A particle's group: bodies come first, then sources. */
+static inline int scene_group_count(const spate_scene *s) {
+    return s->body_count + s->source_count;
+}
+static inline int scene_group_material(const spate_scene *s, int group) {
+    return group < s->body_count ? s->bodies[group].material
+                                 : s->sources[group - s->body_count].material;
+}
+static inline const char *scene_group_name(const spate_scene *s, int group) {
+    return group < s->body_count ? s->bodies[group].name : s->sources[group - s->body_count].name;
+}
+
+#endif

@@ -1,0 +1,298 @@
+/* Reading bodies, colliders, sources and probes of a scene. */
+#include "core/vec.h"
+#include "scene/scene_parts.h"
+#include "scene/scene_tables.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* ---- What the lists have in common --------------------------------------------------------------
+ */
+
+enum { MOST_ENTRIES = 10000 };
+
+/* Room in the scene for the entries of a list. */
+static spate_status begin_list(reader *r, const yaml_value *v, size_t size, void *array) {
+    TRY(reader_list(r, v));
+    if (v->count > MOST_ENTRIES)
+        return reader_fail(r, v, "%d entries; use at most %d, with unions, points or meshes",
+                           v->count, MOST_ENTRIES);
+    void *memory = arena_take(r->arena, (size_t)v->count + 1, size);
+    if (!memory) return SPATE_OUT_OF_MEMORY;
+    memcpy(array, &memory, sizeof memory);
+    return SPATE_OK;
+}
+
+/* "body 1", where no name was given. */
+static spate_status default_name(reader *r, const char *noun, int index, const char **name) {
+    char made[32];
+    if (*name) return SPATE_OK;
+    int length = snprintf(made, sizeof made, "%s %d", noun, index + 1);
+    *name = arena_text(r->arena, made, (size_t)length);
+    return *name ? SPATE_OK : SPATE_OUT_OF_MEMORY;
+}
+
+static spate_status duplicate_name(reader *r, const yaml_value *v, const char *name) {
+    const yaml_value *given = yaml_find(v, "name");
+    char shown[YAML_SHOWN];
+    return reader_fail_field(r, given ? given : v, "name",
+                             "'%s' is the name of another one; choose a different name",
+                             yaml_shown(name, shown));
+}
+
+/* Whether a body or source before the last `group` has its name. */
+static spate_status check_group_name(reader *r, const yaml_value *v, int group) {
+    const char *name = scene_group_name(r->scene, group);
+    for (int g = 0; g < group; g++)
+        if (strcmp(scene_group_name(r->scene, g), name) == 0) return duplicate_name(r, v, name);
+    return SPATE_OK;
+}
+
+/* Fails for a name that is not there, with one that is. */
+static spate_status fail_name(reader *r, const yaml_value *v, const char *list,
+                              const char *(*name_of)(const spate_scene *, int), int count) {
+    enum { MOST = 256 };
+    const char *names[MOST] = {""}, *nearest;
+    char shown[YAML_SHOWN], near[YAML_SHOWN];
+    if (count > MOST) count = MOST;
+    for (int i = 0; i < count; i++) names[i] = name_of(r->scene, i);
+    if ((nearest = text_nearest(v->text, names, count)))
+        return reader_fail(r, v, "%s '%s'; did you mean '%s'?", list, yaml_shown(v->text, shown),
+                           yaml_shown(nearest, near));
+    return reader_fail(r, v, "%s '%s'; use a name such as '%s'", list, yaml_shown(v->text, shown),
+                       count > 0 ? yaml_shown(names[0], near) : "");
+}
+
+static const char *material_name(const spate_scene *s, int index) {
+    return s->materials[index].name;
+}
+
+static spate_status read_material_name(reader *r, const yaml_value *mapping, int *out) {
+    const yaml_value *v = yaml_find(mapping, "material");
+    const spate_scene *s = r->scene;
+    const char *name;
+    int back = reader_enter(r, "material");
+    TRY(reader_text(r, v, &name));
+    for (*out = 0; *out < s->material_count; ++*out)
+        if (strcmp(s->materials[*out].name, name) == 0) {
+            reader_leave(r, back);
+            return SPATE_OK;
+        }
+    return fail_name(r, v, "materials has no", material_name, s->material_count);
+}
+
+static spate_status read_shape_field(reader *r, const yaml_value *mapping, shape **out) {
+    int back = reader_enter(r, "shape");
+    TRY(scene_read_shape(r, yaml_find(mapping, "shape"), out));
+    reader_leave(r, back);
+    return SPATE_OK;
+}
+
+static spate_status refuse_points(reader *r, const yaml_value *mapping, const shape *s,
+                                  const char *noun) {
+    if (s->kind != SHAPE_POINTS) return SPATE_OK;
+    return reader_fail_field(r, yaml_find(mapping, "shape"), "shape",
+                             "points have no inside; a %s needs a solid shape such as a sphere",
+                             noun);
+}
+
+/* A shape that does not even touch the domain would give no particle. */
+static spate_status check_inside(reader *r, const yaml_value *mapping, const shape *s) {
+    const domain *d = &r->scene->domain;
+    bounds b = shape_bounds(s, r->dim);
+    for (int i = 0; i < r->dim; i++) {
+        double low = d->origin[i], high = low + d->size[i];
+        if (b.max[i] >= low && b.min[i] <= high) continue;
+        return reader_fail_field(r, yaml_find(mapping, "shape"), "shape",
+                                 "lies outside the domain: %s from %.6g to %.6g, the domain's from "
+                                 "%.6g to %.6g; move it or enlarge the domain",
+                                 scene_axis_words[i], b.min[i], b.max[i], low, high);
+    }
+    return SPATE_OK;
+}
+
+static double default_per_cell(const reader *r) { return r->dim == 3 ? 8 : 4; }
+
+/* ---- Bodies, colliders, sources -----------------------------------------------------------------
+ */
+
+static spate_status read_body(reader *r, const yaml_value *v, int index) {
+    body *b = &r->scene->bodies[index];
+    TRY(reader_table(r, v, &scene_body_table, b));
+    r->scene->body_count = index + 1;
+    TRY(default_name(r, "body", index, &b->name));
+    TRY(check_group_name(r, v, index));
+    TRY(read_material_name(r, v, &b->material));
+    TRY(read_shape_field(r, v, &b->shape));
+    TRY(check_inside(r, v, b->shape));
+    if (isnan(b->particles_per_cell)) b->particles_per_cell = default_per_cell(r);
+    if (yaml_find(v, "jitter") && !yaml_find(v, "sampling")) b->sampling = SAMPLE_JITTERED;
+    return SPATE_OK;
+}
+
+spate_status scene_read_bodies(reader *r, const yaml_value *v) {
+    int i = 0;
+    TRY(begin_list(r, v, sizeof(body), &r->scene->bodies));
+    for (const yaml_entry *e = v->first; e; e = e->next, i++) {
+        int back = reader_enter_index(r, i);
+        TRY(read_body(r, e->value, i));
+        reader_leave(r, back);
+    }
+    return SPATE_OK;
+}
+
+static spate_status read_collider(reader *r, const yaml_value *v, int index) {
+    collider *c = &r->scene->colliders[index];
+    TRY(reader_table(r, v, &scene_collider_table, c));
+    TRY(default_name(r, "collider", index, &c->name));
+    for (int i = 0; i < index; i++)
+        if (strcmp(r->scene->colliders[i].name, c->name) == 0) return duplicate_name(r, v, c->name);
+    TRY(read_shape_field(r, v, &c->shape));
+    TRY(refuse_points(r, v, c->shape, "collider"));
+    const yaml_value *moves = yaml_find(v, "motion");
+    if (moves) {
+        int back = reader_enter(r, "motion");
+        TRY(scene_read_motion(r, moves, &c->motion));
+        reader_leave(r, back);
+    }
+    return SPATE_OK;
+}
+
+spate_status scene_read_colliders(reader *r, const yaml_value *v) {
+    TRY(begin_list(r, v, sizeof(collider), &r->scene->colliders));
+    for (const yaml_entry *e = v->first; e; e = e->next) {
+        int back = reader_enter_index(r, r->scene->collider_count);
+        TRY(read_collider(r, e->value, r->scene->collider_count));
+        r->scene->collider_count++;
+        reader_leave(r, back);
+    }
+    return SPATE_OK;
+}
+
+static spate_status read_source(reader *r, const yaml_value *v, int index) {
+    source *s = &r->scene->sources[index];
+    TRY(reader_table(r, v, &scene_source_table, s));
+    r->scene->source_count = index + 1;
+    TRY(default_name(r, "source", index, &s->name));
+    TRY(check_group_name(r, v, r->scene->body_count + index));
+    TRY(read_material_name(r, v, &s->material));
+    TRY(read_shape_field(r, v, &s->shape));
+    TRY(refuse_points(r, v, s->shape, "source"));
+    TRY(check_inside(r, v, s->shape));
+    if (!(s->until > s->from))
+        return reader_fail_field(r, yaml_find(v, "until"), "until",
+                                 "%.10g is not after from (%.10g); make it later", s->until,
+                                 s->from);
+    if (isnan(s->particles_per_cell)) s->particles_per_cell = default_per_cell(r);
+    return SPATE_OK;
+}
+
+spate_status scene_read_sources(reader *r, const yaml_value *v) {
+    int i = 0;
+    TRY(begin_list(r, v, sizeof(source), &r->scene->sources));
+    for (const yaml_entry *e = v->first; e; e = e->next, i++) {
+        int back = reader_enter_index(r, i);
+        TRY(read_source(r, e->value, i));
+        reader_leave(r, back);
+    }
+    return SPATE_OK;
+}
+
+/* ---- Probes -------------------------------------------------------------------------------------
+ */
+
+static spate_status read_group(reader *r, const yaml_value *v, int *out) {
+    const char *name;
+    const spate_scene *s = r->scene;
+    TRY(reader_text(r, v, &name));
+    for (*out = 0; *out < scene_group_count(s); ++*out)
+        if (strcmp(scene_group_name(s, *out), name) == 0) return SPATE_OK;
+    return fail_name(r, v, "no body or source is named", scene_group_name, scene_group_count(s));
+}
+
+/* The place of a height probe on the floor: x in 2D, x and z in 3D. */
+static spate_status read_floor_point(reader *r, const yaml_value *v, probe *p) {
+    double at[2] = {0, 0};
+    vec_set(p->at, 0, 0, 0);
+    if (r->dim == 3)
+        TRY(reader_numbers(r, v, 2, at));
+    else
+        TRY(reader_number(r, v->kind == YAML_LIST && v->count == 1 ? yaml_item(v, 0) : v, at));
+    p->at[0] = at[0];
+    p->at[2] = at[1];
+    return SPATE_OK;
+}
+
+static spate_status check_probe_point(reader *r, const yaml_value *v, const probe *p) {
+    const domain *d = &r->scene->domain;
+    for (int i = 0; i < r->dim; i++) {
+        double low = d->origin[i], high = low + d->size[i];
+        if (p->kind == PROBE_HEIGHT && i == 1) continue;
+        if (p->at[i] < low || p->at[i] > high)
+            return reader_fail(r, v,
+                               "%s = %.10g is outside the domain; give one from %.10g to %.10g",
+                               scene_axis_words[i], p->at[i], low, high);
+    }
+    return SPATE_OK;
+}
+
+static spate_status read_probe_kind(reader *r, const yaml_value *v, const probe_declaration *d,
+                                    probe *p) {
+    const yaml_value *of, *at;
+    p->kind = d->kind;
+    TRY(reader_table(r, v, &d->table, p));
+    if ((of = yaml_find(v, "of"))) {
+        int back = reader_enter(r, "of");
+        TRY(read_group(r, of, &p->group));
+        reader_leave(r, back);
+    }
+    if ((at = yaml_find(v, "at"))) {
+        int back = reader_enter(r, "at");
+        if (d->kind == PROBE_HEIGHT) TRY(read_floor_point(r, at, p));
+        TRY(check_probe_point(r, at, p));
+        reader_leave(r, back);
+    }
+    if (d->kind == PROBE_EXTENT && p->axis >= r->dim)
+        return reader_fail_field(r, yaml_find(v, "axis"), "axis",
+                                 "'z' in a 2D scene; use x or y, or say dimension: 3");
+    return SPATE_OK;
+}
+
+static spate_status read_probe(reader *r, const yaml_value *v, int index) {
+    probe *p = &r->scene->probes[index];
+    const probe_declaration *kind = NULL;
+    TRY(reader_table(r, v, &scene_probe_table, p));
+    p->group = -1;
+    TRY(default_name(r, "probe", index, &p->name));
+    if (strpbrk(p->name, ",\""))
+        return reader_fail_field(r, yaml_find(v, "name"), "name",
+                                 "a comma or quote cannot be in a column's name; remove it");
+    for (int i = 0; i < index; i++)
+        if (strcmp(r->scene->probes[i].name, p->name) == 0) return duplicate_name(r, v, p->name);
+    for (int i = 0; i < PROBE_DECLARATIONS; i++) {
+        if (!yaml_find(v, scene_probes[i].name)) continue;
+        if (kind)
+            return reader_fail(r, v, "both '%s' and '%s'; make two probes of it", kind->name,
+                               scene_probes[i].name);
+        kind = &scene_probes[i];
+    }
+    if (!kind)
+        return reader_fail(r, v,
+                           "nothing to measure; add extent, height, pressure or "
+                           "center_of_mass");
+    int back = reader_enter(r, kind->name);
+    TRY(read_probe_kind(r, yaml_find(v, kind->name), kind, p));
+    reader_leave(r, back);
+    return SPATE_OK;
+}
+
+spate_status scene_read_probes(reader *r, const yaml_value *v) {
+    TRY(begin_list(r, v, sizeof(probe), &r->scene->probes));
+    for (const yaml_entry *e = v->first; e; e = e->next) {
+        int back = reader_enter_index(r, r->scene->probe_count);
+        TRY(read_probe(r, e->value, r->scene->probe_count));
+        r->scene->probe_count++;
+        reader_leave(r, back);
+    }
+    return SPATE_OK;
+}

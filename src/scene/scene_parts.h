@@ -1,0 +1,24 @@
+/* The parts of the scene reader, each of which reads one part of the tree into reader.scene. */
+#ifndef SPATE_SCENE_PARTS_H
+#define SPATE_SCENE_PARTS_H
+
+#include "scene/reader.h"
+
+spate_status scene_read_domain(reader *r, const yaml_value *v);
+spate_status scene_read_solver(reader *r, const yaml_value *v);
+spate_status scene_read_materials(reader *r, const yaml_value *v);
+spate_status scene_read_output(reader *r, const yaml_value *v);
+spate_status scene_read_camera(reader *r, const yaml_value *v);
+
+spate_status scene_read_bodies(reader *r, const yaml_value *v);
+spate_status scene_read_colliders(reader *r, const yaml_value *v);
+spate_status scene_read_sources(reader *r, const yaml_value *v);
+spate_status scene_read_probes(reader *r, const yaml_value *v);
+
+spate_status scene_read_shape(reader *r, const yaml_value *v, shape **out);
+spate_status scene_read_motion(reader *r, const yaml_value *v, motion *out);
+/* 2D: degrees about z; 3D: [x, y, z, degrees]. The axis becomes a unit vector, the angle radians.
+ */
+spate_status scene_read_rotation(reader *r, const yaml_value *v, double axis[3], double *angle);
+
+#endif

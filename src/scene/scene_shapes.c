@@ -1,0 +1,295 @@
+/* Reading shapes and motions of a scene, with the checks that a table cannot express. */
+#include "core/file.h"
+#include "core/hash.h"
+#include "core/vec.h"
+#include "scene/mesh.h"
+#include "scene/scene_parts.h"
+#include "scene/scene_tables.h"
+
+#include <string.h>
+
+static const double degree = 3.14159265358979323846 / 180;
+enum { MESH_BYTES = 1 << 30 };
+
+spate_status scene_read_rotation(reader *r, const yaml_value *v, double axis[3], double *angle) {
+    double numbers[4] = {0, 0, 1, 0};
+    if (r->dim == 2) {
+        if (v->kind == YAML_LIST)
+            return reader_fail(r, v, "a list in a 2D scene; give one angle in degrees");
+        TRY(reader_number(r, v, &numbers[3]));
+    } else {
+        TRY(reader_numbers(r, v, 4, numbers));
+    }
+    vec_copy(axis, numbers);
+    *angle = numbers[3] * degree;
+    if (!vec_normalise(axis) || !isfinite(vec_length(axis)))
+        return reader_fail(r, v, "the axis has no direction; give one such as [0, 1, 0, 90]");
+    return SPATE_OK;
+}
+
+/* ---- Single shapes ------------------------------------------------------------------------------
+ */
+
+static spate_status check_box(reader *r, const yaml_value *v, shape *s) {
+    double shortest = HUGE_VAL;
+    for (int i = 0; i < r->dim; i++) {
+        if (!(s->b[i] > s->a[i]))
+            return reader_fail_field(r, yaml_find(v, "max"), "max",
+                                     "%s is %.10g, not above min (%.10g); swap or change them",
+                                     scene_axis_words[i], s->b[i], s->a[i]);
+        shortest = fmin(shortest, s->b[i] - s->a[i]);
+    }
+    if (s->kind == SHAPE_ROUNDED_BOX && s->radius > shortest / 2)
+        return reader_fail_field(r, yaml_find(v, "radius"), "radius",
+                                 "%.10g is more than half the shortest side; use at most %.10g",
+                                 s->radius, shortest / 2);
+    return SPATE_OK;
+}
+
+static spate_status check_rod(reader *r, const yaml_value *v, shape *s) {
+    double along[3];
+    vec_sub(along, s->b, s->a);
+    if (vec_length(along) > 0) return SPATE_OK;
+    return reader_fail_field(r, yaml_find(v, "to"), "to", "is the same point as from; move one");
+}
+
+static spate_status check_torus(reader *r, const yaml_value *v, shape *s) {
+    const yaml_value *axis = yaml_find(v, "axis");
+    if (axis && r->dim == 2)
+        return reader_fail_field(r, axis, "axis", "has no meaning in a 2D scene; remove it");
+    if (!axis) vec_set(s->b, 0, r->dim == 3, r->dim == 2);
+    if (!vec_normalise(s->b))
+        return reader_fail_field(r, axis, "axis", "has no direction; give one such as [0, 1, 0]");
+    if (s->thickness < s->radius) return SPATE_OK;
+    return reader_fail_field(r, yaml_find(v, "thickness"), "thickness",
+                             "%.10g closes the hole; use less than the radius (%.10g)",
+                             s->thickness, s->radius);
+}
+
+static spate_status check_plane(reader *r, const yaml_value *v, shape *s) {
+    if (vec_normalise(s->b)) return SPATE_OK;
+    return reader_fail_field(r, yaml_find(v, "normal"), "normal",
+                             "has no direction; give one such as [0, 1, 0]");
+}
+
+static spate_status read_points(reader *r, const yaml_value *v, shape *s) {
+    TRY(reader_list(r, v));
+    int least = s->kind == SHAPE_POLYGON ? 3 : 1;
+    if (v->count < least) return reader_fail(r, v, "%d points; give at least %d", v->count, least);
+    s->points = arena_take(r->arena, (size_t)v->count, sizeof *s->points);
+    if (!s->points) return SPATE_OUT_OF_MEMORY;
+    for (const yaml_entry *e = v->first; e; e = e->next) {
+        int back = reader_enter_index(r, (int)s->point_count);
+        TRY(reader_vector(r, e->value, s->points[s->point_count++]));
+        reader_leave(r, back);
+    }
+    return SPATE_OK;
+}
+
+static spate_status read_polygon(reader *r, const yaml_value *v, shape *s) {
+    if (r->dim == 3) return reader_fail(r, v, "is a shape of 2D scenes; in 3D use a box or a mesh");
+    TRY(read_points(r, v, s));
+    double area = 0;
+    for (int64_t i = 0; i < s->point_count; i++) {
+        const double *p = s->points[i], *q = s->points[(i + 1) % s->point_count];
+        area += (p[0] * q[1] - q[0] * p[1]) / 2;
+    }
+    if (area != 0) return SPATE_OK;
+    return reader_fail(r, v, "its corners enclose nothing; give them in order round the outline");
+}
+
+/* ---- Meshes -------------------------------------------------------------------------------------
+ */
+
+/* A mesh is named from the scene's folder and stays below it. */
+static spate_status check_mesh_name(reader *r, const yaml_value *v, const char *file) {
+    if (file[0] == '/' || file[0] == '\\')
+        return reader_fail(r, v,
+                           "an absolute path; put the mesh beside the scene and name it "
+                           "from there");
+    for (const char *s = file; s; s = strchr(s, '/')) {
+        s += *s == '/';
+        if (strncmp(s, "..", 2) == 0 && (s[2] == 0 || s[2] == '/'))
+            return reader_fail(r, v, "'..' leaves the scene's folder; put the mesh below it");
+    }
+    return SPATE_OK;
+}
+
+static spate_status load_mesh(reader *r, const char *file, loaded_mesh **out) {
+    char path[PATH_SIZE], *bytes;
+    size_t length;
+    loaded_mesh *m = arena_take(r->arena, 1, sizeof *m);
+    if (!m) return SPATE_OUT_OF_MEMORY;
+    TRY(path_join(r->ctx, r->scene->folder, file, path));
+    TRY(file_read(r->ctx, path, MESH_BYTES, &bytes, &length));
+    m->file = file;
+    m->hash = hash_bytes(bytes, length, 0);
+    spate_status status = mesh_read(r->arena, path, bytes, length, &m->mesh);
+    give(r->ctx, bytes);
+    *out = m;
+    return status;
+}
+
+static spate_status read_mesh(reader *r, const yaml_value *mapping, shape *s) {
+    const yaml_value *v = yaml_find(mapping, "file");
+    const char *file;
+    int back = reader_enter(r, "file");
+    TRY(reader_text(r, v, &file));
+    TRY(check_mesh_name(r, v, file));
+    loaded_mesh *m = r->meshes;
+    while (m && strcmp(m->file, file) != 0) m = m->next;
+    if (!m) {
+        spate_status status = load_mesh(r, file, &m);
+        if (status != SPATE_OK) {
+            char place[YAML_PLACE_SIZE];
+            yaml_place(r->tree, v, place);
+            if (status != SPATE_OUT_OF_MEMORY) fail_prefix(r->ctx, "%s: %s: ", place, r->path);
+            return status;
+        }
+        m->next = r->meshes;
+        r->meshes = m;
+    }
+    s->mesh = m->mesh;
+    reader_leave(r, back);
+    return SPATE_OK;
+}
+
+/* ---- The tree of shapes -------------------------------------------------------------------------
+ */
+
+static spate_status read_children(reader *r, const yaml_value *v, shape *s) {
+    TRY(reader_list(r, v));
+    if (v->count == 0) return reader_fail(r, v, "has no shapes; give at least one");
+    s->children = arena_take(r->arena, (size_t)v->count, sizeof(shape *));
+    if (!s->children) return SPATE_OUT_OF_MEMORY;
+    for (const yaml_entry *e = v->first; e; e = e->next) {
+        int back = reader_enter_index(r, s->child_count);
+        shape **child = &s->children[s->child_count++];
+        TRY(scene_read_shape(r, e->value, child));
+        if ((*child)->kind == SHAPE_POINTS)
+            return reader_fail(r, e->value, "points have no inside to combine; make them a body");
+        reader_leave(r, back);
+    }
+    return SPATE_OK;
+}
+
+static spate_status read_kind(reader *r, const shape_declaration *d, const yaml_value *v,
+                              shape *s) {
+    if (d->table.count > 0) TRY(reader_table(r, v, &d->table, s));
+    switch (d->kind) {
+    case SHAPE_POINTS: return read_points(r, v, s);
+    case SHAPE_POLYGON: return read_polygon(r, v, s);
+    case SHAPE_BOX:
+    case SHAPE_ROUNDED_BOX: return check_box(r, v, s);
+    case SHAPE_SPHERE: return SPATE_OK;
+    case SHAPE_CYLINDER:
+    case SHAPE_CAPSULE: return check_rod(r, v, s);
+    case SHAPE_TORUS: return check_torus(r, v, s);
+    case SHAPE_PLANE: return check_plane(r, v, s);
+    case SHAPE_MESH: return read_mesh(r, v, s);
+    case SHAPE_UNION:
+    case SHAPE_DIFFERENCE:
+    case SHAPE_INTERSECTION: return read_children(r, v, s);
+    }
+    return SPATE_OK;
+}
+
+/* The one kind that a shape's mapping names. */
+static spate_status find_kind(reader *r, const yaml_value *v, const shape_declaration **out,
+                              const yaml_value **value) {
+    *out = NULL;
+    for (const yaml_entry *e = v->first; e; e = e->next)
+        for (int i = 0; i < SHAPE_DECLARATIONS; i++) {
+            if (strcmp(e->key->text, scene_shapes[i].name) != 0) continue;
+            if (*out)
+                return reader_fail(r, e->key,
+                                   "both '%s' and '%s'; keep one, or make a union of "
+                                   "them",
+                                   (*out)->name, e->key->text);
+            *out = &scene_shapes[i];
+            *value = e->value;
+        }
+    if (*out) return SPATE_OK;
+    return reader_fail(r, v,
+                       "no kind of shape; add one such as sphere: {center: ..., radius: ...}");
+}
+
+spate_status scene_read_shape(reader *r, const yaml_value *v, shape **out) {
+    shape placement = {.scale = 1};
+    const shape_declaration *kind;
+    const yaml_value *value = NULL, *rotate;
+    TRY(reader_table(r, v, &scene_shape_table, &placement));
+    TRY(find_kind(r, v, &kind, &value));
+    shape *s = shape_create(r->arena, kind->kind);
+    if (!s) return SPATE_OUT_OF_MEMORY;
+    if ((rotate = yaml_find(v, "rotate"))) {
+        double axis[3], angle;
+        int back = reader_enter(r, "rotate");
+        TRY(scene_read_rotation(r, rotate, axis, &angle));
+        reader_leave(r, back);
+        mat_rotation(s->turn, axis, angle);
+    }
+    int back = reader_enter(r, kind->name);
+    TRY(read_kind(r, kind, value, s));
+    reader_leave(r, back);
+    vec_copy(s->move, placement.move);
+    s->scale = placement.scale;
+    *out = s;
+    return SPATE_OK;
+}
+
+/* ---- Motion -------------------------------------------------------------------------------------
+ */
+
+static spate_status read_key(reader *r, const yaml_value *v, const motion_key *before,
+                             motion_key *key) {
+    const yaml_value *rotate = NULL;
+    TRY(reader_table(r, v, &scene_motion_key_table, key));
+    if (before && !(key->t > before->t))
+        return reader_fail_field(r, yaml_find(v, "t"), "t",
+                                 "%.10g is not after the key before (%.10g); put keys in order",
+                                 key->t, before->t);
+    if (!yaml_find(v, "translate"))
+        for (int i = 0; i < 3; i++) key->translate[i] = before ? before->translate[i] : 0;
+    if ((rotate = yaml_find(v, "rotate"))) {
+        int back = reader_enter(r, "rotate");
+        TRY(scene_read_rotation(r, rotate, key->axis, &key->angle));
+        reader_leave(r, back);
+    } else if (before) {
+        vec_copy(key->axis, before->axis);
+        key->angle = before->angle;
+    } else {
+        vec_set(key->axis, 0, 0, 1);
+    }
+    return SPATE_OK;
+}
+
+/* Keys before the first rotation take its axis, so that they turn about it from the start. */
+static void spread_axis(const yaml_value *keys, motion *m) {
+    int i = 0;
+    for (const yaml_entry *e = keys->first; e; e = e->next, i++) {
+        if (!yaml_find(e->value, "rotate")) continue;
+        for (int j = 0; j < i; j++) vec_copy(m->keys[j].axis, m->keys[i].axis);
+        return;
+    }
+}
+
+spate_status scene_read_motion(reader *r, const yaml_value *v, motion *out) {
+    TRY(reader_table(r, v, &scene_motion_table, out));
+    const yaml_value *keys = yaml_find(v, "keys");
+    int back = reader_enter(r, "keys");
+    TRY(reader_list(r, keys));
+    if (keys->count == 0) return reader_fail(r, keys, "has no keys; add one such as {t: 0}");
+    out->keys = arena_take(r->arena, (size_t)keys->count, sizeof *out->keys);
+    if (!out->keys) return SPATE_OUT_OF_MEMORY;
+    for (const yaml_entry *e = keys->first; e; e = e->next) {
+        int i = out->key_count;
+        int inner = reader_enter_index(r, i);
+        TRY(read_key(r, e->value, i > 0 ? &out->keys[i - 1] : NULL, &out->keys[i]));
+        out->key_count++;
+        reader_leave(r, inner);
+    }
+    spread_axis(keys, out);
+    reader_leave(r, back);
+    return SPATE_OK;
+}

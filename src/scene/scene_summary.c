@@ -1,0 +1,102 @@
+/* What a scene will do: counts, and the warnings that need its bodies sampled. */
+#include "core/vec.h"
+#include "scene/sample.h"
+#include "scene/scene.h"
+
+enum { PROBES_ACROSS = 24 };
+
+/* The share of a shape that is outside the domain, from points spread over its bounds. */
+static double share_outside(const spate_scene *s, const shape *of) {
+    const domain *d = &s->domain;
+    bounds b = shape_bounds(of, s->dim);
+    int64_t inside = 0, outside = 0;
+    for (int i = 0; i < s->dim; i++)
+        if (!isfinite(b.min[i]) || !isfinite(b.max[i])) return 0;
+    int64_t count =
+        s->dim == 3 ? PROBES_ACROSS * PROBES_ACROSS * PROBES_ACROSS : PROBES_ACROSS * PROBES_ACROSS;
+    for (int64_t k = 0; k < count; k++) {
+        double x[3] = {0, 0, 0};
+        bool within = true;
+        int64_t rest = k;
+        for (int i = 0; i < s->dim; i++, rest /= PROBES_ACROSS) {
+            double t = ((double)(rest % PROBES_ACROSS) + 0.5) / PROBES_ACROSS;
+            x[i] = b.min[i] + t * (b.max[i] - b.min[i]);
+            within &= x[i] >= d->origin[i] && x[i] <= d->origin[i] + d->size[i];
+        }
+        if (!(shape_distance(of, s->dim, x) < 0)) continue;
+        if (within)
+            inside++;
+        else
+            outside++;
+    }
+    return inside + outside > 0 ? (double)outside / (double)(inside + outside) : 0;
+}
+
+static spate_status count_body(spate_scene *s, int index, int64_t *particles) {
+    const body *b = &s->bodies[index];
+    samples points;
+    TRY(sample_body(s, index, &points));
+    int64_t count = points.count, left_out = points.left_out;
+    bool clipped = points.clipped;
+    samples_free(s->ctx, &points);
+    if (count == 0)
+        return fail(s->ctx, SPATE_BAD_INPUT, "%s: bodies.%d: body '%s' has no particles; %s",
+                    s->path, index, b->name,
+                    left_out > 0 ? "move it out of the colliders and earlier bodies that cover it"
+                                 : "it is outside the domain or thinner than the spacing of "
+                                   "particles, so move it, enlarge it or use a smaller dx");
+    double share = clipped && b->shape->kind != SHAPE_POINTS ? share_outside(s, b->shape) : 0;
+    if (clipped && b->shape->kind == SHAPE_POINTS)
+        share = 1 - (double)count / (double)b->shape->point_count;
+    if (share > 1e-3)
+        warn(s->ctx, "body outside domain",
+             "%s: body '%s' reaches out of the domain; %.3g %% of it is left out", s->path, b->name,
+             100 * share);
+    *particles += count;
+    return SPATE_OK;
+}
+
+static void warn_thin_colliders(const spate_scene *s) {
+    for (int i = 0; i < s->collider_count; i++) {
+        const collider *c = &s->colliders[i];
+        double thickness = shape_thickness(c->shape, s->dim);
+        if (thickness < s->domain.dx)
+            warn(s->ctx, "thin collider",
+                 "%s: collider '%s' is %.3g thick, less than a cell (dx %.3g): material may leak "
+                 "through it; make it thicker or dx smaller",
+                 s->path, c->name, thickness, s->domain.dx);
+    }
+}
+
+/* Counts particles and gives warnings, the first time. */
+static spate_status examine(spate_scene *s) {
+    int64_t before = warnings_total(s->ctx), particles = 0;
+    for (int i = 0; i < s->body_count; i++) TRY(count_body(s, i, &particles));
+    warn_thin_colliders(s);
+    s->warnings += warnings_total(s->ctx) - before;
+    s->particle_count = particles;
+    return SPATE_OK;
+}
+
+spate_status spate_scene_summarise(spate_scene *s, spate_scene_summary *summary) {
+    if (s->particle_count < 0) TRY(examine(s));
+    *summary = (spate_scene_summary){
+        .name = s->name,
+        .solver = s->solver->name,
+        .dimension = s->dim,
+        .cells = {s->domain.cells[0], s->domain.cells[1], s->domain.cells[2]},
+        .dx = s->domain.dx,
+        .duration = s->duration,
+        .fps = s->fps,
+        .frames = (int)floor(s->duration * s->fps + 1e-9),
+        .particles = s->particle_count,
+        .materials = s->material_count,
+        .bodies = s->body_count,
+        .colliders = s->collider_count,
+        .sources = s->source_count,
+        .probes = s->probe_count,
+        .warnings = (int)s->warnings,
+        .hash = s->hash,
+    };
+    return SPATE_OK;
+}

@@ -1,0 +1,356 @@
+/* The field tables of a scene: what may be written, with unit, default, range and help. */
+#include "scene/scene_tables.h"
+
+static const char *const unit_words[] = {"si", "cgs", NULL};
+static const char *const sampling_words[] = {"regular", "jittered", "poisson", NULL};
+static const char *const contact_words[] = {"sticky", "slip", "separate", NULL};
+static const char *const interpolation_words[] = {"linear", "smooth", NULL};
+static const char *const side_words[] = {"min", "max", NULL};
+const char *const scene_axis_words[] = {"x", "y", "z", NULL};
+const char *const scene_wall_words[] = {"slip", "sticky", "separate", "open", "periodic", NULL};
+
+/* ---- The scene ----------------------------------------------------------------------------------
+ */
+
+static const field top_fields[] = {
+    {.name = "spate",
+     .type = FIELD_INTEGER,
+     .offset = offsetof(scene_top, spate),
+     .unit = "",
+     .required = true,
+     .min = ANY_MIN,
+     .max = ANY_MAX,
+     .help = "version of the scene format, 1"},
+    TEXT_FIELD(scene_top, name, "name of the scene; default: the file's name without its ending"),
+    INTEGER_FIELD(scene_top, dimension, 3, 2, 3, "2 or 3"),
+    INTEGER_FIELD(scene_top, seed, 1, 0, ANY_MAX, "all randomness comes from it"),
+    CHOICE_FIELD(scene_top, units, UNITS_SI, unit_words,
+                 "m, kg, s or cm, g, s (densities in g/cm^3, pressures in dyne/cm^2); "
+                 "defaults are converted"),
+    PART_FIELD("domain", "mapping", true, "the box in which everything happens, and its grid"),
+    VECTOR_FIELD(scene_top, gravity, "m/s^2", NAN, ANY_MIN, ANY_MAX,
+                 "acceleration of everything; default: 9.81 m/s^2 downwards, along -y"),
+    NUMBER_FIELD(scene_top, duration, "s", 1, SMALLEST, 1e9, "simulated time"),
+    NUMBER_FIELD(scene_top, fps, "1/s", 25, SMALLEST, 1e6, "frames written a simulated second"),
+    PART_FIELD("solver", "mapping", false, "the method and its settings; default: {type: mpm}"),
+    PART_FIELD("materials", "mapping", true, "materials by names of your choice"),
+    PART_FIELD("bodies", "list", false, "what is there at the start"),
+    PART_FIELD("colliders", "list", false, "solid obstacles, at rest or moving"),
+    PART_FIELD("sources", "list", false, "where material flows in"),
+    PART_FIELD("probes", "list", false, "measurements, each a column of stats.csv"),
+    PART_FIELD("output", "mapping", false, "what is written"),
+    PART_FIELD("camera", "mapping", false, "where 3D pictures are taken from"),
+};
+const field_table scene_top_table =
+    FIELD_TABLE("scene", "The fields at the top of a scene file.", top_fields, scene_top);
+
+static const field domain_fields[] = {
+    VECTOR_FIELD(domain, origin, "m", 0, ANY_MIN, ANY_MAX, "lowest corner"),
+    REQUIRED_VECTOR(domain, size, "m", SMALLEST, ANY_MAX,
+                    "lengths of the sides, whole cells (rounded to the nearest)"),
+    REQUIRED_NUMBER(domain, dx, "m", SMALLEST, ANY_MAX, "side of a grid cell"),
+    PART_FIELD("walls", "word, list or mapping", false,
+               "`slip` (default), `sticky`, `separate`, `open` or `periodic` for all sides; or a "
+               "list in the order x_min, x_max, y_min, y_max, z_min, z_max; or a mapping of these"),
+    NUMBER_FIELD(domain, wall_friction, "", 0, 0, 100,
+                 "Coulomb friction coefficient of slip and separate walls"),
+};
+const field_table scene_domain_table = FIELD_TABLE(
+    "domain", "A box of cubic cells. Periodic sides come in pairs and need a multiple of 4 cells.",
+    domain_fields, domain);
+
+#define WALL_FIELD(side, axis_, end)                                                               \
+    {                                                                                              \
+        .name = (side), .type = FIELD_CHOICE,                                                      \
+        .offset = offsetof(domain, walls) + (2 * (axis_) + (end)) * sizeof(wall), .unit = "",      \
+        .fallback = WALL_SLIP, .choices = scene_wall_words, .help = "how material meets this side" \
+    }
+static const field walls_fields[] = {
+    WALL_FIELD("x_min", 0, 0), WALL_FIELD("x_max", 0, 1), WALL_FIELD("y_min", 1, 0),
+    WALL_FIELD("y_max", 1, 1), WALL_FIELD("z_min", 2, 0), WALL_FIELD("z_max", 2, 1),
+};
+const field_table scene_walls_table =
+    FIELD_TABLE("domain.walls", "One side each; z only in 3D.", walls_fields, domain);
+
+static const field solver_fields[] = {
+    TEXT_FIELD(solver_common, type, "the method; default: mpm"),
+    NUMBER_FIELD(solver_common, dt, "s", 0, SMALLEST, 1e9,
+                 "fixed time step; default 0: as long as is stable"),
+    NUMBER_FIELD(solver_common, cfl, "", 0.5, SMALLEST, 1,
+                 "most cells the fastest particle crosses in a step"),
+    INTEGER_FIELD(solver_common, max_steps, 0, 0, ANY_MAX,
+                  "end the run after this many steps; 0: do not"),
+};
+const field_table scene_solver_table =
+    FIELD_TABLE("solver", "Fields that every solver has.", solver_fields, solver_common);
+
+static const field material_fields[] = {
+    PART_FIELD("model", "word", true, "the material model"),
+};
+const field_table scene_material_table =
+    FIELD_TABLE("materials.NAME", "The field that every material has; the model brings the others.",
+                material_fields, material);
+
+/* ---- What is in it ------------------------------------------------------------------------------
+ */
+
+static const field body_fields[] = {
+    TEXT_FIELD(body, name, "default: body 1, body 2, ...; unique among bodies and sources"),
+    PART_FIELD("material", "word", true, "name of one of the materials"),
+    PART_FIELD("shape", "mapping", true, "what it fills; see shapes"),
+    NUMBER_FIELD(body, particles_per_cell, "", NAN, 0.001, 1000, "default: 8 in 3D, 4 in 2D"),
+    CHOICE_FIELD(body, sampling, SAMPLE_REGULAR, sampling_words,
+                 "a lattice, a disturbed lattice, or random points that keep their distance"),
+    NUMBER_FIELD(body, jitter, "", 0.5, 0, 1,
+                 "how far points leave the lattice, as a share of its spacing; giving it implies "
+                 "`sampling: jittered`"),
+    VECTOR_FIELD(body, velocity, "m/s", 0, ANY_MIN, ANY_MAX, "at the start"),
+    {.name = "spin",
+     .type = FIELD_SPIN,
+     .offset = offsetof(body, spin),
+     .unit = "rad/s",
+     .min = ANY_MIN,
+     .max = ANY_MAX,
+     .help = "angular velocity at the start about the centre of mass; 2D: one number"},
+};
+const field_table scene_body_table =
+    FIELD_TABLE("bodies", "Each entry is a body.", body_fields, body);
+
+static const field collider_fields[] = {
+    TEXT_FIELD(collider, name, "default: collider 1, collider 2, ...; unique"),
+    PART_FIELD("shape", "mapping", true, "its solid; see shapes"),
+    CHOICE_FIELD(collider, contact, CONTACT_SEPARATE, contact_words,
+                 "material sticks to it, slips along it, or may also leave it"),
+    NUMBER_FIELD(collider, friction, "", 0, 0, 100,
+                 "Coulomb friction coefficient of slip and separate contact"),
+    PART_FIELD("motion", "mapping", false, "how it moves; see motion"),
+};
+const field_table scene_collider_table =
+    FIELD_TABLE("colliders", "Each entry is a collider.", collider_fields, collider);
+
+static const field source_fields[] = {
+    TEXT_FIELD(source, name, "default: source 1, source 2, ...; unique among bodies and sources"),
+    PART_FIELD("material", "word", true, "name of one of the materials"),
+    PART_FIELD("shape", "mapping", true, "where material appears; see shapes"),
+    VECTOR_FIELD(source, velocity, "m/s", 0, ANY_MIN, ANY_MAX, "of the material that appears"),
+    NUMBER_FIELD(source, from, "s", 0, 0, ANY_MAX, "when it begins"),
+    NUMBER_FIELD(source, until, "s", HUGE_VAL, 0, ANY_MAX, "when it ends"),
+    INTEGER_FIELD(source, limit, HUGE_VAL, 0, ANY_MAX, "most particles it makes in all"),
+    NUMBER_FIELD(source, particles_per_cell, "", NAN, 0.001, 1000, "default: 8 in 3D, 4 in 2D"),
+};
+const field_table scene_source_table =
+    FIELD_TABLE("sources", "Each entry is a source.", source_fields, source);
+
+static const field motion_fields[] = {
+    VECTOR_FIELD(motion, pivot, "m", 0, ANY_MIN, ANY_MAX, "the point it turns about, at rest"),
+    PART_FIELD("keys", "list", true, "poses in the order of their times; held before and after"),
+    {.name = "interpolate",
+     .type = FIELD_CHOICE,
+     .offset = offsetof(motion, interpolation),
+     .unit = "",
+     .fallback = MOTION_LINEAR,
+     .choices = interpolation_words,
+     .help = "straight between keys, or with continuous velocity"},
+    FLAG_FIELD(motion, repeat, false, "start again after the last key"),
+};
+const field_table scene_motion_table =
+    FIELD_TABLE("motion", "Rigid motion through keys.", motion_fields, motion);
+
+static const field motion_key_fields[] = {
+    REQUIRED_NUMBER(motion_key, t, "s", ANY_MIN, ANY_MAX, "time of the pose"),
+    VECTOR_FIELD(motion_key, translate, "m", NAN, ANY_MIN, ANY_MAX,
+                 "how far from rest; default: as in the key before"),
+    PART_FIELD("rotate", "number or list", false,
+               "2D: degrees; 3D: [axis_x, axis_y, axis_z, degrees]; default: as in the key before"),
+};
+const field_table scene_motion_key_table =
+    FIELD_TABLE("motion.keys", "Each entry is a pose.", motion_key_fields, motion_key);
+
+static const field output_fields[] = {
+    PART_FIELD("particles", "word or list", false,
+               "formats of the particle files: `vtp` (default), `ply`, `bgeo`, or `none`"),
+    PART_FIELD("fields", "word or list", false, "more attributes of particles, e.g. [J, density]"),
+    PART_FIELD("surface", "word", false, "surface meshes: `none`"),
+    INTEGER_FIELD(output_common, checkpoint, 10, 0, 1e9,
+                  "frames between checkpoints; 0: only at the end"),
+};
+const field_table scene_output_table =
+    FIELD_TABLE("output", "What a run writes.", output_fields, output_common);
+
+static const field camera_fields[] = {
+    REQUIRED_VECTOR(camera, from, "m", ANY_MIN, ANY_MAX, "where it stands"),
+    REQUIRED_VECTOR(camera, to, "m", ANY_MIN, ANY_MAX, "what it looks at"),
+    NUMBER_FIELD(camera, fov, "deg", 35, 1, 170, "vertical angle of view"),
+};
+const field_table scene_camera_table =
+    FIELD_TABLE("camera", "The view of `spate render`.", camera_fields, camera);
+
+/* ---- Probes -------------------------------------------------------------------------------------
+ */
+
+#define OF_FIELD PART_FIELD("of", "word", false, "name of a body or source; default: everything")
+static const field probe_fields[] = {
+    TEXT_FIELD(probe, name, "name of the column; default: probe 1, probe 2, ...; unique"),
+    PART_FIELD("extent", "mapping", false, "how far material reaches along an axis"),
+    PART_FIELD("height", "mapping", false, "the highest material above a point of the floor"),
+    PART_FIELD("pressure", "mapping", false, "pressure at a point"),
+    PART_FIELD("center_of_mass", "mapping", false, "centre of mass, a column for each axis"),
+};
+const field_table scene_probe_table =
+    FIELD_TABLE("probes", "Each entry has a name and one of the four kinds.", probe_fields, probe);
+
+static const field extent_fields[] = {
+    OF_FIELD,
+    {.name = "axis",
+     .type = FIELD_CHOICE,
+     .offset = offsetof(probe, axis),
+     .unit = "",
+     .required = true,
+     .choices = scene_axis_words,
+     .help = "along which axis"},
+    {.name = "side",
+     .type = FIELD_CHOICE,
+     .offset = offsetof(probe, side),
+     .unit = "",
+     .required = true,
+     .choices = side_words,
+     .help = "the lowest or the highest coordinate"},
+};
+static const field height_fields[] = {
+    OF_FIELD,
+    PART_FIELD("at", "number or list", true, "2D: x; 3D: [x, z]"),
+};
+static const field pressure_fields[] = {
+    OF_FIELD,
+    REQUIRED_VECTOR(probe, at, "m", ANY_MIN, ANY_MAX, "position"),
+};
+static const field center_fields[] = {OF_FIELD};
+
+const probe_declaration scene_probes[PROBE_DECLARATIONS] = {
+    {"extent", PROBE_EXTENT,
+     FIELD_TABLE("probes: extent", "How far material reaches along an axis.", extent_fields,
+                 probe)},
+    {"height", PROBE_HEIGHT,
+     FIELD_TABLE("probes: height", "The highest material above a point of the floor.",
+                 height_fields, probe)},
+    {"pressure", PROBE_PRESSURE,
+     FIELD_TABLE("probes: pressure", "Pressure at a point.", pressure_fields, probe)},
+    {"center_of_mass", PROBE_CENTER_OF_MASS,
+     FIELD_TABLE("probes: center_of_mass", "Columns NAME_x, NAME_y, NAME_z.", center_fields,
+                 probe)},
+};
+
+/* ---- Shapes -------------------------------------------------------------------------------------
+ */
+
+#define SHAPE_VECTOR(name_, member, help_)                                                     \
+    {                                                                                          \
+        .name = (name_), .type = FIELD_VECTOR, .offset = offsetof(shape, member), .unit = "m", \
+        .required = true, .min = ANY_MIN, .max = ANY_MAX, .help = (help_)                      \
+    }
+#define SHAPE_LENGTH(member, help_) REQUIRED_NUMBER(shape, member, "m", SMALLEST, ANY_MAX, help_)
+
+static const field box_fields[] = {
+    SHAPE_VECTOR("min", a, "lowest corner"),
+    SHAPE_VECTOR("max", b, "highest corner"),
+};
+static const field rounded_box_fields[] = {
+    SHAPE_VECTOR("min", a, "lowest corner"),
+    SHAPE_VECTOR("max", b, "highest corner"),
+    SHAPE_LENGTH(radius, "of the rounded edges, at most half the shortest side"),
+};
+static const field sphere_fields[] = {
+    SHAPE_VECTOR("center", a, "its middle"),
+    SHAPE_LENGTH(radius, "from the middle to the surface"),
+};
+static const field rod_fields[] = {
+    SHAPE_VECTOR("from", a, "one end of the axis"),
+    SHAPE_VECTOR("to", b, "the other end"),
+    SHAPE_LENGTH(radius, "about the axis"),
+};
+static const field torus_fields[] = {
+    SHAPE_VECTOR("center", a, "its middle"),
+    {.name = "axis",
+     .type = FIELD_VECTOR,
+     .offset = offsetof(shape, b),
+     .unit = "",
+     .fallback = NAN,
+     .min = ANY_MIN,
+     .max = ANY_MAX,
+     .help = "direction through the hole, of any length; default: [0, 1, 0]; not in 2D"},
+    SHAPE_LENGTH(radius, "of the ring"),
+    SHAPE_LENGTH(thickness, "radius of the tube, less than that of the ring"),
+};
+static const field plane_fields[] = {
+    SHAPE_VECTOR("point", a, "any point of the plane"),
+    {.name = "normal",
+     .type = FIELD_VECTOR,
+     .offset = offsetof(shape, b),
+     .unit = "",
+     .required = true,
+     .min = ANY_MIN,
+     .max = ANY_MAX,
+     .help = "out of the solid, of any length"},
+};
+static const field mesh_fields[] = {
+    PART_FIELD("file", "word", true,
+               "OBJ, PLY or STL, in the scene's folder or below it, e.g. meshes/rock.obj"),
+};
+
+#define NO_FIELDS(title, about) \
+    { .name = (title), .help = (about) }
+
+const shape_declaration scene_shapes[SHAPE_DECLARATIONS] = {
+    {"points", SHAPE_POINTS,
+     NO_FIELDS("points", "A list of positions, one particle each: `points: [[0, 1, 0]]`.")},
+    {"box", SHAPE_BOX, FIELD_TABLE("box", "A box along the axes.", box_fields, shape)},
+    {"rounded_box", SHAPE_ROUNDED_BOX,
+     FIELD_TABLE("rounded_box", "A box with round edges.", rounded_box_fields, shape)},
+    {"sphere", SHAPE_SPHERE, FIELD_TABLE("sphere", "A ball; 2D: a disc.", sphere_fields, shape)},
+    {"cylinder", SHAPE_CYLINDER,
+     FIELD_TABLE("cylinder", "A cylinder with flat ends; 2D: a bar.", rod_fields, shape)},
+    {"capsule", SHAPE_CAPSULE,
+     FIELD_TABLE("capsule", "A cylinder with round ends.", rod_fields, shape)},
+    {"torus", SHAPE_TORUS, FIELD_TABLE("torus", "A ring.", torus_fields, shape)},
+    {"plane", SHAPE_PLANE, FIELD_TABLE("plane", "Everything behind a plane.", plane_fields, shape)},
+    {"polygon", SHAPE_POLYGON,
+     NO_FIELDS("polygon", "2D: a list of three corners or more, in order round it: `polygon: "
+                          "[[0, 0], [1, 0], [0, 1]]`.")},
+    {"mesh", SHAPE_MESH, FIELD_TABLE("mesh", "The inside of a triangle mesh.", mesh_fields, shape)},
+    {"union", SHAPE_UNION, NO_FIELDS("union", "A list of shapes: what is in any of them.")},
+    {"difference", SHAPE_DIFFERENCE,
+     NO_FIELDS("difference", "A list of shapes: the first without the others.")},
+    {"intersection", SHAPE_INTERSECTION,
+     NO_FIELDS("intersection", "A list of shapes: what is in all of them.")},
+};
+
+static const field shape_fields[] = {
+    PART_FIELD("points", "list", false, "positions"),
+    PART_FIELD("box", "mapping", false, "a box along the axes"),
+    PART_FIELD("rounded_box", "mapping", false, "a box with round edges"),
+    PART_FIELD("sphere", "mapping", false, "a ball; 2D: a disc"),
+    PART_FIELD("cylinder", "mapping", false, "a cylinder; 2D: a bar"),
+    PART_FIELD("capsule", "mapping", false, "a cylinder with round ends"),
+    PART_FIELD("torus", "mapping", false, "a ring"),
+    PART_FIELD("plane", "mapping", false, "everything behind a plane"),
+    PART_FIELD("polygon", "list", false, "2D: corners in order"),
+    PART_FIELD("mesh", "mapping", false, "the inside of a triangle mesh"),
+    PART_FIELD("union", "list", false, "what is in any of the shapes"),
+    PART_FIELD("difference", "list", false, "the first shape without the others"),
+    PART_FIELD("intersection", "list", false, "what is in all of the shapes"),
+    NUMBER_FIELD(shape, scale, "", 1, SMALLEST, 1e9, "about the origin, first"),
+    PART_FIELD("rotate", "number or list", false,
+               "about the origin, second; 2D: degrees; 3D: [axis_x, axis_y, axis_z, degrees]"),
+    {.name = "translate",
+     .type = FIELD_VECTOR,
+     .offset = offsetof(shape, move),
+     .unit = "m",
+     .min = ANY_MIN,
+     .max = ANY_MAX,
+     .help = "last"},
+};
+const field_table scene_shape_table =
+    FIELD_TABLE("shape",
+                "One of the kinds, and where wanted a placement beside it: `{sphere: {center: [0, "
+                "0, 0], radius: 1}, scale: 2, translate: [1, 0, 0]}`.",
+                shape_fields, shape);

@@ -1,0 +1,53 @@
+/* The field tables of a scene that do not depend on solver or material, and what they fill. */
+#ifndef SPATE_SCENE_TABLES_H
+#define SPATE_SCENE_TABLES_H
+
+#include "core/fields.h"
+#include "scene/scene.h"
+
+typedef struct scene_top {
+    int64_t spate, dimension, seed;
+    const char *name;
+    int units;
+    double gravity[3];
+    double duration, fps;
+} scene_top;
+
+typedef struct solver_common {
+    const char *type;
+    double dt, cfl;
+    int64_t max_steps;
+} solver_common;
+
+typedef struct output_common {
+    int64_t checkpoint;
+} output_common;
+
+extern const field_table scene_top_table, scene_domain_table, scene_walls_table, scene_solver_table,
+    scene_material_table, scene_body_table, scene_collider_table, scene_source_table,
+    scene_motion_table, scene_motion_key_table, scene_probe_table, scene_output_table,
+    scene_camera_table, scene_shape_table;
+
+/* Words in the order of their enums, closed by NULL. */
+extern const char *const scene_wall_words[], *const scene_axis_words[];
+
+/* A shape: `box: {min: ..., max: ...}`; its table fills a struct shape. */
+typedef struct shape_declaration {
+    const char *name;
+    shape_kind kind;
+    field_table table; /* no fields: the value is a list */
+} shape_declaration;
+
+enum { SHAPE_DECLARATIONS = 13, PROBE_DECLARATIONS = 4 };
+extern const shape_declaration scene_shapes[SHAPE_DECLARATIONS];
+
+/* A probe: `extent: {axis: x, side: max}`; its table fills a struct probe. */
+typedef struct probe_declaration {
+    const char *name;
+    probe_kind kind;
+    field_table table;
+} probe_declaration;
+
+extern const probe_declaration scene_probes[PROBE_DECLARATIONS];
+
+#endif
