@@ -13,9 +13,9 @@
  *     spate_simulation_free(sim); spate_scene_free(scene); spate_close(ctx);
  *
  * Every call that can fail returns a status; the message behind it is in the context. The library
- * never exits, never prints and keeps no mutable globals. A context and what was made from it belong
- * to one thread at a time; several contexts may be used side by side.
- * Lengths are in the scene's units (SI, or cm/g/s where the scene says `units: cgs`).
+ * never exits, never prints and keeps no mutable globals. A context and what was made from it
+ * belong to one thread at a time; several contexts may be used side by side. Lengths are in the
+ * scene's units (SI, or cm/g/s where the scene says `units: cgs`).
  */
 #ifndef SPATE_H
 #define SPATE_H
@@ -37,17 +37,17 @@ extern "C" {
 #define SPATE_VERSION_MAJOR 0
 #define SPATE_VERSION_MINOR 1
 #define SPATE_VERSION_PATCH 0
-#define SPATE_VERSION "0.1.0"
+#define SPATE_VERSION       "0.1.0"
 
 /* The outcome of a call. The command exits with the same numbers. */
 typedef enum spate_status {
     SPATE_OK = 0,
-    SPATE_BAD_INPUT = 2,      /* a scene, mesh, checkpoint, option or call that is wrong */
-    SPATE_UNSTABLE = 3,       /* the simulation became unstable (NaN, escape, collapsed step) */
-    SPATE_NOT_CONVERGED = 4,  /* a solver did not converge */
-    SPATE_IO_ERROR = 5,       /* a file could not be read or written */
+    SPATE_BAD_INPUT = 2,     /* a scene, mesh, checkpoint, option or call that is wrong */
+    SPATE_UNSTABLE = 3,      /* the simulation became unstable (NaN, escape, collapsed step) */
+    SPATE_NOT_CONVERGED = 4, /* a solver did not converge */
+    SPATE_IO_ERROR = 5,      /* a file could not be read or written */
     SPATE_OUT_OF_MEMORY = 6,
-    SPATE_INTERRUPTED = 130   /* stopped on request, after a checkpoint */
+    SPATE_INTERRUPTED = 130 /* stopped on request, after a checkpoint */
 } spate_status;
 
 typedef struct spate_context spate_context;
@@ -60,11 +60,11 @@ typedef enum spate_log_level { SPATE_LOG_INFO, SPATE_LOG_WARNING } spate_log_lev
 
 /* Hooks and settings of a context; start from spate_default_config(). */
 typedef struct spate_config {
-    void *(*allocate)(size_t bytes, void *user);  /* default malloc; may return NULL */
-    void (*release)(void *block, void *user);     /* default free */
-    void (*log)(spate_log_level level, const char *message, void *user);  /* default: nothing */
-    void *user;                                   /* handed to every hook */
-    int threads;                                  /* worker threads; 0 (default): one per core */
+    void *(*allocate)(size_t bytes, void *user); /* default malloc; may return NULL */
+    void (*release)(void *block, void *user);    /* default free */
+    void (*log)(spate_log_level level, const char *message, void *user); /* default: nothing */
+    void *user;                                                          /* handed to every hook */
+    int threads; /* worker threads; 0 (default): one per core */
 } spate_config;
 
 SPATE_API spate_config spate_default_config(void);
@@ -98,15 +98,15 @@ typedef struct spate_scene_summary {
     const char *name;
     const char *solver;
     int dimension;
-    int cells[3];            /* grid cells along each axis of the domain */
+    int cells[3]; /* grid cells along each axis of the domain */
     double dx;
-    double duration;         /* seconds */
-    double fps;              /* frames a second */
-    int frames;              /* whole frames in `duration` */
-    int64_t particles;       /* sampled at the start */
+    double duration;   /* seconds */
+    double fps;        /* frames a second */
+    int frames;        /* whole frames in `duration` */
+    int64_t particles; /* sampled at the start */
     int materials, bodies, colliders, sources, probes;
-    int warnings;            /* things the reader should look at; each was logged */
-    uint64_t hash;           /* of the scene with all overrides applied */
+    int warnings;  /* things the reader should look at; each was logged */
+    uint64_t hash; /* of the scene with all overrides applied */
 } spate_scene_summary;
 
 /* Samples the bodies to count particles, so it may fail and may take a moment. */
@@ -134,14 +134,15 @@ SPATE_API const char *spate_simulation_dt_limit(const spate_simulation *simulati
 /* A hash of the whole state in particle id order; the same for every number of threads. */
 SPATE_API uint64_t spate_simulation_hash(spate_simulation *simulation);
 
-/* A particle attribute, copied out in id order: "P", "v", "id", "pscale", "material", "J", "density",
- * "stress", "C", ... The values are doubles, `components` to a particle. With values NULL it only
- * tells the number of components and particles. */
+/* A particle attribute, copied out in id order: "P", "v", "id", "pscale", "material", "J",
+ * "density", "stress", "C", ... The values are doubles, `components` to a particle. With values
+ * NULL it only tells the number of components and particles. */
 SPATE_API spate_status spate_simulation_attribute(spate_simulation *simulation, const char *name,
                                                   double *values, int *components,
                                                   int64_t *particles);
 
-/* A named number of the current state: any column of stats.csv, "mass", "kinetic_energy", probes. */
+/* A named number of the current state: any column of stats.csv, "mass", "kinetic_energy", probes.
+ */
 SPATE_API spate_status spate_simulation_quantity(spate_simulation *simulation, const char *name,
                                                  double *value);
 
@@ -151,30 +152,32 @@ SPATE_API spate_status spate_simulation_save(spate_simulation *simulation, const
 SPATE_API spate_status spate_simulation_restore(spate_scene *scene, const char *path,
                                                 spate_simulation **simulation);
 
-/* ---- Run: from a scene to a folder of frames -------------------------------------------------- */
+/* ---- Run: from a scene to a folder of frames --------------------------------------------------
+ */
 
 typedef struct spate_progress {
     int frame, frames;
-    double time;                      /* simulated seconds */
+    double time; /* simulated seconds */
     int64_t steps, particles;
-    double steps_per_second;          /* since the run began */
-    double eta_seconds;               /* wall seconds to go, from the pace so far; < 0 unknown */
-    double dt;                        /* of the last step */
+    double steps_per_second; /* since the run began */
+    double eta_seconds;      /* wall seconds to go, from the pace so far; < 0 unknown */
+    double dt;               /* of the last step */
     const char *dt_limit;
-    const char *worst_phase;          /* the stage that took most of the time */
-    double worst_share;               /* its share, 0 to 1 */
+    const char *worst_phase; /* the stage that took most of the time */
+    double worst_share;      /* its share, 0 to 1 */
 } spate_progress;
 
 typedef struct spate_run_options {
-    const char *folder;               /* where the run is written; NULL: named after the scene */
-    int frames;                       /* stop after this many frames; 0 (default): by duration */
-    double until;                     /* stop with the frame that reaches this time; 0: by duration */
-    bool resume;                      /* go on from the folder's checkpoint */
-    bool force;                       /* replace the run that is in the folder */
-    bool step_log;                    /* steps.jsonl: a JSON line for every step */
-    void (*progress)(const spate_progress *progress, void *user);  /* after every step; may be NULL */
+    const char *folder; /* where the run is written; NULL: named after the scene */
+    int frames;         /* stop after this many frames; 0 (default): by duration */
+    double until;       /* stop with the frame that reaches this time; 0: by duration */
+    bool resume;        /* go on from the folder's checkpoint */
+    bool force;         /* replace the run that is in the folder */
+    bool step_log;      /* steps.jsonl: a JSON line for every step */
+    void (*progress)(const spate_progress *progress,
+                     void *user); /* after every step; may be NULL */
     void *user;
-    const volatile int *interrupt;    /* when it becomes non-zero: checkpoint and stop; may be NULL */
+    const volatile int *interrupt; /* when it becomes non-zero: checkpoint and stop; may be NULL */
 } spate_run_options;
 
 typedef struct spate_run_report {
@@ -192,25 +195,25 @@ SPATE_API spate_run_options spate_default_run_options(void);
 SPATE_API spate_status spate_run(spate_scene *scene, const spate_run_options *options,
                                  spate_run_report *report);
 
-/* ---- Files and pictures ------------------------------------------------------------------------ */
+/* ---- Files and pictures ------------------------------------------------------------------------
+ */
 
 /* Describes a scene, mesh, checkpoint or frame in a few lines through `write`. */
 SPATE_API spate_status spate_describe_file(spate_context *context, const char *path,
-                                           void (*write)(const char *text, void *user),
-                                           void *user);
+                                           void (*write)(const char *text, void *user), void *user);
 
 typedef struct spate_render_options {
-    int width, height;                /* pixels; default 1280 x 720 */
-    const char *colour;               /* attribute to colour by; NULL: by material, or speed in 2D */
-    double range[2];                  /* of the colour scale; equal numbers (default): from the data */
-    int first, last;                  /* frames; 0, 0 (default): all */
-    bool film;                        /* also write film.mp4 with ffmpeg (default true) */
-    int samples;                      /* rays a pixel in 3D; default 4 */
-    const char *plot;                 /* instead of pictures: columns of stats.csv, "a,b", over time */
-    const char *output;               /* folder for the pictures; NULL (default): DIR/pictures */
-    void (*progress)(int done, int total, const char *file, void *user);  /* may be NULL */
+    int width, height;  /* pixels; default 1280 x 720 */
+    const char *colour; /* attribute to colour by; NULL: by material, or speed in 2D */
+    double range[2];    /* of the colour scale; equal numbers (default): from the data */
+    int first, last;    /* frames; 0, 0 (default): all */
+    bool film;          /* also write film.mp4 with ffmpeg (default true) */
+    int samples;        /* rays a pixel in 3D; default 4 */
+    const char *plot;   /* instead of pictures: columns of stats.csv, "a,b", over time */
+    const char *output; /* folder for the pictures; NULL (default): DIR/pictures */
+    void (*progress)(int done, int total, const char *file, void *user); /* may be NULL */
     void *user;
-    const volatile int *interrupt;    /* may be NULL */
+    const volatile int *interrupt; /* may be NULL */
 } spate_render_options;
 
 SPATE_API spate_render_options spate_default_render_options(void);
@@ -218,7 +221,8 @@ SPATE_API spate_render_options spate_default_render_options(void);
 SPATE_API spate_status spate_render(spate_context *context, const char *folder,
                                     const spate_render_options *options);
 
-/* ---- Benchmarks -------------------------------------------------------------------------------- */
+/* ---- Benchmarks --------------------------------------------------------------------------------
+ */
 
 typedef struct spate_bench_phase {
     const char *name;
@@ -233,19 +237,19 @@ typedef struct spate_bench_row {
     double seconds;
     double particle_steps_per_second;
     double bytes_per_particle;
-    double bandwidth_share;           /* of the copy bandwidth measured with as many threads; < 0 unknown */
+    double bandwidth_share; /* of the copy bandwidth measured with as many threads; < 0 unknown */
     const spate_bench_phase *phases;
     int phase_count;
 } spate_bench_row;
 
 typedef struct spate_bench_options {
-    const char *name;                 /* which benchmark; NULL: all */
-    int64_t particles;                /* about how many; 0 (default): 1M in 3D, 250k in 2D */
-    int threads;                      /* 0 (default): one, then two */
-    int rounds;                       /* best of; default 3 */
-    const char *variant;              /* "liquid", "elastic"; NULL: all */
-    int dimension;                    /* 2, 3; 0: both */
-    double domain_scale;              /* edge length of the domain in bodies; default 2 */
+    const char *name;    /* which benchmark; NULL: all */
+    int64_t particles;   /* about how many; 0 (default): 1M in 3D, 250k in 2D */
+    int threads;         /* 0 (default): one, then two */
+    int rounds;          /* best of; default 3 */
+    const char *variant; /* "liquid", "elastic"; NULL: all */
+    int dimension;       /* 2, 3; 0: both */
+    double domain_scale; /* edge length of the domain in bodies; default 2 */
     void (*row)(const spate_bench_row *row, void *user);
     void *user;
 } spate_bench_options;

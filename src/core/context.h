@@ -13,18 +13,18 @@
 #include <stdarg.h>
 
 #define PRINTF_LIKE(f, a) __attribute__((format(printf, f, a)))
-#define COUNT_OF(array) ((int)(sizeof(array) / sizeof((array)[0])))
+#define COUNT_OF(array)   ((int)(sizeof(array) / sizeof((array)[0])))
 
 /* Hands a failure up to the caller. */
-#define TRY(call)                                  \
-    do {                                           \
-        spate_status status_ = (call);             \
-        if (status_ != SPATE_OK) return status_;   \
+#define TRY(call)                                \
+    do {                                         \
+        spate_status status_ = (call);           \
+        if (status_ != SPATE_OK) return status_; \
     } while (0)
 
 /* The same where something must be cleaned up first; the function has a label `done`. */
-#define TRY_OR_DONE(status, call)                  \
-    do {                                           \
+#define TRY_OR_DONE(status, call)                       \
+    do {                                                \
         if (((status) = (call)) != SPATE_OK) goto done; \
     } while (0)
 

@@ -75,7 +75,7 @@ INLINE wide wide_scale_of(const wide *numbers, int count) {
     wide most = wide_splat(DECOMPOSE_SMALLEST);
 #pragma GCC unroll 9
     for (int i = 0; i < count; i++) most = wide_max(most, wide_abs(numbers[i]));
-    most = wide_min(most, wide_splat(1 / DECOMPOSE_SMALLEST)); /* its inverse must be normal */
+    most = wide_min(wide_splat(1 / DECOMPOSE_SMALLEST), most); /* its inverse must be normal */
     return (wide)((wide_int)most & (wide_int)wide_splat((real)__builtin_inf()));
 }
 

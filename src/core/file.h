@@ -51,7 +51,8 @@ spate_status file_make_folder(spate_context *ctx, const char *path);
 /* Names in a folder, sorted; calls visit for each until it fails. */
 spate_status file_list(spate_context *ctx, const char *folder,
                        spate_status (*visit)(const char *name, void *user), void *user);
-/* Joins "folder/name" (or just the name when it is absolute or the folder is empty) into out[PATH_SIZE]; fails when it does not fit. */
+/* Joins "folder/name" (or just the name when it is absolute or the folder is empty) into
+ * out[PATH_SIZE]; fails when it does not fit. */
 spate_status path_join(spate_context *ctx, const char *folder, const char *name, char *out);
 
 #endif

@@ -1,11 +1,11 @@
 /*
  * The one file that knows instruction sets.
  *
- * `wide` is eight reals, a lane a particle (or two grid nodes of four reals each), `quad` is four, one
- * grid node. Arithmetic is written with the operators of the GCC/Clang vector extensions; what they
- * lack is here as a dozen shims. The width is the same on every machine, each lane is computed on its
- * own, and sums over lanes are fixed trees, so AVX2 and AVX-512 give the same bits. Without fused
- * multiply-add (HAVE_FMA 0) results differ in the last bits and the build says so.
+ * `wide` is eight reals, a lane a particle (or two grid nodes of four reals each), `quad` is four,
+ * one grid node. Arithmetic is written with the operators of the GCC/Clang vector extensions; what
+ * they lack is here as a dozen shims. The width is the same on every machine, each lane is computed
+ * on its own, and sums over lanes are fixed trees, so AVX2 and AVX-512 give the same bits. Without
+ * fused multiply-add (HAVE_FMA 0) results differ in the last bits and the build says so.
  */
 #ifndef SPATE_CORE_SIMD_H
 #define SPATE_CORE_SIMD_H
@@ -178,7 +178,8 @@ INLINE wide wide_floor(wide a) {
 #else
     wide r;
     for (int i = 0; i < WIDE; i++)
-        r[i] = sizeof(real) == 4 ? (real)__builtin_floorf((float)a[i]) : (real)__builtin_floor(a[i]);
+        r[i] =
+            sizeof(real) == 4 ? (real)__builtin_floorf((float)a[i]) : (real)__builtin_floor(a[i]);
     return r;
 #endif
 }

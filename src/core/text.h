@@ -8,8 +8,10 @@
 bool text_to_double(const spate_context *ctx, const char *s, size_t length, double *value);
 bool text_to_int64(const char *s, size_t length, int64_t *value);
 
-/* Reads a number at *cursor (before `end`), skipping blanks but no line ends; moves the cursor on. */
-bool text_scan_double(const spate_context *ctx, const char **cursor, const char *end, double *value);
+/* Reads a number at *cursor (before `end`), skipping blanks but no line ends; moves the cursor on.
+ */
+bool text_scan_double(const spate_context *ctx, const char **cursor, const char *end,
+                      double *value);
 bool text_scan_int64(const char **cursor, const char *end, int64_t *value);
 
 /* vsnprintf with the numbers of the C locale. */
@@ -27,7 +29,8 @@ typedef struct text {
     bool failed;
 } text;
 
-void text_add(text *t, const char *format, ...) PRINTF_LIKE(2, 3); /* %g and friends in the C locale */
+void text_add(text *t, const char *format, ...)
+    PRINTF_LIKE(2, 3); /* %g and friends in the C locale */
 void text_add_bytes(text *t, const void *bytes, size_t length);
 void text_free(text *t);
 

@@ -24,8 +24,8 @@ int pool_size(const pool *p);
 /* Returns when all is done. Inside a task it runs on the calling worker alone. */
 void parallel_for(pool *p, int64_t count, int64_t grain, chunk_task task, void *data);
 
-/* Items sorted by colour: colour c is items starts[c]..starts[c+1]-1. Items of one colour run at the
- * same time, colours one after the other. */
+/* Items sorted by colour: colour c is items starts[c]..starts[c+1]-1. Items of one colour run at
+ * the same time, colours one after the other. */
 void parallel_colours(pool *p, const int64_t *starts, int colours, int64_t grain, chunk_task task,
                       void *data);
 

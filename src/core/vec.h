@@ -28,7 +28,8 @@ static inline void vec_scale(double out[3], double s, const double a[3]) {
     for (int i = 0; i < 3; i++) out[i] = s * a[i];
 }
 static inline void vec_cross(double out[3], const double a[3], const double b[3]) {
-    double x = a[1] * b[2] - a[2] * b[1], y = a[2] * b[0] - a[0] * b[2], z = a[0] * b[1] - a[1] * b[0];
+    double x = a[1] * b[2] - a[2] * b[1], y = a[2] * b[0] - a[0] * b[2],
+           z = a[0] * b[1] - a[1] * b[0];
     vec_set(out, x, y, z);
 }
 /* Unit length; a zero vector becomes (0, 0, 0) and false is returned. */

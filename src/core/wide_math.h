@@ -80,6 +80,9 @@ enum {
 #define MATH_NAN             __builtin_nanf("")
 #endif
 
+/* Bits whose arithmetic may wrap around, in lanes that hold no proper argument. */
+typedef real_ubits wide_ubits __attribute__((vector_size(8 * sizeof(real))));
+
 /* c[0] + c[1] x + ... by Horner's rule. */
 INLINE wide wide_polynomial(wide x, const real *c, int count) {
     wide sum = wide_splat(c[count - 1]);
@@ -90,7 +93,7 @@ INLINE wide wide_polynomial(wide x, const real *c, int count) {
 
 /* 2^n for exponents of normal numbers. */
 INLINE wide wide_power_of_two(wide_int n) {
-    return (wide)((n + wide_splat_int(MATH_EXPONENT_BIAS)) << MATH_MANTISSA_BITS);
+    return (wide)((wide_ubits)(n + wide_splat_int(MATH_EXPONENT_BIAS)) << MATH_MANTISSA_BITS);
 }
 
 /* The integer in the lowest bits of x + MATH_ROUNDING_NUMBER, and back to a real. */
@@ -155,10 +158,11 @@ INLINE wide wide_expm1(wide x) {
 /* x = m 2^k, m in [sqrt(1/2), sqrt(2)), for 0 < x < infinity. */
 INLINE wide wide_split_exponent(wide x, wide *k) {
     wide_int tiny = x < MATH_NORMAL_MIN;
-    wide_int bits = (wide_int)wide_select(tiny, x * MATH_TINY_SCALE, x);
-    wide_int exponent = (bits - wide_splat_int(MATH_SQRT_HALF_BITS)) >> MATH_MANTISSA_BITS;
+    wide_ubits bits = (wide_ubits)wide_select(tiny, x * MATH_TINY_SCALE, x);
+    wide_ubits above = bits - (wide_ubits)wide_splat_int(MATH_SQRT_HALF_BITS);
+    wide_int exponent = (wide_int)above >> MATH_MANTISSA_BITS;
     *k = wide_from_small_int(exponent - (tiny & wide_splat_int(MATH_TINY_SHIFT)));
-    return (wide)(bits - (exponent << MATH_MANTISSA_BITS));
+    return (wide)(bits - ((wide_ubits)exponent << MATH_MANTISSA_BITS));
 }
 
 /* k ln 2 + log(1 + f) + low. */

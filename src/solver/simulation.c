@@ -23,7 +23,8 @@ void phase_stop(spate_simulation *sim, const char *name, double start) {
     if (sim->phase_count < PHASES_MAX) sim->phases[sim->phase_count++] = (phase){name, seconds};
 }
 
-/* ---- Making one -------------------------------------------------------------------------------- */
+/* ---- Making one --------------------------------------------------------------------------------
+ */
 
 spate_status simulation_prepare(spate_scene *scene, spate_simulation **out) {
     spate_context *ctx = scene->ctx;
@@ -37,7 +38,8 @@ spate_status simulation_prepare(spate_scene *scene, spate_simulation **out) {
     sim->particles.fields = PARTICLE_BASICS | sim->type->fields(scene);
     int period[3] = {0};
     for (int a = 0; a < scene->dim; a++)
-        if (scene->domain.walls[a][0] == WALL_PERIODIC) period[a] = scene->domain.cells[a] / BLOCK_EDGE;
+        if (scene->domain.walls[a][0] == WALL_PERIODIC)
+            period[a] = scene->domain.cells[a] / BLOCK_EDGE;
     spate_status status;
     TRY_OR_DONE(status, blocks_create(ctx, scene->dim, period, &sim->blocks));
     TRY_OR_DONE(status, boundary_create(scene, &sim->boundary));
@@ -46,8 +48,10 @@ spate_status simulation_prepare(spate_scene *scene, spate_simulation **out) {
     sim->sources = take(ctx, (size_t)scene->source_count + 1, sizeof *sim->sources);
     if (sim->sources) status = SPATE_OK;
 done:
-    if (status) spate_simulation_free(sim);
-    else *out = sim;
+    if (status)
+        spate_simulation_free(sim);
+    else
+        *out = sim;
     return status;
 }
 
@@ -76,22 +80,22 @@ static bool inside_domain(const spate_scene *scene, const double x[3]) {
 
 /* Rigid rotation about the samples' centre: velocity and its gradient, so that the angular momentum
  * of the first transfer is exact. */
-static void set_spin(spate_simulation *sim, const body *body, int64_t i, const double arm[3]) {
-    real *motion = sim->particles.motion + i * 16;
+static void set_spin(spate_simulation *sim, const double spin[3], int64_t i, const double arm[3]) {
+    real *record = sim->particles.motion + i * 16;
     double v[3];
-    vec_cross(v, body->spin, arm);
+    vec_cross(v, spin, arm);
     for (int a = 0; a < sim->scene->dim; a++) {
         double axis[3] = {0}, change[3];
         axis[a] = sim->scene->domain.dx;
-        vec_cross(change, body->spin, axis);
-        motion[a] += (real)v[a];
-        for (int k = 0; k < sim->scene->dim; k++) motion[4 + 4 * a + k] = (real)change[k];
+        vec_cross(change, spin, axis);
+        record[a] += (real)v[a];
+        for (int k = 0; k < sim->scene->dim; k++) record[4 + 4 * a + k] = (real)change[k];
     }
 }
 
 static spate_status fill_body(spate_simulation *sim, int index) {
     const spate_scene *scene = sim->scene;
-    const body *body = &scene->bodies[index];
+    const body *filled = &scene->bodies[index];
     samples s = {0};
     TRY(sample_body(scene, index, &s));
     double center[3] = {0};
@@ -103,19 +107,21 @@ static spate_status fill_body(spate_simulation *sim, int index) {
         }
     spate_status status = SPATE_OK;
     if (!inside)
-        status = fail(sim->ctx, SPATE_BAD_INPUT,
-                      "%s: body '%s' has no particle inside the domain; enlarge it, move it or use a "
-                      "smaller dx",
-                      scene->path, body->name);
-    else vec_scale(center, 1.0 / (double)inside, center);
+        status =
+            fail(sim->ctx, SPATE_BAD_INPUT,
+                 "%s: body '%s' has no particle inside the domain; enlarge it, move it or use a "
+                 "smaller dx",
+                 scene->path, filled->name);
+    else
+        vec_scale(center, 1.0 / (double)inside, center);
     if (!status) status = particles_reserve(&sim->particles, sim->particles.count + inside);
     for (int64_t k = 0; k < s.count && !status; k++) {
         if (!inside_domain(scene, s.points[k])) continue;
-        status = simulation_add(sim, index, s.points[k], body->velocity, s.volume);
-        if (status || vec_length(body->spin) == 0) continue;
+        status = simulation_add(sim, index, s.points[k], filled->velocity, s.volume);
+        if (status || vec_length(filled->spin) == 0) continue;
         double arm[3];
         vec_sub(arm, s.points[k], center);
-        set_spin(sim, body, sim->particles.count - 1, arm);
+        set_spin(sim, filled->spin, sim->particles.count - 1, arm);
     }
     samples_free(sim->ctx, &s);
     return status;
@@ -132,8 +138,10 @@ spate_status spate_simulation_create(spate_scene *scene, spate_simulation **simu
     if (!status)
         status = blocks_sort(&sim->blocks, &sim->particles, &sim->scratch, scene->ctx->pool, &lost);
     if (!status) status = sim->type->create(sim);
-    if (status) spate_simulation_free(sim);
-    else *simulation = sim;
+    if (status)
+        spate_simulation_free(sim);
+    else
+        *simulation = sim;
     return status;
 }
 
@@ -148,7 +156,8 @@ void spate_simulation_free(spate_simulation *sim) {
     give(sim->ctx, sim);
 }
 
-/* ---- Stepping ---------------------------------------------------------------------------------- */
+/* ---- Stepping ----------------------------------------------------------------------------------
+ */
 
 /* The step from the solver's limit or the scene, made to land exactly on `until`. */
 static void choose_step(spate_simulation *sim, double until) {
@@ -168,8 +177,9 @@ static void choose_step(spate_simulation *sim, double until) {
 
 spate_status spate_simulation_step(spate_simulation *sim, double until) {
     if (sim->broken)
-        return fail(sim->ctx, sim->broken, "the simulation cannot go on after an earlier failure; "
-                                           "restore it from a checkpoint");
+        return fail(sim->ctx, sim->broken,
+                    "the simulation cannot go on after an earlier failure; "
+                    "restore it from a checkpoint");
     if (!(until > sim->time)) return SPATE_OK;
     double start = phase_start();
     choose_step(sim, until);
@@ -190,7 +200,8 @@ spate_status simulation_unstable(spate_simulation *sim, int64_t i, const char *w
     const spate_scene *scene = sim->scene;
     const char *remedy = "use a smaller solver.cfl or solver.sound, or a softer material";
     if (i < 0)
-        return fail(sim->ctx, SPATE_UNSTABLE, "step %lld, t = %.6g s: %s (dt %.3g s, limit: %s); %s",
+        return fail(sim->ctx, SPATE_UNSTABLE,
+                    "step %lld, t = %.6g s: %s (dt %.3g s, limit: %s); %s",
                     (long long)sim->step + 1, sim->time, what, sim->dt, sim->dt_limit, remedy);
     const particles *p = &sim->particles;
     int32_t block = 0;
@@ -202,14 +213,16 @@ spate_status simulation_unstable(spate_simulation *sim, int64_t i, const char *w
     const char *name = p->group[i] == GROUP_REMOVED
                            ? "none"
                            : scene->materials[scene_group_material(scene, p->group[i])].name;
-    return fail(sim->ctx, SPATE_UNSTABLE,
-                "step %lld, t = %.6g s: %s: particle %u of material '%s' at (%.4g, %.4g, %.4g) with "
-                "v = (%.4g, %.4g, %.4g), J = %.4g, dt %.3g s (limit: %s); %s",
-                (long long)sim->step + 1, sim->time, what, p->id[i], name, x[0], x[1], x[2],
-                (double)v[0], (double)v[1], (double)v[2], J, sim->dt, sim->dt_limit, remedy);
+    return fail(
+        sim->ctx, SPATE_UNSTABLE,
+        "step %lld, t = %.6g s: %s: particle %u of material '%s' at (%.4g, %.4g, %.4g) with "
+        "v = (%.4g, %.4g, %.4g), J = %.4g, dt %.3g s (limit: %s); %s",
+        (long long)sim->step + 1, sim->time, what, p->id[i], name, x[0], x[1], x[2], (double)v[0],
+        (double)v[1], (double)v[2], J, sim->dt, sim->dt_limit, remedy);
 }
 
-/* ---- Questions --------------------------------------------------------------------------------- */
+/* ---- Questions ---------------------------------------------------------------------------------
+ */
 
 double spate_simulation_time(const spate_simulation *sim) { return sim->time; }
 int64_t spate_simulation_steps(const spate_simulation *sim) { return sim->step; }
@@ -217,8 +230,8 @@ int64_t spate_simulation_particles(const spate_simulation *sim) { return sim->pa
 double spate_simulation_dt(const spate_simulation *sim) { return sim->dt; }
 const char *spate_simulation_dt_limit(const spate_simulation *sim) { return sim->dt_limit; }
 
-/* Each particle is hashed on its own, with its id and grid position; the sum over all particles does
- * not depend on the order they are stored in. */
+/* Each particle is hashed on its own, with its id and grid position; the sum over all particles
+ * does not depend on the order they are stored in. */
 static void hash_particles(void *data, int64_t begin, int64_t end, int worker) {
     spate_simulation *sim = ((void **)data)[0];
     uint64_t *sums = ((void **)data)[1];
@@ -233,15 +246,16 @@ static void hash_particles(void *data, int64_t begin, int64_t end, int worker) {
             uint64_t h = hash_bytes(g, sizeof g, 0);
             for (int f = 0; f < PARTICLE_FIELD_COUNT; f++) {
                 const particle_field_info *info = &particle_fields[f];
-                const char *field = particles_field(p, (particle_field)f);
-                if (!field || f == PARTICLE_position) continue;
+                const char *values = particles_field(p, (particle_field)f);
+                if (!values || f == PARTICLE_position) continue;
                 size_t n = (size_t)info->components;
                 if (info->layout == RECORD) {
-                    h = hash_bytes(field + (size_t)i * n * info->size, n * info->size, h);
+                    h = hash_bytes(values + (size_t)i * n * info->size, n * info->size, h);
                     continue;
                 }
                 for (size_t c = 0; c < n; c++)
-                    h = hash_bytes(field + (c * (size_t)p->capacity + (size_t)i) * info->size, info->size, h);
+                    h = hash_bytes(values + (c * (size_t)p->capacity + (size_t)i) * info->size,
+                                   info->size, h);
             }
             sum += h;
         }

@@ -1,8 +1,8 @@
 /*
  * What all solvers share: the simulation (a scene being played) and the interface of a solver.
  *
- * A solver is a folder under src/solver/ that defines one solver_type and is named in registry.c. It
- * says which particle fields it needs, how long a step may be and why, and how a step is made.
+ * A solver is a folder under src/solver/ that defines one solver_type and is named in registry.c.
+ * It says which particle fields it needs, how long a step may be and why, and how a step is made.
  */
 #ifndef SPATE_SOLVER_SOLVER_H
 #define SPATE_SOLVER_SOLVER_H
@@ -43,9 +43,10 @@ typedef struct solver_type {
     int (*state)(spate_simulation *sim, state_block *blocks, int capacity);
     /* Called after a checkpoint has filled particles, blocks and state. */
     spate_status (*restored)(spate_simulation *sim);
-    /* Kirchhoff stress (xx yy zz yz xz xy) and strain energy density of particle i, by its material,
-     * as double precision reference code; J too. Any pointer may be NULL. */
-    void (*stress)(const spate_simulation *sim, int64_t i, double stress[6], double *energy, double *J);
+    /* Kirchhoff stress (xx yy zz yz xz xy) and strain energy density of particle i, by its
+     * material, as double precision reference code; J too. Any pointer may be NULL. */
+    void (*stress)(const spate_simulation *sim, int64_t i, double stress[6], double *energy,
+                   double *J);
     /* Columns of stats.csv of its own. */
     const char *const *column_names; /* closed by NULL */
     void (*columns)(spate_simulation *sim, double *values);
@@ -55,30 +56,31 @@ typedef struct solver_type {
 
 /* Where a source is: the lattice of particles that flows through its shape. */
 typedef struct source_state {
-    double shift[3];   /* how far its lattice has moved */
+    double shift[3];  /* how far its lattice had moved at the start of the last step */
+    double motion[3]; /* and how far it moved in that step */
     int64_t emitted;
-    int64_t filled;    /* whether the shape has been filled at the start, 0 or 1 */
+    int64_t filled; /* whether the shape has been filled at the start, 0 or 1 */
 } source_state;
 
 struct spate_simulation {
     spate_context *ctx;
     spate_scene *scene; /* not owned */
     const solver_type *type;
-    void *solver;       /* the solver's own state */
+    void *solver; /* the solver's own state */
     particles particles;
     blocks blocks;
     boundary boundary;
     scratch scratch;
     double time;
     int64_t step;
-    double dt;              /* of the last step, or of the one being made */
-    const char *dt_limit;   /* which limit set it */
+    double dt;            /* of the last step, or of the one being made */
+    const char *dt_limit; /* which limit set it */
     uint64_t next_id;
     source_state *sources;
-    double drift;           /* cells the fastest particle may have moved since the last sort */
-    double max_speed;       /* after the last step */
-    spate_status broken;    /* a step failed: the state is not to be gone on from */
-    int64_t removed;        /* particles that left through open sides, in all */
+    double drift;        /* cells the fastest particle may have moved since the last sort */
+    double max_speed;    /* after the last step */
+    spate_status broken; /* a step failed: the state is not to be gone on from */
+    int64_t removed;     /* particles that left through open sides, in all */
     phase phases[PHASES_MAX];
     int phase_count;
 };

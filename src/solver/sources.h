@@ -4,8 +4,8 @@
 
 #include "solver/solver.h"
 
-/* Moves every source's lattice on by dt and adds the particles that have come into its shape (all of
- * them the first time). They take part after the next sort. */
+/* Before a step of length dt: adds the particles of every source's lattice that have come into its
+ * shape in the step before (all of them the first time). They take part after the next sort. */
 spate_status sources_emit(spate_simulation *sim, double dt);
 
 /* Gives the particles that are still inside their source its velocity and no strain. */

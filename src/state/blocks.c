@@ -16,7 +16,8 @@
 
 enum { KEY_BIAS = 1 << 20, CODE_REMOVED = 255, SORT_GRAIN = 8 };
 
-/* ---- The block list ---------------------------------------------------------------------------- */
+/* ---- The block list ----------------------------------------------------------------------------
+ */
 
 static uint64_t spread_bits(uint64_t x) {
     x &= 0x1fffff;
@@ -40,8 +41,8 @@ static uint32_t gather_bits(uint64_t x) {
 
 /* The place of a block on the Z curve. */
 static uint64_t key_of(const int32_t c[3]) {
-    return spread_bits((uint64_t)(c[0] + KEY_BIAS)) << 2 | spread_bits((uint64_t)(c[1] + KEY_BIAS)) << 1 |
-           spread_bits((uint64_t)(c[2] + KEY_BIAS));
+    return spread_bits((uint64_t)(c[0] + KEY_BIAS)) << 2 |
+           spread_bits((uint64_t)(c[1] + KEY_BIAS)) << 1 | spread_bits((uint64_t)(c[2] + KEY_BIAS));
 }
 
 static void coords_of(uint64_t key, int32_t c[3]) {
@@ -196,7 +197,8 @@ spate_status blocks_rebuild(blocks *b, pool *threads) {
     return SPATE_OK;
 }
 
-/* ---- Adding ------------------------------------------------------------------------------------ */
+/* ---- Adding ------------------------------------------------------------------------------------
+ */
 
 spate_status blocks_add(blocks *b, particles *p, const double g[3], int64_t *at) {
     if (p->count + 1 + WIDE > p->capacity) TRY(particles_reserve(p, p->count * 2 + 64));
@@ -217,7 +219,8 @@ spate_status blocks_add(blocks *b, particles *p, const double g[3], int64_t *at)
         char *data = particles_field(p, (particle_field)f);
         if (f == PARTICLE_position || !data) continue;
         size_t n = (size_t)info->components;
-        if (info->layout == RECORD) memset(data + (size_t)i * n * info->size, 0, n * info->size);
+        if (info->layout == RECORD)
+            memset(data + (size_t)i * n * info->size, 0, n * info->size);
         else
             for (size_t c = 0; c < n; c++)
                 memset(data + (c * (size_t)p->capacity + (size_t)i) * info->size, 0, info->size);
@@ -227,19 +230,21 @@ spate_status blocks_add(blocks *b, particles *p, const double g[3], int64_t *at)
     return SPATE_OK;
 }
 
-/* ---- The sort ---------------------------------------------------------------------------------- */
+/* ---- The sort ----------------------------------------------------------------------------------
+ */
 
 typedef struct sorter {
     blocks *b;
     particles *p;
     pool *threads;
-    uint8_t *code;         /* where each particle went: neighbour code, or CODE_REMOVED */
-    uint32_t (*moves)[NEIGHBOURS_MAX]; /* old occupied block -> neighbour: how many, then where to */
+    uint8_t *code; /* where each particle went: neighbour code, or CODE_REMOVED */
+    uint32_t (
+        *moves)[NEIGHBOURS_MAX]; /* old occupied block -> neighbour: how many, then where to */
     int32_t (*target)[NEIGHBOURS_MAX]; /* the new number of that neighbour */
-    int64_t *ranges;       /* first and last + 1 particle of each old occupied block */
+    int64_t *ranges;                   /* first and last + 1 particle of each old occupied block */
     int32_t *pending_target; /* the new number of each new particle's block, and its place there */
     uint32_t *pending_place;
-    int64_t lost[256];     /* lowest lost particle, a place for each worker */
+    int64_t lost[256];       /* lowest lost particle, a place for each worker */
     uint32_t *order, *other; /* new place -> old particle */
     /* the list being permuted */
     const particle_field_info *info;
@@ -350,9 +355,12 @@ static void order_by_cell(void *data, int64_t begin, int64_t end, int worker) {
             for (int64_t k = from; k < to; k++) {
                 uint32_t i = s->order[k];
                 int cell = 0;
-                for (int a = 0; a < b->dim; a++) cell = cell * BLOCK_EDGE + (int)PLANE(p, position, a)[i];
-                if (pass == 0) starts[cell + 1]++;
-                else s->other[from + starts[cell]++] = i;
+                for (int a = 0; a < b->dim; a++)
+                    cell = cell * BLOCK_EDGE + (int)PLANE(p, position, a)[i];
+                if (pass == 0)
+                    starts[cell + 1]++;
+                else
+                    s->other[from + starts[cell]++] = i;
             }
             for (int c = 0; pass == 0 && c < BLOCK_NODES_MAX; c++) starts[c + 1] += starts[c];
         }
@@ -363,11 +371,14 @@ static void permute_chunk(void *data, int64_t begin, int64_t end, int worker) {
     sorter *s = data;
     const uint32_t *order = s->other;
     (void)worker;
-    size_t bytes = s->info->layout == RECORD ? s->info->size * (size_t)s->info->components : s->info->size;
+    size_t bytes =
+        s->info->layout == RECORD ? s->info->size * (size_t)s->info->components : s->info->size;
     if (bytes == 4)
-        for (int64_t k = begin; k < end; k++) ((uint32_t *)s->to)[k] = ((const uint32_t *)s->from)[order[k]];
+        for (int64_t k = begin; k < end; k++)
+            ((uint32_t *)s->to)[k] = ((const uint32_t *)s->from)[order[k]];
     else if (bytes == 64)
-        for (int64_t k = begin; k < end; k++) memcpy(s->to + k * 64, s->from + (size_t)order[k] * 64, 64);
+        for (int64_t k = begin; k < end; k++)
+            memcpy(s->to + k * 64, s->from + (size_t)order[k] * 64, 64);
     else
         for (int64_t k = begin; k < end; k++)
             memcpy(s->to + (size_t)k * bytes, s->from + order[k] * bytes, bytes);
@@ -430,7 +441,8 @@ static void find_targets(sorter *s) {
             s->target[o][code] = blocks_find(b, c);
         }
     }
-    for (int64_t i = 0; i < b->pending_count; i++) s->pending_target[i] = blocks_find(b, b->pending[i]);
+    for (int64_t i = 0; i < b->pending_count; i++)
+        s->pending_target[i] = blocks_find(b, b->pending[i]);
 }
 
 /* Steps 2 to 6, once every particle knows where it goes. */
@@ -474,17 +486,17 @@ spate_status blocks_sort(blocks *b, particles *p, scratch *memory, pool *threads
     s.other = scratch_take(memory, "sort order by cell", count, sizeof *s.other);
     spate_status status = SPATE_OUT_OF_MEMORY;
     *lost = -1;
-    if (s.code && s.moves && s.target && s.ranges && s.pending_target && s.pending_place && s.order &&
-        s.other && (status = reserve_spare(b, p)) == SPATE_OK) {
+    if (s.code && s.moves && s.target && s.ranges && s.pending_target && s.pending_place &&
+        s.order && s.other && (status = reserve_spare(b, p)) == SPATE_OK) {
         for (int w = 0; w < COUNT_OF(s.lost); w++) s.lost[w] = -1;
         parallel_for(threads, b->occupied_count, SORT_GRAIN, classify, &s);
         for (int w = 0; w < COUNT_OF(s.lost); w++)
             if (s.lost[w] >= 0 && (*lost < 0 || s.lost[w] < *lost)) *lost = s.lost[w];
         if (*lost < 0) status = rebuild(&s);
     }
-    const char *const names[] = {"sort codes",      "sort moves",      "sort targets",
-                                 "sort ranges",     "sort new blocks", "sort new places",
-                                 "sort order",      "sort order by cell"};
+    const char *const names[] = {"sort codes",  "sort moves",        "sort targets",
+                                 "sort ranges", "sort new blocks",   "sort new places",
+                                 "sort order",  "sort order by cell"};
     for (int i = 0; i < COUNT_OF(names); i++) scratch_give(memory, names[i]);
     return status;
 }

@@ -3,8 +3,8 @@
  * neighbours, exist, so memory and time follow the material and not the domain.
  *
  * Grid coordinates: g = (x - origin) / dx + 1/2 along each axis, and node i of the grid is the
- * domain's node i - 1. A particle belongs to block floor(g / 4) and stores g - 4 block. The first of
- * the three nodes its quadratic kernel reaches is then simply floor(g).
+ * domain's node i - 1. A particle belongs to block floor(g / 4) and stores g - 4 block. The first
+ * of the three nodes its quadratic kernel reaches is then simply floor(g).
  *
  * Particles are sorted by block, and by cell within it. They may drift up to one cell out of their
  * block before they must be sorted again, so a block's particles reach nodes -1 to 6 of it: its
@@ -29,23 +29,23 @@ typedef struct blocks {
     int period[3]; /* blocks along a periodic axis, 0 for an axis that is not */
     int32_t count; /* blocks that exist: with particles, and all neighbours of those */
     int32_t occupied_count;
-    int64_t capacity;       /* of the arrays below */
-    int32_t (*coords)[3];   /* block coordinates; sorted along a Z curve */
+    int64_t capacity;                      /* of the arrays below */
+    int32_t (*coords)[3];                  /* block coordinates; sorted along a Z curve */
     int32_t (*neighbours)[NEIGHBOURS_MAX]; /* index of the block at offset (o_x, o_y, o_z), each
                                -1..1, last axis fastest; -1 where there is none */
-    int64_t *first;         /* particles of block b: first[b] .. first[b + 1] - 1; count + 1 long */
-    int32_t *occupied;      /* blocks with particles, ascending */
-    int32_t *tile;          /* block -> place in `occupied`, or -1 */
-    int64_t sorted;         /* particles that are in their block's range; later ones are new */
-    int32_t (*pending)[3];  /* blocks of the new ones */
+    int64_t *first;        /* particles of block b: first[b] .. first[b + 1] - 1; count + 1 long */
+    int32_t *occupied;     /* blocks with particles, ascending */
+    int32_t *tile;         /* block -> place in `occupied`, or -1 */
+    int64_t sorted;        /* particles that are in their block's range; later ones are new */
+    int32_t (*pending)[3]; /* blocks of the new ones */
     int64_t pending_count, pending_capacity;
-    int64_t sorts;          /* how often it has been done */
-    uint64_t *table_keys;   /* hash table from Z-curve keys to blocks; a key + 1, 0 when free */
+    int64_t sorts;        /* how often it has been done */
+    uint64_t *table_keys; /* hash table from Z-curve keys to blocks; a key + 1, 0 when free */
     int32_t *table_blocks;
-    int64_t table_size;     /* a power of two, at least twice the number of blocks */
-    uint64_t *keys;         /* the set under construction, and room to sort it */
+    int64_t table_size; /* a power of two, at least twice the number of blocks */
+    uint64_t *keys;     /* the set under construction, and room to sort it */
     int64_t keys_capacity;
-    void *spare;            /* a second copy of the largest field, for reordering */
+    void *spare; /* a second copy of the largest field, for reordering */
     size_t spare_bytes;
 } blocks;
 
@@ -70,8 +70,9 @@ spate_status blocks_rebuild(blocks *b, pool *threads);
 static inline void blocks_position(const blocks *b, const particles *p, int32_t block, int64_t i,
                                    double g[3]) {
     for (int a = 0; a < 3; a++)
-        g[a] = a < b->dim ? (double)b->coords[block][a] * BLOCK_EDGE + (double)PLANE(p, position, a)[i]
-                          : 0.5;
+        g[a] = a < b->dim
+                   ? (double)b->coords[block][a] * BLOCK_EDGE + (double)PLANE(p, position, a)[i]
+                   : 0.5;
 }
 
 /* The index of a block in the list by its coordinates, or -1. */

@@ -50,18 +50,18 @@ void contact_apply(contact mode, double friction, const double normal[3],
     double approach = vec_dot(relative, normal);
     if (mode == CONTACT_SEPARATE && approach >= 0) return;
     vec_add_scaled(relative, relative, -approach, normal);
-    double sliding = vec_length(relative), grip = friction * fabs(approach);
+    double sliding = vec_length(relative), grip = friction * fmax(0, -approach);
     vec_scale(relative, sliding > grip ? 1 - grip / sliding : 0, relative);
     vec_add(v, wall_velocity, relative);
 }
 
 void boundary_apply(const boundary *b, const double x[3], double v[3]) {
     for (int c = 0; c < b->scene->collider_count; c++) {
-        const collider *body = &b->scene->colliders[c];
+        const collider *solid = &b->scene->colliders[c];
         if (boundary_distance(b, c, x, NULL, NULL) >= 0) continue;
         double normal[3], wall_velocity[3];
         boundary_distance(b, c, x, normal, wall_velocity);
-        contact_apply(body->contact, body->friction, normal, wall_velocity, v);
+        contact_apply(solid->contact, solid->friction, normal, wall_velocity, v);
     }
 }
 

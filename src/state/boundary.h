@@ -16,8 +16,8 @@ void boundary_free(boundary *b);
 /* Puts the colliders where they are at time t. */
 void boundary_move(boundary *b, double t);
 
-/* Distance to collider c at world position x; with normal and the collider's velocity there when the
- * pointers are not NULL. */
+/* Distance to collider c at world position x; with normal and the collider's velocity there when
+ * the pointers are not NULL. */
 double boundary_distance(const boundary *b, int c, const double x[3], double normal[3],
                          double velocity[3]);
 
@@ -25,9 +25,9 @@ double boundary_distance(const boundary *b, int c, const double x[3], double nor
 bool boundary_near(const boundary *b, const double x[3], double reach);
 
 /* What a contact does to a velocity v, given the outward normal and the velocity of the wall:
- * sticky takes on the wall's, slip loses the normal part of the relative velocity, separate loses it
- * only when approaching; friction (Coulomb) shortens the tangential part by friction * the normal
- * part that was lost. */
+ * sticky takes on the wall's, slip loses the normal part of the relative velocity, separate loses
+ * it only when approaching; friction (Coulomb) shortens the tangential part by friction * the
+ * approach that was stopped (pulling away grips nothing). */
 void contact_apply(contact mode, double friction, const double normal[3],
                    const double wall_velocity[3], double v[3]);
 

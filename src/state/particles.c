@@ -17,7 +17,9 @@ static void **field_slot(particles *p, particle_field f) {
     }
 }
 
-void *particles_field(const particles *p, particle_field f) { return *field_slot((particles *)p, f); }
+void *particles_field(const particles *p, particle_field f) {
+    return *field_slot((particles *)p, f);
+}
 
 /* A field at a new capacity: planes move apart, records stay together. */
 static void *resized(const particles *p, particle_field f, int64_t capacity) {

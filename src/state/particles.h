@@ -1,10 +1,10 @@
 /*
- * Particles: a structure of arrays, each field declared once in PARTICLE_FIELDS. Allocation, sorting,
- * checkpoints, the state hash and export all come from that list.
+ * Particles: a structure of arrays, each field declared once in PARTICLE_FIELDS. Allocation,
+ * sorting, checkpoints, the state hash and export all come from that list.
  *
- * Positions are kept in cells relative to the particle's block (blocks.h), so they are as precise far
- * from the origin as near it. Strains are kept as differences from rest (J - 1, b - I), so that a
- * nearly incompressible liquid keeps its pressure's digits.
+ * Positions are kept in cells relative to the particle's block (blocks.h), so they are as precise
+ * far from the origin as near it. Strains are kept as differences from rest (J - 1, b - I), so that
+ * a nearly incompressible liquid keeps its pressure's digits.
  */
 #ifndef SPATE_STATE_PARTICLES_H
 #define SPATE_STATE_PARTICLES_H
@@ -13,7 +13,8 @@
 #include "core/real.h"
 #include "core/simd.h"
 
-/* PLANAR: component c of particle p is field[c * capacity + p]. RECORD: field[p * components + c]. */
+/* PLANAR: component c of particle p is field[c * capacity + p]. RECORD: field[p * components + c].
+ */
 /*
  *    name      type      components  layout  unit
  *    id        stays with the particle for ever; also the key of its random numbers
@@ -24,15 +25,16 @@
  *    mass      never changes in a step
  *    group     body or source it came from (scene_group_*); GROUP_REMOVED: dropped by the next sort
  *    dilation  J - 1; written by the material's update
- *    strain    b - I for left Cauchy-Green b, as xx yy zz yz xz xy; written by the material's update
+ *    strain    b - I for left Cauchy-Green b, as xx yy zz yz xz xy; written by the material's
+ * update
  */
-#define PARTICLE_FIELDS(X)                    \
-    X(id, uint32_t, 1, PLANAR, "")            \
-    X(position, real, 3, PLANAR, "cell")      \
-    X(motion, real, 16, RECORD, "m/s")        \
-    X(mass, real, 1, PLANAR, "kg")            \
-    X(group, uint16_t, 1, PLANAR, "")         \
-    X(dilation, real, 1, PLANAR, "")          \
+#define PARTICLE_FIELDS(X)               \
+    X(id, uint32_t, 1, PLANAR, "")       \
+    X(position, real, 3, PLANAR, "cell") \
+    X(motion, real, 16, RECORD, "m/s")   \
+    X(mass, real, 1, PLANAR, "kg")       \
+    X(group, uint16_t, 1, PLANAR, "")    \
+    X(dilation, real, 1, PLANAR, "")     \
     X(strain, real, 6, PLANAR, "")
 
 enum { GROUP_REMOVED = 0xffff };
@@ -46,16 +48,16 @@ typedef enum particle_field {
 
 #define PARTICLE_BIT(name) (1u << PARTICLE_##name)
 /* What every particle has, whatever the solver. */
-#define PARTICLE_BASICS                                                                         \
-    (PARTICLE_BIT(id) | PARTICLE_BIT(position) | PARTICLE_BIT(motion) | PARTICLE_BIT(mass) |    \
+#define PARTICLE_BASICS                                                                      \
+    (PARTICLE_BIT(id) | PARTICLE_BIT(position) | PARTICLE_BIT(motion) | PARTICLE_BIT(mass) | \
      PARTICLE_BIT(group))
 
 typedef enum field_layout { PLANAR, RECORD } field_layout;
 
 typedef struct particle_field_info {
     const char *name;
-    size_t size;      /* bytes of a component */
-    bool is_real;     /* real, else an unsigned integer */
+    size_t size;  /* bytes of a component */
+    bool is_real; /* real, else an unsigned integer */
     int components;
     field_layout layout;
     const char *unit;
@@ -66,8 +68,9 @@ extern const particle_field_info particle_fields[PARTICLE_FIELD_COUNT];
 typedef struct particles {
     spate_context *ctx;
     int64_t count;
-    int64_t capacity; /* a multiple of 64, always more than count: wide code may read past the end */
-    unsigned fields;  /* PARTICLE_BIT of those that exist; the others are NULL */
+    int64_t
+        capacity;    /* a multiple of 64, always more than count: wide code may read past the end */
+    unsigned fields; /* PARTICLE_BIT of those that exist; the others are NULL */
 #define X(name, type, components, layout, unit) type *name;
     PARTICLE_FIELDS(X)
 #undef X
@@ -81,8 +84,8 @@ void particles_free(particles *p);
 void particles_copy(particles *to, int64_t to_index, const particles *from, int64_t from_index,
                     int64_t count);
 
-/* A handful of particles on the stack: the tail of a block that does not fill a wide, worked on where
- * no other thread's particles are. */
+/* A handful of particles on the stack: the tail of a block that does not fill a wide, worked on
+ * where no other thread's particles are. */
 typedef struct particle_handful {
     particles p;
 #define X(name, type, components, layout, unit) \

@@ -9,15 +9,38 @@ typedef struct liquid {
 } liquid;
 
 static const field liquid_fields[] = {
-    {.name = "density", .type = FIELD_NUMBER, .offset = offsetof(liquid, density), .unit = "kg/m^3",
-     .fallback = 1000, .min = SMALLEST, .max = 1e12, .help = "Density at rest."},
-    {.name = "bulk_modulus", .type = FIELD_NUMBER, .offset = offsetof(liquid, bulk_modulus), .unit = "Pa",
-     .fallback = 2e5, .min = SMALLEST, .max = 1e15,
+    {.name = "density",
+     .type = FIELD_NUMBER,
+     .offset = offsetof(liquid, density),
+     .unit = "kg/m^3",
+     .fallback = 1000,
+     .min = SMALLEST,
+     .max = 1e12,
+     .help = "Density at rest."},
+    {.name = "bulk_modulus",
+     .type = FIELD_NUMBER,
+     .offset = offsetof(liquid, bulk_modulus),
+     .unit = "Pa",
+     .fallback = 2e5,
+     .min = SMALLEST,
+     .max = 1e15,
      .help = "Resistance to compression; the speed of sound is sqrt(bulk_modulus / density)."},
-    {.name = "gamma", .type = FIELD_NUMBER, .offset = offsetof(liquid, gamma), .unit = "",
-     .fallback = 7, .min = 1, .max = 20, .help = "Exponent of the equation of state."},
-    {.name = "viscosity", .type = FIELD_NUMBER, .offset = offsetof(liquid, viscosity), .unit = "Pa s",
-     .fallback = 0, .min = 0, .max = 1e12, .help = "Dynamic viscosity."},
+    {.name = "gamma",
+     .type = FIELD_NUMBER,
+     .offset = offsetof(liquid, gamma),
+     .unit = "",
+     .fallback = 7,
+     .min = 1,
+     .max = 20,
+     .help = "Exponent of the equation of state."},
+    {.name = "viscosity",
+     .type = FIELD_NUMBER,
+     .offset = offsetof(liquid, viscosity),
+     .unit = "Pa s",
+     .fallback = 0,
+     .min = 0,
+     .max = 1e12,
+     .help = "Dynamic viscosity."},
 };
 
 static void constants(const void *parameters, int dim, material_constants *out) {
@@ -25,7 +48,8 @@ static void constants(const void *parameters, int dim, material_constants *out) 
     (void)dim;
     out->kind = MATERIAL_LIQUID;
     out->density = (real)l->density;
-    out->liquid = (liquid_constants){(real)(l->bulk_modulus / l->gamma), (real)l->gamma, (real)l->viscosity};
+    out->liquid =
+        (liquid_constants){(real)(l->bulk_modulus / l->gamma), (real)l->gamma, (real)l->viscosity};
 }
 
 /* c^2 = dp/drho = kappa J^(1 - gamma) / rho0, largest where J is smallest. */
@@ -57,8 +81,11 @@ static void evaluate(const void *parameters, int dim, const strain_state *state,
 
 const material_model material_liquid = {
     .type = {.name = "liquid",
-             .table = {.name = "liquid", .help = "Weakly compressible liquid.",
-                       .fields = liquid_fields, .count = COUNT_OF(liquid_fields), .size = sizeof(liquid)},
+             .table = {.name = "liquid",
+                       .help = "Weakly compressible liquid.",
+                       .fields = liquid_fields,
+                       .count = COUNT_OF(liquid_fields),
+                       .size = sizeof(liquid)},
              .density_offset = offsetof(liquid, density)},
     .fields = PARTICLE_BIT(dilation),
     .constants = constants,

@@ -5,7 +5,8 @@
 #include "core/wide_math.h"
 #include "solver/materials/material.h"
 
-/* Stress of particles i .. i + 7. C is the velocity gradient, read only where there is viscosity. */
+/* Stress of particles i .. i + 7. C is the velocity gradient, read only where there is viscosity.
+ */
 INLINE void liquid_stress(const liquid_constants *l, const particles *p, int64_t i, const wide C[9],
                           wide tau[6], int dim) {
     wide e = wide_load(p->dilation + i), J = e + wide_splat(1);

@@ -1,7 +1,7 @@
 /*
- * Materials. One model is a pair of files: NAME.c has what a user may set, the wave speed and a plain
- * reference of stress and energy in double; NAME_wide.h has stress and update for eight particles at
- * a time, which the kernels include. A test holds the two against each other.
+ * Materials. One model is a pair of files: NAME.c has what a user may set, the wave speed and a
+ * plain reference of stress and energy in double; NAME_wide.h has stress and update for eight
+ * particles at a time, which the kernels include. A test holds the two against each other.
  *
  * Stress is Kirchhoff stress tau; symmetric tensors are xx yy zz yz xz xy.
  */

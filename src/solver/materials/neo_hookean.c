@@ -1,7 +1,7 @@
 /*
  * Neo-Hookean solid in Simo's form: tau = (kappa / 2)(J^2 - 1) I + mu dev(bbar), bbar = J^(-2/d) b.
- * It needs b alone, no rotation. kappa is that of the dimension, lambda + 2 mu / d, so that waves in
- * 2D have the speed of plane strain.
+ * It needs b alone, no rotation. kappa is that of the dimension, lambda + 2 mu / d, so that waves
+ * in 2D have the speed of plane strain.
  */
 #include "solver/materials/material.h"
 
@@ -15,16 +15,38 @@ typedef struct neo_hookean {
 } neo_hookean;
 
 static const field neo_hookean_fields[] = {
-    {.name = "density", .type = FIELD_NUMBER, .offset = offsetof(neo_hookean, density), .unit = "kg/m^3",
-     .fallback = 1000, .min = SMALLEST, .max = 1e12, .help = "Density at rest."},
-    {.name = "young_modulus", .type = FIELD_NUMBER, .offset = offsetof(neo_hookean, young_modulus),
-     .unit = "Pa", .fallback = 0, .min = 0, .max = 1e15,
+    {.name = "density",
+     .type = FIELD_NUMBER,
+     .offset = offsetof(neo_hookean, density),
+     .unit = "kg/m^3",
+     .fallback = 1000,
+     .min = SMALLEST,
+     .max = 1e12,
+     .help = "Density at rest."},
+    {.name = "young_modulus",
+     .type = FIELD_NUMBER,
+     .offset = offsetof(neo_hookean, young_modulus),
+     .unit = "Pa",
+     .fallback = 0,
+     .min = 0,
+     .max = 1e15,
      .help = "Young's modulus E; give this or bulk_modulus."},
-    {.name = "bulk_modulus", .type = FIELD_NUMBER, .offset = offsetof(neo_hookean, bulk_modulus),
-     .unit = "Pa", .fallback = 0, .min = 0, .max = 1e15,
+    {.name = "bulk_modulus",
+     .type = FIELD_NUMBER,
+     .offset = offsetof(neo_hookean, bulk_modulus),
+     .unit = "Pa",
+     .fallback = 0,
+     .min = 0,
+     .max = 1e15,
      .help = "Bulk modulus kappa instead of E: E = 3 kappa (1 - 2 poisson)."},
-    {.name = "poisson", .type = FIELD_NUMBER, .offset = offsetof(neo_hookean, poisson), .unit = "",
-     .fallback = 0.3, .min = -0.99, .max = 0.499, .help = "Poisson's ratio."},
+    {.name = "poisson",
+     .type = FIELD_NUMBER,
+     .offset = offsetof(neo_hookean, poisson),
+     .unit = "",
+     .fallback = 0.3,
+     .min = -0.99,
+     .max = 0.499,
+     .help = "Poisson's ratio."},
 };
 
 static bool prepare(void *parameters, int dim, field_report *report) {
@@ -76,7 +98,8 @@ static double determinant_less_one(int dim, const double B[6]) {
     if (dim == 2) return B[XX] + B[YY] + B[XX] * B[YY] - B[XY] * B[XY];
     double minors = B[XX] * B[YY] - B[XY] * B[XY] + B[XX] * B[ZZ] - B[XZ] * B[XZ] + B[YY] * B[ZZ] -
                     B[YZ] * B[YZ];
-    double determinant = B[XX] * (B[YY] * B[ZZ] - B[YZ] * B[YZ]) - B[XY] * (B[XY] * B[ZZ] - B[YZ] * B[XZ]) +
+    double determinant = B[XX] * (B[YY] * B[ZZ] - B[YZ] * B[YZ]) -
+                         B[XY] * (B[XY] * B[ZZ] - B[YZ] * B[XZ]) +
                          B[XZ] * (B[XY] * B[YZ] - B[YY] * B[XZ]);
     return B[XX] + B[YY] + B[ZZ] + minors + determinant;
 }
@@ -91,7 +114,7 @@ static void evaluate(const void *parameters, int dim, const strain_state *state,
     if (J) *J = sqrt(1 + x);
     for (int c = 0; c < 6 && stress; c++) {
         bool diagonal = c < dim, used = dim == 3 || c == XX || c == YY || c == XY;
-        stress[c] = !used ? 0
+        stress[c] = !used      ? 0
                     : diagonal ? n->bulk / 2 * x + n->shear * shrink * (B[c] - mean)
                                : n->shear * shrink * B[c];
     }
@@ -102,8 +125,10 @@ static void evaluate(const void *parameters, int dim, const strain_state *state,
 
 const material_model material_neo_hookean = {
     .type = {.name = "neo_hookean",
-             .table = {.name = "neo_hookean", .help = "Elastic solid (Simo's neo-Hookean form).",
-                       .fields = neo_hookean_fields, .count = COUNT_OF(neo_hookean_fields),
+             .table = {.name = "neo_hookean",
+                       .help = "Elastic solid (Simo's neo-Hookean form).",
+                       .fields = neo_hookean_fields,
+                       .count = COUNT_OF(neo_hookean_fields),
                        .size = sizeof(neo_hookean)},
              .prepare = prepare,
              .density_offset = offsetof(neo_hookean, density)},

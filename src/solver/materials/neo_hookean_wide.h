@@ -48,7 +48,8 @@ INLINE void neo_hookean_update(particles *p, int64_t i, const wide G[9], wide_in
         for (int c = 0; c < dim; c++) {
             H[r][c] = wide_splat(0);
             for (int k = 0; k < dim; k++)
-                H[r][c] = wide_fma(G[3 * r + k], k == c ? B[place[k][c]] + one : B[place[k][c]], H[r][c]);
+                H[r][c] =
+                    wide_fma(G[3 * r + k], k == c ? B[place[k][c]] + one : B[place[k][c]], H[r][c]);
         }
     wide next[6];
     for (int c = 0; c < 6; c++) next[c] = B[c];

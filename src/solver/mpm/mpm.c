@@ -4,17 +4,28 @@
 #include "core/vec.h"
 #include "solver/sources.h"
 
-/* ---- What a user may set ----------------------------------------------------------------------- */
+/* ---- What a user may set -----------------------------------------------------------------------
+ */
 
 static const char *const integrators[] = {"apic", "pic", NULL};
 
 static const field mpm_fields[] = {
-    {.name = "integrator", .type = FIELD_CHOICE, .offset = offsetof(mpm_options, integrator), .unit = "",
-     .fallback = MPM_APIC, .choices = integrators,
-     .help = "How velocity moves between particles and grid: apic keeps angular momentum, pic is the "
-             "damped textbook transfer."},
-    {.name = "sound", .type = FIELD_NUMBER, .offset = offsetof(mpm_options, sound), .unit = "",
-     .fallback = 0.4, .min = 1e-6, .max = 1,
+    {.name = "integrator",
+     .type = FIELD_CHOICE,
+     .offset = offsetof(mpm_options, integrator),
+     .unit = "",
+     .fallback = MPM_APIC,
+     .choices = integrators,
+     .help =
+         "How velocity moves between particles and grid: apic keeps angular momentum, pic is the "
+         "damped textbook transfer."},
+    {.name = "sound",
+     .type = FIELD_NUMBER,
+     .offset = offsetof(mpm_options, sound),
+     .unit = "",
+     .fallback = 0.4,
+     .min = 1e-6,
+     .max = 1,
      .help = "The time step as a share of the time a pressure wave takes to cross a cell."},
 };
 
@@ -22,16 +33,20 @@ static const char *const mpm_materials[] = {"liquid", "neo_hookean", NULL};
 
 const solver_declaration mpm_declaration = {
     .name = "mpm",
-    .table = {.name = "mpm", .help = "Explicit material point method (MLS-MPM).",
-              .fields = mpm_fields, .count = COUNT_OF(mpm_fields), .size = sizeof(mpm_options)},
+    .table = {.name = "mpm",
+              .help = "Explicit material point method (MLS-MPM).",
+              .fields = mpm_fields,
+              .count = COUNT_OF(mpm_fields),
+              .size = sizeof(mpm_options)},
     .material_names = mpm_materials,
 };
 
-static const material_model *model_of(const spate_scene *scene, int material) {
-    return material_models[material_kind_of(scene->materials[material].type)];
+static const material_model *model_of(const spate_scene *scene, int index) {
+    return material_models[material_kind_of(scene->materials[index].type)];
 }
 
-/* ---- Creation ---------------------------------------------------------------------------------- */
+/* ---- Creation ----------------------------------------------------------------------------------
+ */
 
 static unsigned fields(const spate_scene *scene) {
     unsigned bits = 0;
@@ -105,7 +120,8 @@ static spate_status create(spate_simulation *sim) {
     for (int c = 0; c < scene->material_count; c++) {
         model_of(scene, c)->constants(scene->materials[c].parameters, scene->dim, &m->materials[c]);
         m->ranges[c] = (strain_range){1, 1, 1};
-        m->has_viscosity |= m->materials[c].kind == MATERIAL_LIQUID && m->materials[c].liquid.viscosity > 0;
+        m->has_viscosity |=
+            m->materials[c].kind == MATERIAL_LIQUID && m->materials[c].liquid.viscosity > 0;
     }
     for (int g = 0; g < scene_group_count(scene); g++)
         m->group_material[g] = (uint8_t)scene_group_material(scene, g);
@@ -123,20 +139,24 @@ static void destroy(spate_simulation *sim) {
     sim->solver = NULL;
 }
 
-/* ---- The time step ----------------------------------------------------------------------------- */
+/* ---- The time step -----------------------------------------------------------------------------
+ */
 
 static double collider_speed(const spate_scene *scene) {
     double fastest = 0;
     for (int c = 0; c < scene->collider_count; c++) {
-        const collider *body = &scene->colliders[c];
-        if (!body->motion.key_count) continue;
-        bounds box = shape_bounds(body->shape, scene->dim);
+        const collider *solid = &scene->colliders[c];
+        if (!solid->motion.key_count) continue;
+        bounds box = shape_bounds(solid->shape, scene->dim);
         double radius2 = 0;
         for (int a = 0; a < scene->dim; a++) {
-            double far = fmax(fabs(box.min[a] - body->motion.pivot[a]), fabs(box.max[a] - body->motion.pivot[a]));
-            radius2 += far < 1e3 * scene->domain.size[a] ? far * far : scene->domain.size[a] * scene->domain.size[a];
+            double far = fmax(fabs(box.min[a] - solid->motion.pivot[a]),
+                              fabs(box.max[a] - solid->motion.pivot[a]));
+            radius2 += far < 1e3 * scene->domain.size[a]
+                           ? far * far
+                           : scene->domain.size[a] * scene->domain.size[a];
         }
-        fastest = fmax(fastest, motion_max_speed(&body->motion, sqrt(radius2)));
+        fastest = fmax(fastest, motion_max_speed(&solid->motion, sqrt(radius2)));
     }
     return fastest;
 }
@@ -154,7 +174,8 @@ static double step_limit(spate_simulation *sim, const char **limit) {
     for (int c = 0; c < m->material_count; c++) {
         const material_model *model = model_of(scene, c);
         const void *parameters = scene->materials[c].parameters;
-        double wave = options->sound * dx / (model->wave_speed(parameters, scene->dim, &m->ranges[c]) + speed);
+        double wave = options->sound * dx /
+                      (model->wave_speed(parameters, scene->dim, &m->ranges[c]) + speed);
         double viscous = model->viscous_step(parameters, scene->dim, dx);
         if (wave < dt) dt = wave, *limit = "wave";
         if (viscous < dt) dt = viscous, *limit = "viscosity";
@@ -162,7 +183,8 @@ static double step_limit(spate_simulation *sim, const char **limit) {
     return dt;
 }
 
-/* ---- A step ------------------------------------------------------------------------------------ */
+/* ---- A step ------------------------------------------------------------------------------------
+ */
 
 static spate_status sort(spate_simulation *sim) {
     mpm *m = sim->solver;
@@ -190,8 +212,10 @@ static spate_status scatter(spate_simulation *sim) {
     mpm *m = sim->solver;
     int dim = sim->scene->dim;
     m->dt = (real)sim->dt;
-    TRY(reserve(sim->ctx, &m->tiles, &m->tile_capacity, sim->blocks.occupied_count * tile_reals(dim)));
-    TRY(reserve(sim->ctx, &m->velocities, &m->velocity_capacity, sim->blocks.count * block_reals(dim)));
+    TRY(reserve(sim->ctx, &m->tiles, &m->tile_capacity,
+                sim->blocks.occupied_count * tile_reals(dim)));
+    TRY(reserve(sim->ctx, &m->velocities, &m->velocity_capacity,
+                sim->blocks.count * block_reals(dim)));
     parallel_for(sim->ctx->pool, sim->blocks.occupied_count, 4, m->kernels->scatter[dim - 2], m);
     return SPATE_OK;
 }
@@ -206,9 +230,11 @@ static spate_status grid(spate_simulation *sim) {
 static spate_status gather(spate_simulation *sim) {
     mpm *m = sim->solver;
     forget_extremes(m);
-    parallel_for(sim->ctx->pool, sim->blocks.occupied_count, 4, m->kernels->gather[sim->scene->dim - 2], m);
+    parallel_for(sim->ctx->pool, sim->blocks.occupied_count, 4,
+                 m->kernels->gather[sim->scene->dim - 2], m);
     int64_t bad = collect_extremes(m);
-    if (bad >= 0) return simulation_unstable(sim, bad, "a particle's state is not finite or far too fast");
+    if (bad >= 0)
+        return simulation_unstable(sim, bad, "a particle's state is not finite or far too fast");
     sim->drift += sim->max_speed * sim->dt / sim->scene->domain.dx;
     sources_hold(sim);
     return SPATE_OK;
@@ -227,12 +253,14 @@ static spate_status step(spate_simulation *sim) {
     return SPATE_OK;
 }
 
-/* ---- What others ask --------------------------------------------------------------------------- */
+/* ---- What others ask ---------------------------------------------------------------------------
+ */
 
 static int state(spate_simulation *sim, state_block *out, int capacity) {
     mpm *m = sim->solver;
     if (capacity < 2) return 0;
-    out[0] = (state_block){"mpm strain ranges", m->ranges, (size_t)m->material_count * sizeof *m->ranges};
+    out[0] = (state_block){"mpm strain ranges", m->ranges,
+                           (size_t)m->material_count * sizeof *m->ranges};
     out[1] = (state_block){"mpm must sort", &m->must_sort, sizeof m->must_sort};
     return 2;
 }
@@ -242,15 +270,17 @@ static spate_status restored(spate_simulation *sim) {
     return SPATE_OK;
 }
 
-static void stress(const spate_simulation *sim, int64_t i, double tau[6], double *energy, double *J) {
+static void stress(const spate_simulation *sim, int64_t i, double tau[6], double *energy,
+                   double *J) {
     const particles *p = &sim->particles;
     const spate_scene *scene = sim->scene;
     if (p->group[i] == GROUP_REMOVED) return;
-    int material = scene_group_material(scene, p->group[i]);
+    int index = scene_group_material(scene, p->group[i]);
     strain_state s = {0};
     if (p->dilation) s.dilation = (double)p->dilation[i];
     for (int c = 0; c < 6 && p->strain; c++) s.strain[c] = (double)PLANE(p, strain, c)[i];
-    model_of(scene, material)->evaluate(scene->materials[material].parameters, scene->dim, &s, tau, energy, J);
+    model_of(scene, index)
+        ->evaluate(scene->materials[index].parameters, scene->dim, &s, tau, energy, J);
 }
 
 static const char *const column_names[] = {"J_min", "J_max", "sorts", "removed", NULL};

@@ -4,18 +4,19 @@
  *
  * A step:
  *   sort      particles into blocks, when one may have left the reach of its block's tile
- *   scatter   particles to tiles: m_i = sum w m, (m v)_i = sum w m [v + (C - dt 4 / (dx^2 rho0) tau)
- *             (x_i - x_p)], that is momentum, affine part and the impulse of stress in one
- *   grid      tiles are added up to nodes; v* = (m v)_i / m_i + dt g; colliders, sources, walls
- *   gather    v = sum w v*, C = (4 / dx^2) sum w v* (x_i - x_p)^T; strain, plastic flow, position
+ *   scatter   particles to tiles: m_i = sum w m, (m v)_i = sum w m [v + (C - dt 4 / (dx^2 rho0)
+ * tau) (x_i - x_p)], that is momentum, affine part and the impulse of stress in one grid      tiles
+ * are added up to nodes; v* = (m v)_i / m_i + dt g; colliders, sources, walls gather    v = sum w
+ * v*, C = (4 / dx^2) sum w v* (x_i - x_p)^T; strain, plastic flow, position
  *
- * Nothing is written by two threads: a block's particles write to the block's own tile (8^dim nodes,
- * the block and what its particles reach beyond it), and every node then adds up the tiles that hold
- * a part of it, in a fixed order. So results do not depend on the number of threads.
+ * Nothing is written by two threads: a block's particles write to the block's own tile (8^dim
+ * nodes, the block and what its particles reach beyond it), and every node then adds up the tiles
+ * that hold a part of it, in a fixed order. So results do not depend on the number of threads.
  *
- * Closed sides of the domain are mirrors: what falls on the node behind a side is folded onto the one
- * before it, with the normal momentum turned round (all of it where the side is sticky), and gathered
- * back the same way. A liquid at rest stays at rest and a column is second-order accurate at its foot.
+ * Closed sides of the domain are mirrors: what falls on the node behind a side is folded onto the
+ * one before it, with the normal momentum turned round (all of it where the side is sticky), and
+ * gathered back the same way. A liquid at rest stays at rest and a column is second-order accurate
+ * at its foot.
  */
 #ifndef SPATE_SOLVER_MPM_H
 #define SPATE_SOLVER_MPM_H
@@ -36,7 +37,7 @@ enum { RANGE_SLOTS = 8 }; /* materials beyond it share a slot */
 
 /* What a worker has seen in a gather, lane by lane. */
 typedef struct mpm_extremes {
-    wide speed2; /* largest v^2 */
+    wide speed2;                                  /* largest v^2 */
     wide J_low[RANGE_SLOTS], J_high[RANGE_SLOTS]; /* largest 1 - J and J - 1, by material */
     wide stretch[RANGE_SLOTS];                    /* largest trace of b / dim */
     int64_t bad;     /* lowest particle whose state is not finite, or -1 */
@@ -56,7 +57,7 @@ extern const mpm_kernels mpm_kernels_avx2, mpm_kernels_avx512;
 typedef struct mpm {
     spate_simulation *sim;
     const mpm_kernels *kernels;
-    real *tiles;      /* of every occupied block: momentum and mass of its nodes */
+    real *tiles; /* of every occupied block: momentum and mass of its nodes */
     int64_t tile_capacity;
     real *velocities; /* of every block's nodes: v*, and 0 */
     int64_t velocity_capacity;
@@ -64,7 +65,7 @@ typedef struct mpm {
     uint8_t *group_material;
     int material_count;
     bool has_viscosity;
-    mpm_extremes *seen; /* by worker */
+    mpm_extremes *seen;   /* by worker */
     strain_range *ranges; /* by material, after the last step */
     bool must_sort;       /* particles were added or removed */
     /* constants of the step */
@@ -72,7 +73,8 @@ typedef struct mpm {
     real affine; /* 1 for APIC, 0 for PIC */
 } mpm;
 
-/* Reals of a tile and of a block's velocities. The tile's last row may be read past by half a row. */
+/* Reals of a tile and of a block's velocities. The tile's last row may be read past by half a row.
+ */
 static inline int64_t tile_reals(int dim) { return (int64_t)tile_nodes(dim) * 4 + TILE_PAD; }
 static inline int64_t block_reals(int dim) { return (int64_t)block_nodes(dim) * 4; }
 

@@ -1,6 +1,6 @@
 /*
- * The three passes of a step over blocks, compiled once for each instruction set (SPATE_ISA). Each is
- * written once with a literal dimension.
+ * The three passes of a step over blocks, compiled once for each instruction set (SPATE_ISA). Each
+ * is written once with a literal dimension.
  */
 #include "core/simd.h"
 #include "core/vec.h"
@@ -11,9 +11,10 @@
 #include "solver/sources.h"
 
 #define JOIN_(a, b) a##_##b
-#define JOIN(a, b) JOIN_(a, b)
+#define JOIN(a, b)  JOIN_(a, b)
 
-/* ---- Eight records to lanes and back ----------------------------------------------------------- */
+/* ---- Eight records to lanes and back -----------------------------------------------------------
+ */
 
 /* Lanes 0-3 of r[0..3] and 4-7 transposed apart: quads (a0 b0 c0 d0 | a4 ...) of four wides. */
 INLINE void transpose_quads(wide r[4]) {
@@ -31,7 +32,8 @@ INLINE void transpose_quads(wide r[4]) {
 INLINE void load_motion(const real *records, int part, wide out[3]) {
     wide r[4];
     for (int k = 0; k < 4; k++)
-        r[k] = wide_join(quad_load(records + 16 * k + 4 * part), quad_load(records + 16 * (k + 4) + 4 * part));
+        r[k] = wide_join(quad_load(records + 16 * k + 4 * part),
+                         quad_load(records + 16 * (k + 4) + 4 * part));
     transpose_quads(r);
     for (int c = 0; c < 3; c++) out[c] = r[c];
 }
@@ -46,14 +48,15 @@ INLINE void load_gradient(const real *records, real scale, wide C[9], int dim) {
     }
 }
 
-/* ---- Materials --------------------------------------------------------------------------------- */
+/* ---- Materials ---------------------------------------------------------------------------------
+ */
 
 /* Which lanes hold particles of a material. */
-INLINE wide_int lanes_of(const mpm *m, const particles *p, int64_t i, int material) {
+INLINE wide_int lanes_of(const mpm *m, const particles *p, int64_t i, int index) {
     wide_int mask;
     for (int k = 0; k < WIDE; k++) {
         uint16_t group = p->group[i + k];
-        mask[k] = group != GROUP_REMOVED && m->group_material[group] == material ? -1 : 0;
+        mask[k] = group != GROUP_REMOVED && m->group_material[group] == index ? -1 : 0;
     }
     return mask;
 }
@@ -106,21 +109,24 @@ INLINE void update_material(const mpm *m, particles *p, int64_t i, int c, const 
     seen->stretch[slot] = wide_max(wide_select(counted, stretch, zero), seen->stretch[slot]);
 }
 
-/* ---- Walls of the domain ----------------------------------------------------------------------- */
+/* ---- Walls of the domain -----------------------------------------------------------------------
+ */
 
 INLINE bool is_mirror(wall w) { return w == WALL_SLIP || w == WALL_STICKY; }
 
-/* Calls for each plane of a tile behind a mirror: the sums (fold) go to the plane before the wall, or
- * the velocities come back from there. */
+/* Calls for each plane of a tile behind a mirror: the sums (fold) go to the plane before the wall,
+ * or the velocities come back from there. */
 INLINE void mirror_tile(const mpm *m, int32_t block, real *tile, bool fold, int dim) {
     const domain *d = &m->sim->scene->domain;
     const int32_t *coords = m->sim->blocks.coords[block];
-    const int stride[3] = {dim == 2 ? TILE_EDGE : TILE_EDGE * TILE_EDGE, dim == 2 ? 1 : TILE_EDGE, 1};
+    const int stride[3] = {dim == 2 ? TILE_EDGE : TILE_EDGE * TILE_EDGE, dim == 2 ? 1 : TILE_EDGE,
+                           1};
     for (int a = 0; a < dim; a++)
         for (int side = 0; side < 2; side++) {
             if (!is_mirror(d->walls[a][side])) continue;
             /* Grid nodes: the wall is at 1 or cells + 1, its back one further out. */
-            int64_t back = (side ? (int64_t)d->cells[a] + 2 : 0) - (int64_t)coords[a] * BLOCK_EDGE + 1;
+            int64_t back =
+                (side ? (int64_t)d->cells[a] + 2 : 0) - (int64_t)coords[a] * BLOCK_EDGE + 1;
             int64_t front = back + (side ? -2 : 2);
             if (back < 0 || back >= TILE_EDGE || front < 0 || front >= TILE_EDGE) continue;
             quad turn = {1, 1, 1, 1};
@@ -135,7 +141,8 @@ INLINE void mirror_tile(const mpm *m, int32_t block, real *tile, bool fold, int 
                     if (fold) {
                         quad_store(before, quad_load(before) + turn * quad_load(behind));
                         quad_store(behind, quad_splat(0));
-                    } else quad_store(behind, turn * quad_load(before));
+                    } else
+                        quad_store(behind, turn * quad_load(before));
                 }
         }
 }
@@ -156,7 +163,8 @@ static void apply_walls(const mpm *m, const int64_t node[3], double v[3], int di
         }
 }
 
-/* ---- Scatter ----------------------------------------------------------------------------------- */
+/* ---- Scatter -----------------------------------------------------------------------------------
+ */
 
 INLINE void scatter_block(const mpm *m, int32_t block, real *tile, int dim) {
     const particles *p = &m->sim->particles;
@@ -181,11 +189,11 @@ INLINE void scatter_block(const mpm *m, int32_t block, real *tile, int dim) {
         }
         int lanes = last - i < WIDE ? (int)(last - i) : WIDE;
         for (int lane = 0; lane < lanes; lane++) {
-            const real *motion = p->motion + (i + lane) * 16;
+            const real *record = p->motion + (i + lane) * 16;
             quad mass = quad_splat(p->mass[i + lane]), affine = quad_splat(m->affine), q[4];
-            q[0] = mass * quad_load(motion);
+            q[0] = mass * quad_load(record);
             for (int a = 0; a < dim; a++)
-                q[a + 1] = mass * quad_fma(affine, quad_load(motion + 4 * (a + 1)),
+                q[a + 1] = mass * quad_fma(affine, quad_load(record + 4 * (a + 1)),
                                            quad_load(impulse[a][lane >> 2][lane & 3]));
             scatter_particle(tile, &s, lane, q, dim);
         }
@@ -207,7 +215,8 @@ static void scatter_3d(void *data, int64_t begin, int64_t end, int worker) {
     scatter_chunk(data, begin, end, 3);
 }
 
-/* ---- Grid -------------------------------------------------------------------------------------- */
+/* ---- Grid --------------------------------------------------------------------------------------
+ */
 
 /* The part of a block along an axis that the tile of its neighbour at offset o (-1, 0, 1) holds. */
 typedef struct overlap {
@@ -217,8 +226,8 @@ typedef struct overlap {
 
 static const overlap overlaps[3] = {{0, 3, 5}, {0, 4, 1}, {3, 1, 0}};
 
-/* Adds what the neighbour at offset (x, y, z) in 0..2 has for this block's nodes. The neighbour at -1
- * holds the block's first three nodes in the end of its tile, the one at +1 only the last. */
+/* Adds what the neighbour at offset (x, y, z) in 0..2 has for this block's nodes. The neighbour at
+ * -1 holds the block's first three nodes in the end of its tile, the one at +1 only the last. */
 INLINE void add_tile(real *sum, const real *tile, const int offset[3], int dim) {
     overlap x = overlaps[offset[0]], y = overlaps[offset[1]], z = overlaps[offset[dim - 1]];
     if (dim == 2) y = (overlap){0, 1, 0};
@@ -228,13 +237,14 @@ INLINE void add_tile(real *sum, const real *tile, const int offset[3], int dim) 
             int from = dim == 2 ? x.tile + i : (x.tile + i) * TILE_EDGE + y.tile + j;
             real *row = sum + (to * BLOCK_EDGE + z.from) * 4;
             const real *part = tile + (from * TILE_EDGE + z.tile) * 4;
-            for (int k = 0; k < z.count; k++) quad_store(row + 4 * k, quad_load(row + 4 * k) + quad_load(part + 4 * k));
+            for (int k = 0; k < z.count; k++)
+                quad_store(row + 4 * k, quad_load(row + 4 * k) + quad_load(part + 4 * k));
         }
 }
 
 /* Colliders, sources and walls on one node. */
-static void constrain_node(const mpm *m, const int32_t *coords, int n, bool solid, bool source, real *v,
-                           int dim) {
+static void constrain_node(const mpm *m, const int32_t *coords, int n, bool solid, bool nozzle,
+                           real *v, int dim) {
     const spate_simulation *sim = m->sim;
     const domain *d = &sim->scene->domain;
     int64_t node[3] = {0};
@@ -243,7 +253,7 @@ static void constrain_node(const mpm *m, const int32_t *coords, int n, bool soli
         node[a] = (int64_t)coords[a] * BLOCK_EDGE + n % BLOCK_EDGE;
         x[a] = d->origin[a] + (double)(node[a] - 1) * d->dx;
     }
-    if (source) sources_velocity(sim, x, u);
+    if (nozzle) sources_velocity(sim, x, u);
     if (solid) boundary_apply(&sim->boundary, x, u);
     apply_walls(m, node, u, dim);
     for (int a = 0; a < dim; a++) v[a] = (real)u[a];
@@ -252,7 +262,8 @@ static void constrain_node(const mpm *m, const int32_t *coords, int n, bool soli
 /* Whether any node of the block is on or behind a side of the domain. */
 INLINE bool at_wall(const domain *d, const int32_t *coords, int dim) {
     for (int a = 0; a < dim; a++)
-        if (coords[a] <= 0 || (int64_t)coords[a] * BLOCK_EDGE + BLOCK_EDGE > d->cells[a]) return true;
+        if (coords[a] <= 0 || (int64_t)coords[a] * BLOCK_EDGE + BLOCK_EDGE > d->cells[a])
+            return true;
     return false;
 }
 
@@ -263,19 +274,22 @@ INLINE void grid_block(const mpm *m, int32_t block, real *v, int dim) {
     for (int code = 0; code < neighbour_count(dim); code++) {
         int32_t other = b->neighbours[block][code];
         if (other < 0 || b->tile[other] < 0) continue;
-        int offset[3] = {dim == 2 ? code / 3 : code / 9, dim == 2 ? code % 3 : code / 3 % 3, code % 3};
+        int offset[3] = {dim == 2 ? code / 3 : code / 9, dim == 2 ? code % 3 : code / 3 % 3,
+                         code % 3};
         add_tile(v, m->tiles + b->tile[other] * tile_reals(dim), offset, dim);
     }
     const double *g = sim->scene->gravity;
-    quad pull = {(real)(g[0] * sim->dt), (real)(g[1] * sim->dt), dim == 3 ? (real)(g[2] * sim->dt) : 0, 0};
+    quad pull = {(real)(g[0] * sim->dt), (real)(g[1] * sim->dt),
+                 dim == 3 ? (real)(g[2] * sim->dt) : 0, 0};
     const domain *d = &sim->scene->domain;
     const int32_t *coords = b->coords[block];
     double middle[3] = {0}, reach = d->dx * BLOCK_EDGE * 0.5 * (dim == 2 ? 1.415 : 1.733);
     for (int a = 0; a < dim; a++)
-        middle[a] = d->origin[a] + ((double)coords[a] * BLOCK_EDGE + 0.5 * (BLOCK_EDGE - 1) - 1) * d->dx;
+        middle[a] =
+            d->origin[a] + ((double)coords[a] * BLOCK_EDGE + 0.5 * (BLOCK_EDGE - 1) - 1) * d->dx;
     bool solid = sim->scene->collider_count && boundary_near(&sim->boundary, middle, reach);
-    bool source = sim->scene->source_count && sources_near(sim, middle, reach);
-    bool constrained = solid || source || at_wall(d, coords, dim);
+    bool nozzle = sim->scene->source_count && sources_near(sim, middle, reach);
+    bool constrained = solid || nozzle || at_wall(d, coords, dim);
     for (int n = 0; n < block_nodes(dim); n++) {
         real mass = v[4 * n + 3];
         if (!(mass > 0)) {
@@ -284,13 +298,14 @@ INLINE void grid_block(const mpm *m, int32_t block, real *v, int dim) {
         }
         quad_store(v + 4 * n, quad_load(v + 4 * n) * quad_splat(1 / mass) + pull);
         v[4 * n + 3] = 0;
-        if (constrained) constrain_node(m, coords, n, solid, source, v + 4 * n, dim);
+        if (constrained) constrain_node(m, coords, n, solid, nozzle, v + 4 * n, dim);
     }
 }
 
 INLINE void grid_chunk(void *data, int64_t begin, int64_t end, int dim) {
     const mpm *m = data;
-    for (int64_t k = begin; k < end; k++) grid_block(m, (int32_t)k, m->velocities + k * block_reals(dim), dim);
+    for (int64_t k = begin; k < end; k++)
+        grid_block(m, (int32_t)k, m->velocities + k * block_reals(dim), dim);
 }
 static void grid_2d(void *data, int64_t begin, int64_t end, int worker) {
     (void)worker;
@@ -301,7 +316,8 @@ static void grid_3d(void *data, int64_t begin, int64_t end, int worker) {
     grid_chunk(data, begin, end, 3);
 }
 
-/* ---- Gather ------------------------------------------------------------------------------------ */
+/* ---- Gather ------------------------------------------------------------------------------------
+ */
 
 /* The velocities of the nodes that a block's particles reach. */
 INLINE void load_tile(const mpm *m, int32_t block, real *tile, int dim) {
@@ -375,8 +391,10 @@ INLINE void fill_room(const mpm *m, const int32_t *coords, room *r, int dim) {
             bool beyond = side ? limits[1] <= -5 : limits[0] >= BLOCK_EDGE + 5;
             wall w = d->walls[a][side];
             if (w == WALL_OPEN && (in_reach || beyond)) r->open = true;
-            if (w == WALL_OPEN || w == WALL_PERIODIC || !in_reach) limits[side] = side ? 1e6 : -1e6;
-            else limits[side] += (side ? -1 : 1) * 1e-4;
+            if (w == WALL_OPEN || w == WALL_PERIODIC || !in_reach)
+                limits[side] = side ? 1e6 : -1e6;
+            else
+                limits[side] += (side ? -1 : 1) * 1e-4;
         }
         r->low[a] = wide_splat((real)limits[0]);
         r->high[a] = wide_splat((real)limits[1]);

@@ -1,10 +1,11 @@
 /*
  * Between a particle and its 3^dim nodes. A node is a quad (momentum, mass) or (velocity, 0); nodes
- * along the last axis lie one after another, so a row of three is a wide and a quad. The affine part
- * is linear in the node's index: a row costs two multiply-adds.
+ * along the last axis lie one after another, so a row of three is a wide and a quad. The affine
+ * part is linear in the node's index: a row costs two multiply-adds.
  *
  * With f the particle's place in its cell, 0 <= f < 1, the weights of the three nodes are
- * (1 - f)^2 / 2, 1/2 + f - f^2, f^2 / 2 and their distances from it -1/2 - f, 1/2 - f, 3/2 - f cells.
+ * (1 - f)^2 / 2, 1/2 + f - f^2, f^2 / 2 and their distances from it -1/2 - f, 1/2 - f, 3/2 - f
+ * cells.
  */
 #ifndef SPATE_SOLVER_TRANSFER_H
 #define SPATE_SOLVER_TRANSFER_H
@@ -20,9 +21,9 @@ typedef struct axis_weights {
 
 /* What the transfer needs to know of eight particles. */
 typedef struct stencil {
-    axis_weights axis[2];    /* all but the last */
-    real row[WIDE];          /* f along the last axis */
-    real_bits offset[WIDE];  /* of the first node in the tile, in reals */
+    axis_weights axis[2];   /* all but the last */
+    real row[WIDE];         /* f along the last axis */
+    real_bits offset[WIDE]; /* of the first node in the tile, in reals */
 } stencil;
 
 INLINE void axis_fill(axis_weights *a, wide f) {
@@ -42,8 +43,10 @@ INLINE void stencil_fill(stencil *s, const particles *p, int64_t i, int dim) {
     for (int a = 0; a < dim; a++) {
         wide x = wide_load(PLANE(p, position, a) + i), base = wide_floor(x), f = x - base;
         offset = offset * wide_splat_int(TILE_EDGE) + wide_to_int(base) + wide_splat_int(1);
-        if (a < dim - 1) axis_fill(&s->axis[a], f);
-        else wide_store(s->row, f);
+        if (a < dim - 1)
+            axis_fill(&s->axis[a], f);
+        else
+            wide_store(s->row, f);
     }
     wide_store_int(s->offset, offset * wide_splat_int(4));
 }
@@ -56,10 +59,12 @@ typedef struct row_weights {
 
 INLINE row_weights row_fill(real f) {
     /* Lane by lane c0 + f (c1 + f c2). */
-    const wide c0 = {(real).5, (real).5, (real).5, (real).5, (real).5, (real).5, (real).5, (real).5};
+    const wide c0 = {(real).5, (real).5, (real).5, (real).5,
+                     (real).5, (real).5, (real).5, (real).5};
     const wide c1 = {-1, -1, -1, -1, 1, 1, 1, 1};
     const wide c2 = {(real).5, (real).5, (real).5, (real).5, -1, -1, -1, -1};
-    const wide d0 = {(real)-.5, (real)-.5, (real)-.5, (real)-.5, (real).5, (real).5, (real).5, (real).5};
+    const wide d0 = {(real)-.5, (real)-.5, (real)-.5, (real)-.5,
+                     (real).5,  (real).5,  (real).5,  (real).5};
     wide x = wide_splat(f);
     quad y = wide_low(x);
     return (row_weights){

@@ -1,0 +1,27 @@
+# Libraries we build on, as the interface target spate_dependencies. docs/dependencies.md says why.
+find_package(PkgConfig REQUIRED)
+pkg_check_modules(yaml REQUIRED IMPORTED_TARGET yaml-0.1)
+pkg_check_modules(xxhash REQUIRED IMPORTED_TARGET libxxhash)
+pkg_check_modules(png REQUIRED IMPORTED_TARGET libpng)
+set(THREADS_PREFER_PTHREAD_FLAG ON)
+find_package(Threads REQUIRED)
+
+add_library(spate_dependencies INTERFACE)
+target_link_libraries(spate_dependencies INTERFACE
+  PkgConfig::yaml PkgConfig::xxhash PkgConfig::png Threads::Threads m)
+
+# Embree 4 (Ubuntu 24.04) or 3 (Debian 12); HAVE_EMBREE holds the version.
+if(SPATE_EMBREE)
+  foreach(version 4 3)
+    find_path(EMBREE${version}_INCLUDE embree${version}/rtcore.h)
+    find_library(EMBREE${version}_LIBRARY embree${version})
+    mark_as_advanced(EMBREE${version}_INCLUDE EMBREE${version}_LIBRARY)
+    if(EMBREE${version}_INCLUDE AND EMBREE${version}_LIBRARY)
+      target_include_directories(spate_dependencies SYSTEM INTERFACE ${EMBREE${version}_INCLUDE})
+      target_link_libraries(spate_dependencies INTERFACE ${EMBREE${version}_LIBRARY})
+      target_compile_definitions(spate_dependencies INTERFACE HAVE_EMBREE=${version})
+      message(STATUS "Embree ${version}: ${EMBREE${version}_LIBRARY}")
+      break()
+    endif()
+  endforeach()
+endif()

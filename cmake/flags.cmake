@@ -1,0 +1,36 @@
+# Flags of everything we compile, as the interface target spate_flags.
+#
+# -ffp-contract=off and no -ffast-math: one state hash for every compiler and number of threads.
+# No -march: what is not a kernel runs on every machine of the architecture (see library.cmake).
+set(CMAKE_C_STANDARD 17)
+set(CMAKE_C_STANDARD_REQUIRED ON)
+set(CMAKE_C_EXTENSIONS ON)
+set(CMAKE_C_VISIBILITY_PRESET hidden)
+set(CMAKE_POSITION_INDEPENDENT_CODE ON)
+set(CMAKE_C_FLAGS_RELEASE "-O3 -DNDEBUG")
+set(CMAKE_C_FLAGS_DEBUG "-O0 -g")
+set(CMAKE_C_FLAGS_RELWITHDEBINFO "-O1 -g -fno-omit-frame-pointer")
+set(CMAKE_BUILD_RPATH_USE_ORIGIN ON)
+
+# -Wno-maybe-uninitialized: gcc cannot know that fail() never returns SPATE_OK, and so takes results of
+# calls that were checked for unset.
+add_library(spate_flags INTERFACE)
+target_compile_options(spate_flags INTERFACE
+  -ffp-contract=off -fno-math-errno -Wall -Wextra -Wshadow -Wno-psabi
+  $<$<C_COMPILER_ID:GNU>:-Wno-maybe-uninitialized>
+  $<$<BOOL:${SPATE_WERROR}>:-Werror>)
+target_compile_definitions(spate_flags INTERFACE $<$<BOOL:${SPATE_DOUBLE}>:SPATE_DOUBLE>)
+
+if(SPATE_FUZZ)
+  if(NOT CMAKE_C_COMPILER_ID MATCHES Clang)
+    message(FATAL_ERROR "SPATE_FUZZ needs clang: configure with -DCMAKE_C_COMPILER=clang")
+  endif()
+  set(sanitizers fuzzer-no-link,address,undefined)
+else()
+  set(sanitizers ${SPATE_SANITIZE})
+endif()
+if(sanitizers)
+  target_compile_options(spate_flags INTERFACE
+    -fsanitize=${sanitizers} -fno-sanitize-recover=all)
+  target_link_options(spate_flags INTERFACE -fsanitize=${sanitizers})
+endif()

@@ -1,0 +1,29 @@
+# What `cmake --install` puts into a prefix. Everything finds the rest by relative paths, so the
+# prefix can be moved.
+include(CMakePackageConfigHelpers)
+
+file(RELATIVE_PATH bin_to_lib /${CMAKE_INSTALL_BINDIR} /${CMAKE_INSTALL_LIBDIR})
+set_target_properties(spate_command PROPERTIES INSTALL_RPATH "$ORIGIN/${bin_to_lib}")
+
+install(TARGETS spate_command RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+install(TARGETS spate_library EXPORT spate LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
+install(DIRECTORY include/spate DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING PATTERN *.h)
+install(FILES docs/spate.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
+install(FILES tools/spate.bash RENAME spate
+  DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions)
+install(DIRECTORY scenes DESTINATION ${CMAKE_INSTALL_DATADIR}/spate)
+
+# find_package(spate) -> spate::spate
+set(package_folder ${CMAKE_INSTALL_LIBDIR}/cmake/spate)
+install(EXPORT spate FILE spateTargets.cmake NAMESPACE spate:: DESTINATION ${package_folder})
+configure_package_config_file(cmake/spateConfig.cmake.in spateConfig.cmake
+  INSTALL_DESTINATION ${package_folder})
+write_basic_package_version_file(spateConfigVersion.cmake COMPATIBILITY SameMinorVersion)
+install(FILES ${PROJECT_BINARY_DIR}/spateConfig.cmake ${PROJECT_BINARY_DIR}/spateConfigVersion.cmake
+  DESTINATION ${package_folder})
+
+# pkg-config spate
+file(RELATIVE_PATH pc_to_prefix /${CMAKE_INSTALL_LIBDIR}/pkgconfig /)
+string(REGEX REPLACE "/$" "" pc_to_prefix "${pc_to_prefix}")
+configure_file(cmake/spate.pc.in spate.pc @ONLY)
+install(FILES ${PROJECT_BINARY_DIR}/spate.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)

@@ -1,0 +1,249 @@
+/* Attributes of particles by name, in id order; see attributes.h for what they are. */
+#include "output/attributes.h"
+#include "core/text.h"
+#include "core/vec.h"
+#include <assert.h>
+#include <stdio.h>
+
+/* ---- One particle ---- */
+
+double particle_radius(const spate_simulation *sim, int64_t i) {
+    double volume = particle_rest_volume(sim, i);
+    return 0.5 * (sim->scene->dim == 2 ? sqrt(volume) : cbrt(volume));
+}
+
+static double jacobian(const spate_simulation *sim, int64_t i) {
+    double J = 1;
+    if (sim->type->stress) sim->type->stress(sim, i, NULL, NULL, &J);
+    return J;
+}
+
+double particle_pressure(const spate_simulation *sim, int64_t i) {
+    if (!sim->type->stress) return 0;
+    double tau[6] = {0}, J = 1, trace = 0;
+    sim->type->stress(sim, i, tau, NULL, &J);
+    for (int a = 0; a < sim->scene->dim; a++) trace += tau[a];
+    return -trace / sim->scene->dim / J;
+}
+
+/* Positions on a periodic axis are brought back into the domain: between two sorts a particle may
+ * be a cell beyond its side. */
+static void value_position(const particle_view *p, double *out) {
+    const domain *d = &p->sim->scene->domain;
+    particle_position(p->sim, p->coords, p->index, out);
+    for (int a = 0; a < p->sim->scene->dim; a++) {
+        if (d->walls[a][0] != WALL_PERIODIC) continue;
+        if (out[a] < d->origin[a]) out[a] += d->size[a];
+        if (out[a] >= d->origin[a] + d->size[a]) out[a] -= d->size[a];
+    }
+}
+
+static void value_velocity(const particle_view *p, double *out) {
+    const real *record = p->sim->particles.motion + 16 * p->index;
+    for (int a = 0; a < 3; a++) out[a] = a < p->sim->scene->dim ? (double)record[a] : 0;
+}
+
+static void value_speed(const particle_view *p, double *out) {
+    double v[3];
+    value_velocity(p, v);
+    out[0] = vec_length(v);
+}
+
+static void value_id(const particle_view *p, double *out) {
+    out[0] = p->sim->particles.id[p->index];
+}
+
+static void value_radius(const particle_view *p, double *out) {
+    out[0] = particle_radius(p->sim, p->index);
+}
+
+static void value_group(const particle_view *p, double *out) {
+    out[0] = p->sim->particles.group[p->index];
+}
+
+static void value_material(const particle_view *p, double *out) {
+    out[0] = scene_group_material(p->sim->scene, p->sim->particles.group[p->index]);
+}
+
+static void value_jacobian(const particle_view *p, double *out) {
+    out[0] = jacobian(p->sim, p->index);
+}
+
+static void value_density(const particle_view *p, double *out) {
+    out[0] = particle_rest_density(p->sim, p->index) / jacobian(p->sim, p->index);
+}
+
+static void value_pressure(const particle_view *p, double *out) {
+    out[0] = particle_pressure(p->sim, p->index);
+}
+
+static void value_stress(const particle_view *p, double *out) {
+    static const int vtk_order[6] = {0, 1, 2, 5, 3, 4}; /* of xx yy zz yz xz xy */
+    double tau[6] = {0}, J = 1;
+    if (p->sim->type->stress) p->sim->type->stress(p->sim, p->index, tau, NULL, &J);
+    for (int c = 0; c < 6; c++) out[c] = tau[vtk_order[c]] / J;
+}
+
+/* The motion record keeps dx * dv/dx_a as its columns. */
+static void value_gradient(const particle_view *p, double *out) {
+    const real *record = p->sim->particles.motion + 16 * p->index;
+    int dim = p->sim->scene->dim;
+    for (int i = 0; i < 3; i++)
+        for (int a = 0; a < 3; a++)
+            out[3 * i + a] =
+                i < dim && a < dim ? (double)record[4 + 4 * a + i] / p->sim->scene->domain.dx : 0;
+}
+
+const attribute attributes[ATTRIBUTE_COUNT] = {
+    {"P", 3, ATTRIBUTE_REAL, NULL, value_position},
+    {"v", 3, ATTRIBUTE_REAL, NULL, value_velocity},
+    {"id", 1, ATTRIBUTE_WHOLE, NULL, value_id},
+    {"pscale", 1, ATTRIBUTE_REAL, NULL, value_radius},
+    {"material", 1, ATTRIBUTE_WHOLE, NULL, value_material},
+    {"group", 1, ATTRIBUTE_WHOLE, NULL, value_group},
+    {"J", 1, ATTRIBUTE_REAL, NULL, value_jacobian},
+    {"density", 1, ATTRIBUTE_REAL, NULL, value_density},
+    {"pressure", 1, ATTRIBUTE_REAL, NULL, value_pressure},
+    {"stress", 6, ATTRIBUTE_REAL, "xx yy zz xy yz xz", value_stress},
+    {"C", 9, ATTRIBUTE_REAL, "xx xy xz yx yy yz zx zy zz", value_gradient},
+    {"speed", 1, ATTRIBUTE_REAL, NULL, value_speed},
+};
+
+/* ---- By name ---- */
+
+const attribute *attribute_find(const char *name) {
+    for (int i = 0; i < ATTRIBUTE_COUNT; i++)
+        if (!strcmp(attributes[i].name, name)) return &attributes[i];
+    return NULL;
+}
+
+static spate_status fail_unknown(spate_context *ctx, const char *where, const char *name) {
+    const char *names[ATTRIBUTE_COUNT];
+    text known = {.ctx = ctx};
+    for (int i = 0; i < ATTRIBUTE_COUNT; i++) {
+        names[i] = attributes[i].name;
+        text_add(&known, "%s%s", i ? ", " : "", names[i]);
+    }
+    if (known.failed) {
+        text_free(&known);
+        return SPATE_OUT_OF_MEMORY;
+    }
+    const char *near = text_nearest(name, names, ATTRIBUTE_COUNT);
+    spate_status status = fail(
+        ctx, SPATE_BAD_INPUT, "%s: there is no particle attribute '%s'%s%s%s; known: %s", where,
+        name, near ? ", did you mean '" : "", near ? near : "", near ? "'?" : "", known.data);
+    text_free(&known);
+    return status;
+}
+
+spate_status attributes_check(const spate_scene *scene) {
+    for (int i = 0; i < scene->output.field_count; i++) {
+        if (attribute_find(scene->output.fields[i])) continue;
+        char where[512];
+        snprintf(where, sizeof where, "%s: output.fields[%d]", scene->path ? scene->path : "scene",
+                 i);
+        return fail_unknown(scene->ctx, where, scene->output.fields[i]);
+    }
+    return SPATE_OK;
+}
+
+/* ---- Order by id ---- */
+
+/* A bit for every id ever given; a particle's place is the number of living ids before its own. */
+spate_status id_order_create(spate_simulation *sim, id_order *order) {
+    const particles *p = &sim->particles;
+    size_t words = (size_t)(sim->next_id / 64 + 1);
+    *order = (id_order){.ctx = sim->ctx};
+    uint64_t *bits = take(sim->ctx, words, sizeof *bits);
+    uint32_t *before = take(sim->ctx, words, sizeof *before);
+    order->place = take(sim->ctx, (size_t)p->count + 1, sizeof *order->place);
+    spate_status status = bits && before && order->place ? SPATE_OK : SPATE_OUT_OF_MEMORY;
+    if (status == SPATE_OK) {
+        for (int64_t i = 0; i < p->count; i++) {
+            assert(p->id[i] < sim->next_id);
+            if (!particle_is_removed(sim, i)) bits[p->id[i] / 64] |= UINT64_C(1) << p->id[i] % 64;
+        }
+        for (size_t w = 1; w < words; w++)
+            before[w] = before[w - 1] + (uint32_t)__builtin_popcountll(bits[w - 1]);
+        for (int64_t i = 0; i < p->count; i++) {
+            size_t w = p->id[i] / 64;
+            uint64_t lower = bits[w] & ((UINT64_C(1) << p->id[i] % 64) - 1);
+            bool removed = particle_is_removed(sim, i);
+            order->place[i] =
+                removed ? UINT32_MAX : before[w] + (uint32_t)__builtin_popcountll(lower);
+            order->count += !removed;
+        }
+    }
+    give(sim->ctx, bits);
+    give(sim->ctx, before);
+    if (status != SPATE_OK) id_order_free(order);
+    return status;
+}
+
+void id_order_free(id_order *order) {
+    give(order->ctx, order->place);
+    order->place = NULL;
+}
+
+/* ---- Copying out ---- */
+
+enum { RANGES_A_CHUNK = 16 };
+
+typedef struct copy_job {
+    const spate_simulation *sim;
+    const id_order *order;
+    const attribute *attribute;
+    double *doubles; /* either this */
+    void *stored;    /* or this */
+} copy_job;
+
+static void copy_particle(const copy_job *job, const particle_view *view) {
+    const attribute *a = job->attribute;
+    double value[ATTRIBUTE_COMPONENTS_MAX];
+    size_t at = (size_t)job->order->place[view->index] * (size_t)a->components;
+    a->value(view, value);
+    for (int c = 0; c < a->components; c++) {
+        if (job->doubles)
+            job->doubles[at + (size_t)c] = value[c];
+        else if (a->type == ATTRIBUTE_REAL)
+            ((real *)job->stored)[at + (size_t)c] = (real)value[c];
+        else
+            ((uint32_t *)job->stored)[at + (size_t)c] = (uint32_t)value[c];
+    }
+}
+
+static void copy_ranges(void *data, int64_t begin, int64_t end, int worker) {
+    const copy_job *job = data;
+    (void)worker;
+    for (int64_t k = begin; k < end; k++) {
+        particle_range range = particle_range_at(job->sim, k);
+        particle_view view = {job->sim, range.coords, range.begin};
+        for (; view.index < range.end; view.index++)
+            if (job->order->place[view.index] != UINT32_MAX) copy_particle(job, &view);
+    }
+}
+
+void attribute_copy(const spate_simulation *sim, const id_order *order, const attribute *a,
+                    double *values) {
+    copy_job job = {sim, order, a, values, NULL};
+    parallel_for(sim->ctx->pool, particle_range_count(sim), RANGES_A_CHUNK, copy_ranges, &job);
+}
+
+void attribute_store(const spate_simulation *sim, const id_order *order, const attribute *a,
+                     void *values) {
+    copy_job job = {sim, order, a, NULL, values};
+    parallel_for(sim->ctx->pool, particle_range_count(sim), RANGES_A_CHUNK, copy_ranges, &job);
+}
+
+spate_status spate_simulation_attribute(spate_simulation *sim, const char *name, double *values,
+                                        int *components, int64_t *count) {
+    const attribute *a = attribute_find(name);
+    if (!a) return fail_unknown(sim->ctx, "attribute", name);
+    if (components) *components = a->components;
+    id_order order;
+    TRY(id_order_create(sim, &order));
+    if (count) *count = order.count;
+    if (values) attribute_copy(sim, &order, a, values);
+    id_order_free(&order);
+    return SPATE_OK;
+}

@@ -1,0 +1,25 @@
+/*
+ * Balls: many small spheres and the rays that meet them. Embree's sphere points where the build has
+ * Embree (HAVE_EMBREE is 3 or 4), a uniform grid walked cell by cell (Amanatides and Woo 1987)
+ * otherwise; both give the same pictures.
+ */
+#ifndef SPATE_OUTPUT_BALLS_H
+#define SPATE_OUTPUT_BALLS_H
+
+#include "core/context.h"
+#include "output/ray.h"
+
+typedef struct balls balls;
+
+/* centers[i]: x, y, z, radius. The array is copied. No balls give a valid, empty set. */
+spate_status balls_create(spate_context *ctx, const v3 *centers, int64_t count, balls **out);
+/* The same without Embree, whatever the build. */
+spate_status balls_create_plain(spate_context *ctx, const v3 *centers, int64_t count, balls **out);
+void balls_free(balls *b);
+
+/* The first ball a ray enters between near and far. May be called from many threads. */
+hit balls_hit(const balls *b, const ray *r, float near, float far);
+/* Whether it meets any. */
+bool balls_block(const balls *b, const ray *r, float near, float far);
+
+#endif

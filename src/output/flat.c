@@ -1,0 +1,112 @@
+/* 2D pictures: everything by its distance in pixels, so all edges are smooth. */
+#include "output/flat.h"
+#include "core/threads.h"
+#include <math.h>
+
+static const rgb paper = {0.93f, 0.94f, 0.95f}, water_room = {1, 1, 1},
+                 wall_ink = {0.10f, 0.12f, 0.14f};
+
+flat_map flat_fit(const shades *s, const picture *p) {
+    const domain *d = &s->scene->domain;
+    double letters = shades_letters(p), side = 2.5 * letters, right = side + shades_margin(s, p);
+    double below = 6 * letters, wide = p->width - side - right, high = p->height - side - below;
+    flat_map m = {.scale = fmax(fmin(wide / d->size[0], high / d->size[1]), 1e-12)};
+    m.left = side + 0.5 * (wide - m.scale * d->size[0]);
+    m.bottom = side + 0.5 * (high + m.scale * d->size[1]);
+    return m;
+}
+
+typedef struct flat_job {
+    const spate_scene *scene;
+    flat_map map;
+    const pose *poses;
+    picture *out;
+} flat_job;
+
+/* Colliders, filled where a pixel's middle is inside, faded over one pixel. */
+static void collider_rows(void *data, int64_t begin, int64_t end, int worker) {
+    (void)worker;
+    flat_job *job = data;
+    const domain *d = &job->scene->domain;
+    const rgb grey = {0.30f, 0.31f, 0.33f};
+    for (int y = (int)begin; y < end; y++)
+        for (int x = 0; x < job->out->width; x++) {
+            double world[3] = {d->origin[0] + (x + 0.5 - job->map.left) / job->map.scale,
+                               d->origin[1] + (job->map.bottom - y - 0.5) / job->map.scale, 0};
+            double outside = 0, rest[3], nearest = HUGE_VAL;
+            for (int a = 0; a < 2; a++)
+                outside = fmax(outside,
+                               fmax(d->origin[a] - world[a], world[a] - d->origin[a] - d->size[a]));
+            if (outside * job->map.scale > 0.5) continue;
+            for (int c = 0; c < job->scene->collider_count; c++) {
+                pose_to_rest(&job->poses[c], world, rest);
+                nearest = fmin(nearest, shape_distance(job->scene->colliders[c].shape, 2, rest));
+            }
+            double cover = 0.5 - nearest * job->map.scale;
+            if (cover > 0) picture_blend(job->out, x, y, grey, (float)fmin(cover, 1));
+        }
+}
+
+static spate_status draw_colliders(const shades *s, const flat_map *map, double time,
+                                   picture *out) {
+    const spate_scene *scene = s->scene;
+    if (!scene->collider_count) return SPATE_OK;
+    pose *poses = take(scene->ctx, (size_t)scene->collider_count, sizeof *poses);
+    if (!poses) return SPATE_OUT_OF_MEMORY;
+    for (int c = 0; c < scene->collider_count; c++)
+        poses[c] = motion_pose(&scene->colliders[c].motion, time);
+    flat_job job = {scene, *map, poses, out};
+    parallel_for(scene->ctx->pool, out->height, 8, collider_rows, &job);
+    give(scene->ctx, poses);
+    return SPATE_OK;
+}
+
+/* Sides that stop particles are drawn, open and periodic ones only hinted at. */
+static void draw_walls(const shades *s, const flat_map *m, picture *out) {
+    const domain *d = &s->scene->domain;
+    double x0 = m->left, x1 = m->left + d->size[0] * m->scale;
+    double y0 = m->bottom, y1 = m->bottom - d->size[1] * m->scale;
+    const double ends[2][2][4] = {{{x0, y0, x0, y1}, {x1, y0, x1, y1}},
+                                  {{x0, y0, x1, y0}, {x0, y1, x1, y1}}};
+    for (int axis = 0; axis < 2; axis++)
+        for (int side = 0; side < 2; side++) {
+            const double *e = ends[axis][side];
+            bool solid = d->walls[axis][side] != WALL_OPEN && d->walls[axis][side] != WALL_PERIODIC;
+            picture_line(out, e[0], e[1], e[2], e[3], solid ? 1.6 : 1, wall_ink,
+                         solid ? 0.9f : 0.25f);
+        }
+}
+
+static spate_status draw_particles(const shades *s, const flat_map *m, const snapshot *frame,
+                                   const char *file, picture *out) {
+    const domain *d = &s->scene->domain;
+    const snapshot_array *x = &frame->arrays[0], *size = snapshot_find(frame, "pscale");
+    const snapshot_array *materials = snapshot_find(frame, "material");
+    shade_source by;
+    TRY(shades_source(s, frame, file, &by));
+    for (int64_t i = 0; i < frame->count; i++) {
+        double px = m->left + (snapshot_value(x, i, 0) - d->origin[0]) * m->scale;
+        double py = m->bottom - (snapshot_value(x, i, 1) - d->origin[1]) * m->scale;
+        double radius = (size ? snapshot_value(size, i, 0) : 0.25 * d->dx) * m->scale;
+        if (!isfinite(px + py) || !(radius > 0)) continue;
+        /* A little more than its own room, so that a dense body has no pinholes. */
+        picture_disc(out, px, py, fmin(1.2 * radius, out->width),
+                     shades_colour(s, materials, &by, i), 1);
+    }
+    return SPATE_OK;
+}
+
+spate_status flat_picture(const shades *s, const snapshot *frame, const char *file, double time,
+                          picture *out) {
+    const domain *d = &s->scene->domain;
+    flat_map m = flat_fit(s, out);
+    picture_fill(out, paper);
+    picture_box(out, m.left, m.bottom - d->size[1] * m.scale, m.left + d->size[0] * m.scale,
+                m.bottom, water_room, 1);
+    TRY(draw_particles(s, &m, frame, file, out));
+    TRY(draw_colliders(s, &m, time, out));
+    draw_walls(s, &m, out);
+    shades_caption(s, time, out);
+    shades_scale_bar(s, m.scale, out);
+    return SPATE_OK;
+}

@@ -1,0 +1,43 @@
+/* Plots: columns of stats.csv against time, as a small clean picture. */
+#ifndef SPATE_OUTPUT_PLOT_H
+#define SPATE_OUTPUT_PLOT_H
+
+#include "output/picture.h"
+
+/* Round numbers for an axis: 1, 2, 2.5 or 5 times a power of ten. */
+typedef struct plot_ticks {
+    double first, step; /* tick i is first + i * step */
+    int count;
+    int digits; /* after the point; -1: powers of ten are written (1.5e+06) */
+} plot_ticks;
+
+/* About `wanted` ticks that lie inside [low, high]. */
+plot_ticks plot_choose_ticks(double low, double high, int wanted);
+double plot_tick(const plot_ticks *t, int index);
+/* "0.25", "-3", "1.5e+06" */
+void plot_tick_text(const plot_ticks *t, double value, char *out, size_t size);
+/* A number of itself, three digits, without needless zeros. */
+void plot_number_text(double value, char *out, size_t size);
+/* The largest of 1, 2 or 5 times a power of ten that is not above `value`. */
+double plot_round_down(double value);
+
+/* A table of numbers by column: stats.csv. Fields that are empty or no numbers are NAN. */
+typedef struct plot_table {
+    spate_context *ctx;
+    char *bytes;
+    int column_count;
+    char **names;
+    int64_t row_count;
+    double *values; /* values[row * column_count + column] */
+} plot_table;
+
+spate_status plot_read_table(spate_context *ctx, const char *path, plot_table *out);
+/* -1 when there is none of that name. */
+int plot_find_column(const plot_table *t, const char *name, size_t length);
+void plot_free_table(plot_table *t);
+
+/* Draws the columns ("a,b") against the column "time" over the whole picture. */
+spate_status plot_draw(const plot_table *t, const char *columns, const char *title,
+                       const char *time_unit, picture *out);
+
+#endif

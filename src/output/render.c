@@ -1,0 +1,290 @@
+/* From particles_NNNN.vtp to frame_NNNN.png and film.mp4; from stats.csv to plot_....png. */
+#include "output/render.h"
+#include "core/file.h"
+#include "core/text.h"
+#include "output/film.h"
+#include "output/flat.h"
+#include "output/plot.h"
+#include "output/trace.h"
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { SAMPLES_MAX = 256 };
+
+spate_render_options spate_default_render_options(void) {
+    return (spate_render_options){.width = 1280, .height = 720, .film = true, .samples = 4};
+}
+
+/* ---- One frame in 3D ---------------------------------------------------------------------------
+ */
+
+/* A particle set sorted into what is drawn as liquid and what as matt balls. */
+typedef struct cast {
+    v3 *liquid, *matt;
+    rgb *matt_colour;
+    int64_t liquid_count, matt_count;
+    double liquid_radius; /* mean */
+} cast;
+
+static bool is_liquid(const shades *s, const snapshot_array *materials, int64_t i) {
+    if (!shades_by_material(s)) return false;
+    double m = materials ? snapshot_value(materials, i, 0) : 0;
+    if (!(m >= 0 && m < s->scene->material_count)) return false;
+    const material_type *type = s->scene->materials[(int)m].type;
+    return type && !strcmp(type->name, "liquid");
+}
+
+static spate_status fill_cast(const shades *s, const stage *st, const snapshot *frame,
+                              const char *file, cast *c) {
+    spate_context *ctx = s->scene->ctx;
+    size_t room = (size_t)frame->count + 1;
+    shade_source by;
+    TRY(shades_source(s, frame, file, &by));
+    c->liquid = take(ctx, room, sizeof *c->liquid);
+    c->matt = take(ctx, room, sizeof *c->matt);
+    c->matt_colour = take(ctx, room, sizeof *c->matt_colour);
+    if (!c->liquid || !c->matt || !c->matt_colour) return SPATE_OUT_OF_MEMORY;
+    const snapshot_array *x = &frame->arrays[0], *size = snapshot_find(frame, "pscale");
+    const snapshot_array *materials = snapshot_find(frame, "material");
+    double far = 100 * (double)v3_length(st->size);
+    for (int64_t i = 0; i < frame->count; i++) {
+        double world[3] = {snapshot_value(x, i, 0), snapshot_value(x, i, 1),
+                           snapshot_value(x, i, 2)};
+        double radius = size ? snapshot_value(size, i, 0) : 0.25 * s->scene->domain.dx;
+        v3 at = stage_from_scene(st, world);
+        /* What is not a number, or far out of the picture, would only spoil the rest. */
+        if (!((double)v3_length(at) < far) || !(radius > 0 && radius < far)) continue;
+        if (is_liquid(s, materials, i)) {
+            c->liquid[c->liquid_count++] = at;
+            c->liquid_radius += radius;
+        } else {
+            at[3] = (float)radius;
+            c->matt_colour[c->matt_count] = shades_colour(s, materials, &by, i);
+            c->matt[c->matt_count++] = at;
+        }
+    }
+    if (c->liquid_count) c->liquid_radius /= (double)c->liquid_count;
+    return SPATE_OK;
+}
+
+static spate_status solid_picture(const shades *s, const snapshot *frame, const char *file,
+                                  double time, int samples, picture *out) {
+    spate_context *ctx = s->scene->ctx;
+    cast c = {0};
+    stage st;
+    spate_status status;
+    TRY_OR_DONE(status, stage_create(s->scene, time, &st));
+    TRY_OR_DONE(status, fill_cast(s, &st, frame, file, &c));
+    trace_input in = {&st,    c.liquid,      c.liquid_count, (float)c.liquid_radius,
+                      c.matt, c.matt_colour, c.matt_count,   samples};
+    TRY_OR_DONE(status, trace_picture(ctx, &in, out));
+    shades_caption(s, time, out);
+done:
+    stage_free(&st);
+    give(ctx, c.liquid);
+    give(ctx, c.matt);
+    give(ctx, c.matt_colour);
+    return status;
+}
+
+spate_status render_frame(const shades *s, const snapshot *frame, const char *file, double time,
+                          int samples, picture *out) {
+    return s->scene->dim == 2 ? flat_picture(s, frame, file, time, out)
+                              : solid_picture(s, frame, file, time, samples, out);
+}
+
+/* ---- A folder ----------------------------------------------------------------------------------
+ */
+
+typedef struct render_job {
+    spate_context *ctx;
+    const char *folder;
+    const spate_render_options *options;
+    spate_scene *scene;
+    char output[PATH_SIZE];
+    int64_t *frames; /* numbers, ascending */
+    int64_t frame_count, frame_capacity;
+    shades shades;
+    picture picture;
+    unsigned char *bytes;
+    film film;
+} render_job;
+
+static spate_status notice_frame(const char *name, void *user) {
+    static const char head[] = "particles_", tail[] = ".vtp";
+    render_job *job = user;
+    size_t length = strlen(name), ends = sizeof head - 1 + sizeof tail - 1;
+    int64_t number;
+    if (length <= ends || memcmp(name, head, sizeof head - 1) ||
+        strcmp(name + length - (sizeof tail - 1), tail) ||
+        !text_to_int64(name + sizeof head - 1, length - ends, &number) || number < 0)
+        return SPATE_OK;
+    const spate_render_options *o = job->options;
+    if (number < o->first || (o->last > 0 && number > o->last)) return SPATE_OK;
+    TRY(GROW(job->ctx, job->frames, job->frame_capacity, job->frame_count + 1));
+    /* Names are sorted as text: past 9999 the numbers are not. */
+    int64_t at = job->frame_count++;
+    for (; at > 0 && job->frames[at - 1] > number; at--) job->frames[at] = job->frames[at - 1];
+    job->frames[at] = number;
+    return SPATE_OK;
+}
+
+static spate_status frame_path(render_job *job, int64_t number, char path[PATH_SIZE]) {
+    char name[64];
+    snprintf(name, sizeof name, "particles_%04lld.vtp", (long long)number);
+    return path_join(job->ctx, job->folder, name, path);
+}
+
+static bool interrupted(const render_job *job) {
+    return job->options->interrupt && *job->options->interrupt;
+}
+
+static spate_status stop_here(render_job *job, int64_t done) {
+    return fail(job->ctx, SPATE_INTERRUPTED, "%s: interrupted after %lld of %lld pictures",
+                job->folder, (long long)done, (long long)job->frame_count);
+}
+
+/* The colour scale is one for all frames, so a film does not flicker. */
+static spate_status choose_range(render_job *job) {
+    const double *range = job->options->range;
+    if (range[0] != range[1]) {
+        if (!(range[0] < range[1]) || !isfinite(range[0]) || !isfinite(range[1]))
+            return fail(job->ctx, SPATE_BAD_INPUT,
+                        "range: %g to %g is no range; the first must be the smaller", range[0],
+                        range[1]);
+        job->shades.low = range[0], job->shades.high = range[1];
+        return SPATE_OK;
+    }
+    if (shades_by_material(&job->shades)) return SPATE_OK;
+    double low = HUGE_VAL, high = -HUGE_VAL;
+    for (int64_t i = 0; i < job->frame_count; i++) {
+        char path[PATH_SIZE];
+        snapshot frame;
+        if (interrupted(job)) return stop_here(job, 0);
+        TRY(frame_path(job, job->frames[i], path));
+        TRY(snapshot_load(job->ctx, path, &frame));
+        spate_status status = shades_measure(&job->shades, &frame, path, &low, &high);
+        snapshot_free(&frame);
+        TRY(status);
+    }
+    shades_set_range(&job->shades, low, high);
+    return SPATE_OK;
+}
+
+static spate_status draw_frame(render_job *job, int64_t i) {
+    char from[PATH_SIZE], to[PATH_SIZE], name[64];
+    snapshot frame;
+    TRY(frame_path(job, job->frames[i], from));
+    snprintf(name, sizeof name, "frame_%04lld.png", (long long)job->frames[i]);
+    TRY(path_join(job->ctx, job->output, name, to));
+    TRY(snapshot_load(job->ctx, from, &frame));
+    double time = isnan(frame.time) ? (double)job->frames[i] / job->scene->fps : frame.time;
+    spate_status status =
+        render_frame(&job->shades, &frame, from, time, job->options->samples, &job->picture);
+    snapshot_free(&frame);
+    TRY(status);
+    picture_to_bytes(&job->picture, job->bytes);
+    TRY(picture_write_png(job->ctx, job->bytes, job->picture.width, job->picture.height, to));
+    film_add(&job->film, job->bytes);
+    if (job->options->progress)
+        job->options->progress((int)i + 1, (int)job->frame_count, to, job->options->user);
+    return SPATE_OK;
+}
+
+static spate_status open_output(render_job *job) {
+    const spate_render_options *o = job->options;
+    if (o->output) {
+        if (strlen(o->output) >= sizeof job->output)
+            return fail(job->ctx, SPATE_BAD_INPUT, "%.200s...: the path is too long", o->output);
+        memcpy(job->output, o->output, strlen(o->output) + 1);
+    } else
+        TRY(path_join(job->ctx, job->folder, "pictures", job->output));
+    TRY(picture_create(job->ctx, o->width, o->height, &job->picture));
+    job->bytes = take(job->ctx, (size_t)o->width * (size_t)o->height, 3);
+    if (!job->bytes) return SPATE_OUT_OF_MEMORY;
+    return file_make_folder(job->ctx, job->output);
+}
+
+static spate_status load_scene(render_job *job) {
+    char path[PATH_SIZE];
+    TRY(path_join(job->ctx, job->folder, "run.scene.yaml", path));
+    if (!file_exists(path))
+        return fail(job->ctx, SPATE_BAD_INPUT,
+                    "%s: not the folder of a run: there is no run.scene.yaml in it", job->folder);
+    return spate_scene_load(job->ctx, path, NULL, 0, &job->scene);
+}
+
+static spate_status draw_pictures(render_job *job) {
+    const spate_render_options *o = job->options;
+    TRY(load_scene(job));
+    TRY(file_list(job->ctx, job->folder, notice_frame, job));
+    if (!job->frame_count)
+        return fail(
+            job->ctx, SPATE_BAD_INPUT,
+            o->first || o->last
+                ? "%s: no frames between %d and %d"
+                : "%s: no frames (particles_0001.vtp ...); the scene needs output.particles: [vtp]",
+            job->folder, o->first, o->last);
+    TRY(shades_create(job->scene, o->colour, &job->shades));
+    TRY(open_output(job));
+    TRY(choose_range(job));
+    if (o->film) {
+        char path[PATH_SIZE];
+        TRY(path_join(job->ctx, job->output, "film.mp4", path));
+        TRY(film_open(job->ctx, path, o->width, o->height, job->scene->fps, &job->film));
+    }
+    spate_status status = SPATE_OK;
+    for (int64_t i = 0; i < job->frame_count && status == SPATE_OK; i++)
+        status = interrupted(job) ? stop_here(job, i) : draw_frame(job, i);
+    /* A film that was interrupted is whole as far as it goes. */
+    spate_status closed = film_close(&job->film, status == SPATE_OK || status == SPATE_INTERRUPTED);
+    return status != SPATE_OK ? status : closed;
+}
+
+/* ---- A plot -------------------------------------------------------------------------------------
+ */
+
+static spate_status draw_plot(render_job *job) {
+    char path[PATH_SIZE], name[160];
+    plot_table table;
+    TRY(load_scene(job));
+    TRY(path_join(job->ctx, job->folder, "stats.csv", path));
+    TRY(plot_read_table(job->ctx, path, &table));
+    spate_status status;
+    TRY_OR_DONE(status, open_output(job));
+    TRY_OR_DONE(status,
+                plot_draw(&table, job->options->plot, job->scene->name, "s", &job->picture));
+    snprintf(name, sizeof name, "plot_%.140s.png", job->options->plot);
+    for (char *c = name; *c; c++)
+        if (*c == ',' || *c == '/') *c = *c == ',' ? '+' : '_';
+    TRY_OR_DONE(status, path_join(job->ctx, job->output, name, path));
+    picture_to_bytes(&job->picture, job->bytes);
+    TRY_OR_DONE(status, picture_write_png(job->ctx, job->bytes, job->picture.width,
+                                          job->picture.height, path));
+    if (job->options->progress) job->options->progress(1, 1, path, job->options->user);
+done:
+    plot_free_table(&table);
+    return status;
+}
+
+spate_status spate_render(spate_context *context, const char *folder,
+                          const spate_render_options *options) {
+    spate_render_options fallback = spate_default_render_options();
+    if (!options) options = &fallback;
+    if (!file_is_folder(folder))
+        return fail(context, SPATE_BAD_INPUT, "%s: no such folder", folder);
+    if (options->samples < 1 || options->samples > SAMPLES_MAX)
+        return fail(context, SPATE_BAD_INPUT, "samples: %d rays a pixel; it must be 1 to %d",
+                    options->samples, SAMPLES_MAX);
+    render_job *job = take(context, 1, sizeof *job);
+    if (!job) return SPATE_OUT_OF_MEMORY;
+    job->ctx = context, job->folder = folder, job->options = options;
+    spate_status status = options->plot ? draw_plot(job) : draw_pictures(job);
+    give(context, job->frames);
+    give(context, job->bytes);
+    picture_free(context, &job->picture);
+    spate_scene_free(job->scene);
+    give(context, job);
+    return status;
+}

@@ -1,0 +1,441 @@
+/*
+ * A run from its start, or from a checkpoint, to its end.
+ *
+ * Within a frame: steps to the frame's time (frame / fps, never added up), the frame's files, its
+ * row of stats.csv, then a checkpoint when one is due. A run that is cut off anywhere goes on from
+ * its newest whole checkpoint: what was written after it is taken back first, so that the folder
+ * ends up the same as if the run had never stopped.
+ */
+#include "output/run.h"
+#include "output/attributes.h"
+#include "output/frames.h"
+#include <stdio.h>
+#include <string.h>
+
+/* Warnings: a share of the volume at rest, a share of a frame's time, steps in a frame. */
+static const double volume_drift_limit = 0.05;
+static const double collapsed_dt = 1e-6;
+static const int64_t collapsed_steps = 1000000;
+
+/* ---- Bookkeeping ---- */
+
+/* Adds to the count of that name; a name that finds no room is left out. */
+static void add_count(named_count *counts, int64_t *used, int64_t room, const char *name,
+                      int64_t count) {
+    int64_t i = 0;
+    while (i < *used && strncmp(counts[i].name, name, RECORD_NAME - 1)) i++;
+    if (i == room || count == 0) return;
+    if (i == *used) {
+        counts[i] = (named_count){.count = 0};
+        snprintf(counts[i].name, RECORD_NAME, "%s", name);
+        ++*used;
+    }
+    counts[i].count += count;
+}
+
+static void add_seconds(run_record *record, const char *name, double seconds) {
+    int64_t i = 0;
+    while (i < record->phase_count && strncmp(record->phases[i].name, name, RECORD_NAME - 1)) i++;
+    if (i == PHASES_MAX) return;
+    if (i == record->phase_count) {
+        record->phases[i] = (named_seconds){.seconds = 0};
+        snprintf(record->phases[i].name, RECORD_NAME, "%s", name);
+        record->phase_count++;
+    }
+    record->phases[i].seconds += seconds;
+}
+
+void run_refresh(run *r) {
+    run_record *now = &r->record;
+    const spate_context *ctx = r->ctx;
+    now->wall_seconds = r->before.wall_seconds + (phase_start() - r->start);
+    now->phase_count = r->before.phase_count;
+    memcpy(now->phases, r->before.phases, sizeof now->phases);
+    for (int i = 0; i < r->sim->phase_count; i++)
+        add_seconds(now, r->sim->phases[i].name, r->sim->phases[i].seconds);
+    now->warning_count = r->before.warning_count;
+    memcpy(now->warnings, r->before.warnings, sizeof now->warnings);
+    for (int i = 0; i < ctx->warning_kinds; i++)
+        add_count(now->warnings, &now->warning_count, WARNING_KINDS, ctx->warnings[i].kind,
+                  ctx->warnings[i].count - r->warnings_known[i]);
+}
+
+static bool is_interrupted(const run *r) { return r->options->interrupt && *r->options->interrupt; }
+
+static spate_status in_folder(run *r, const char *name, char path[PATH_SIZE]) {
+    return path_join(r->ctx, r->folder, name, path);
+}
+
+/* ---- Checkpoints ---- */
+
+static spate_status save(run *r) {
+    char path[PATH_SIZE], previous[PATH_SIZE];
+    if (r->saved_step == r->sim->step && r->saved_frame == r->record.frame) return SPATE_OK;
+    TRY(in_folder(r, RUN_CHECKPOINT, path));
+    TRY(in_folder(r, RUN_PREVIOUS, previous));
+    run_refresh(r);
+    TRY(checkpoint_write(r->sim, &r->record, path, previous));
+    r->saved_step = r->sim->step;
+    r->saved_frame = r->record.frame;
+    return SPATE_OK;
+}
+
+/* The newest checkpoint that is whole. */
+static spate_status load(run *r) {
+    char path[PATH_SIZE], previous[PATH_SIZE], first[MESSAGE_SIZE];
+    bool damaged = false;
+    TRY(in_folder(r, RUN_CHECKPOINT, path));
+    TRY(in_folder(r, RUN_PREVIOUS, previous));
+    const bool have = file_exists(path), have_previous = file_exists(previous);
+    if (!have && !have_previous)
+        return fail(
+            r->ctx, SPATE_BAD_INPUT,
+            "there is no checkpoint in '%s' to go on from; run the scene without --resume%s",
+            r->folder, file_is_folder(r->folder) ? ", with --force to replace what is there" : "");
+    if (have) {
+        spate_status status = checkpoint_read(r->scene, path, &r->sim, &r->record, &damaged);
+        if (status == SPATE_OK) {
+            r->saved_step = r->sim->step;
+            r->saved_frame = r->record.frame;
+        }
+        if (status == SPATE_OK || !damaged || !have_previous) return status;
+        snprintf(first, sizeof first, "%s", r->ctx->message);
+        warn(r->ctx, "damaged checkpoint", "%s; going on from %s", first, RUN_PREVIOUS);
+    } else {
+        warn(r->ctx, "damaged checkpoint", "%s is missing; going on from %s", path, RUN_PREVIOUS);
+    }
+    return checkpoint_read(r->scene, previous, &r->sim, &r->record, NULL);
+}
+
+/* ---- Frames ---- */
+
+static spate_status write_particles(run *r) {
+    const unsigned formats = r->scene->output.particles;
+    char name[FRAME_NAME_SIZE], path[PATH_SIZE];
+    particle_frame f;
+    if (!formats) return SPATE_OK;
+    double start = phase_start();
+    TRY(frame_create(r->sim, &f));
+    spate_status status = SPATE_OK;
+    for (int i = 0; i < FRAME_FORMATS && status == SPATE_OK; i++) {
+        if (!(formats & frame_formats[i].bit)) continue;
+        frame_name(name, r->record.frame, frame_formats[i].extension);
+        status = in_folder(r, name, path);
+        if (status == SPATE_OK) status = frame_formats[i].write(&f, path);
+    }
+    frame_free(&f);
+    if (status == SPATE_OK && (formats & OUTPUT_VTP)) {
+        frame_name(name, r->record.frame, "vtp");
+        pvd_add(&r->frame_list, r->sim->time, name);
+        status = r->frame_list.failed ? SPATE_OUT_OF_MEMORY : in_folder(r, RUN_COLLECTION, path);
+        if (status == SPATE_OK) status = pvd_write(r->ctx, &r->frame_list, path);
+    }
+    phase_stop(r->sim, "frames", start);
+    return status;
+}
+
+static spate_status write_row(run *r) {
+    double start = phase_start();
+    run_refresh(r);
+    TRY(statistics_evaluate(&r->statistics, r->record.frame, r->record.wall_seconds));
+    text row = {.ctx = r->ctx};
+    statistics_row(&r->statistics, &row);
+    spate_status status = row.failed ? SPATE_OUT_OF_MEMORY : SPATE_OK;
+    if (status == SPATE_OK) {
+        file_write(&r->statistics_file, row.data, row.length);
+        status = file_flush(&r->statistics_file);
+    }
+    text_free(&row);
+    phase_stop(r->sim, "statistics", start);
+    return status;
+}
+
+static void warn_of_drift(run *r) {
+    const double volume = r->statistics.values[COLUMN_volume], rest = r->statistics.rest_volume;
+    if (!(rest > 0) || fabs(volume / rest - 1) <= volume_drift_limit) return;
+    warn(r->ctx, "volume drift",
+         "frame %lld: the material fills %.3g times its volume at rest; use a stiffer material, a "
+         "smaller dx or a smaller solver.cfl",
+         (long long)r->record.frame, volume / rest);
+}
+
+/* The files and the row of the frame that r->record.frame names. */
+static spate_status write_frame(run *r) {
+    TRY(write_particles(r));
+    TRY(write_row(r));
+    warn_of_drift(r);
+    return SPATE_OK;
+}
+
+/* ---- Steps ---- */
+
+static void tell_progress(run *r) {
+    const spate_simulation *sim = r->sim;
+    if (!r->options->progress) return;
+    const double elapsed = phase_start() - r->start;
+    const double to_go = (double)r->frames / r->scene->fps - sim->time;
+    const double done = sim->time - r->start_time;
+    spate_progress p = {.frame = (int)r->record.frame,
+                        .frames = (int)r->frames,
+                        .time = sim->time,
+                        .steps = sim->step,
+                        .particles = sim->particles.count,
+                        .eta_seconds = done > 0 && to_go > 0 ? elapsed * to_go / done
+                                       : done > 0            ? 0
+                                                             : -1,
+                        .dt = sim->dt,
+                        .dt_limit = sim->dt_limit,
+                        .worst_phase = ""};
+    if (elapsed > 0) p.steps_per_second = (double)(sim->step - r->start_step) / elapsed;
+    double worst = 0, all = 0;
+    for (int i = 0; i < sim->phase_count; i++) {
+        all += sim->phases[i].seconds;
+        if (sim->phases[i].seconds <= worst) continue;
+        worst = sim->phases[i].seconds;
+        p.worst_phase = sim->phases[i].name;
+    }
+    if (all > 0) p.worst_share = worst / all;
+    r->options->progress(&p, r->options->user);
+}
+
+/* A step that only ends a frame may be short; any other that is tells of trouble. */
+static void warn_of_collapse(run *r) {
+    const spate_simulation *sim = r->sim;
+    const int64_t steps = sim->step - r->record.frame_step;
+    const bool tiny = sim->dt < collapsed_dt / r->scene->fps && strcmp(sim->dt_limit, "frame") &&
+                      strcmp(sim->dt_limit, "fixed");
+    if (r->record.collapsed || (!tiny && steps <= collapsed_steps)) return;
+    r->record.collapsed = 1;
+    warn(r->ctx, "time step collapsed",
+         "step %lld, t = %.6g s: dt is %.3g s, set by the limit '%s'; %lld steps in this frame so "
+         "far",
+         (long long)sim->step, sim->time, sim->dt, sim->dt_limit, (long long)steps);
+}
+
+static spate_status make_step(run *r, double until) {
+    spate_simulation *sim = r->sim;
+    TRY(spate_simulation_step(sim, until));
+    r->record.particle_steps += (double)sim->particles.count;
+    add_count(r->record.limits, &r->record.limit_count, RECORD_LIMITS, sim->dt_limit, 1);
+    warn_of_collapse(r);
+    if (r->scene->max_steps > 0 && sim->step >= r->scene->max_steps) r->record.max_steps_met = 1;
+    TRY(run_report_step(r));
+    tell_progress(r);
+    return SPATE_OK;
+}
+
+static spate_status play(run *r) {
+    const int every = r->scene->output.checkpoint;
+    while (r->record.frame < r->frames && !r->record.max_steps_met) {
+        const double until = (double)(r->record.frame + 1) / r->scene->fps;
+        while (r->sim->time < until && !r->record.max_steps_met) {
+            if (is_interrupted(r))
+                return fail(r->ctx, SPATE_INTERRUPTED,
+                            "interrupted at t = %.6g s after frame %lld; go on with --resume",
+                            r->sim->time, (long long)r->record.frame);
+            TRY(make_step(r, until));
+        }
+        r->record.frame++;
+        r->record.frame_step = r->sim->step;
+        r->record.collapsed = 0;
+        TRY(write_frame(r));
+        if (every > 0 && r->record.frame % every == 0) {
+            TRY(save(r));
+            TRY(run_report_write(r, -1, "running"));
+        }
+    }
+    return SPATE_OK;
+}
+
+/* ---- Beginning ---- */
+
+static spate_status check_options(spate_context *ctx, const spate_run_options *o) {
+    if (o->resume && o->force)
+        return fail(ctx, SPATE_BAD_INPUT,
+                    "--resume goes on with a run, --force replaces it; choose one");
+    if (o->frames < 0) return fail(ctx, SPATE_BAD_INPUT, "--frames must not be negative");
+    if (!(o->until >= 0) || o->until == HUGE_VAL)
+        return fail(ctx, SPATE_BAD_INPUT, "--until must be a time, 0 or later");
+    if (o->frames > 0 && o->until > 0)
+        return fail(ctx, SPATE_BAD_INPUT, "--frames and --until both say where to end; choose one");
+    return SPATE_OK;
+}
+
+/* Whole frames in the duration, or the frame that reaches `until`. */
+static int64_t count_frames(const spate_scene *scene, const spate_run_options *o) {
+    if (o->frames > 0) return o->frames;
+    double frames = o->until > 0 ? ceil(o->until * scene->fps - 1e-9)
+                                 : floor(scene->duration * scene->fps + 1e-9);
+    return frames < 1 ? 1 : frames > INT32_MAX ? INT32_MAX : (int64_t)frames;
+}
+
+static spate_status write_scene(run *r) {
+    char path[PATH_SIZE];
+    file_writer w;
+    TRY(in_folder(r, RUN_SCENE, path));
+    TRY(file_create(r->ctx, path, false, &w));
+    if (r->scene->canonical) file_write(&w, r->scene->canonical, strlen(r->scene->canonical));
+    return file_close(&w);
+}
+
+/* Opens stats.csv after its row of the present frame; *rows tells how many there are. */
+static spate_status open_statistics(run *r, int64_t *rows) {
+    char path[PATH_SIZE];
+    text header = {.ctx = r->ctx};
+    TRY(statistics_create(r->sim, &r->statistics));
+    statistics_header(&r->statistics, &header);
+    spate_status status = header.failed ? SPATE_OUT_OF_MEMORY
+                                        : run_folder_trim_statistics(r->ctx, r->folder, header.data,
+                                                                     r->record.frame, rows);
+    text_free(&header);
+    TRY(status);
+    TRY(in_folder(r, RUN_STATISTICS, path));
+    return file_append(r->ctx, path, &r->statistics_file);
+}
+
+static spate_status open_step_log(run *r) {
+    char path[PATH_SIZE];
+    TRY(run_folder_trim_steps(r->ctx, r->folder, r->sim->step));
+    if (!r->options->step_log) return SPATE_OK;
+    TRY(in_folder(r, RUN_STEPS, path));
+    return file_append(r->ctx, path, &r->step_file);
+}
+
+static void start_clock(run *r) {
+    r->before = r->record;
+    r->start_step = r->sim->step;
+    r->start_time = r->sim->time;
+}
+
+/* Everything that can be wrong with the scene is known before the folder is touched. */
+static spate_status begin_new(run *r) {
+    int64_t rows;
+    TRY(run_folder_check(r->ctx, r->folder, r->options->force));
+    TRY(spate_simulation_create(r->scene, &r->sim));
+    start_clock(r);
+    TRY(file_make_folder(r->ctx, r->folder));
+    TRY(run_folder_clear(r->ctx, r->folder, -1));
+    r->touched = true;
+    TRY(write_scene(r));
+    TRY(run_report_write(r, -1, "running"));
+    if (r->scene->output.checkpoint > 0) TRY(save(r));
+    TRY(open_statistics(r, &rows));
+    TRY(open_step_log(r));
+    return write_frame(r);
+}
+
+static spate_status begin_again(run *r) {
+    int64_t rows;
+    for (int i = 0; i < r->ctx->warning_kinds; i++)
+        r->warnings_known[i] = r->ctx->warnings[i].count;
+    TRY(load(r));
+    start_clock(r);
+    TRY(open_statistics(r, &rows));
+    r->touched = true;
+    TRY(run_folder_clear(r->ctx, r->folder, r->record.frame));
+    TRY(write_scene(r));
+    TRY(open_step_log(r));
+    if (r->record.frame >= r->frames || r->record.max_steps_met) {
+        inform(r->ctx,
+               "the run in '%s' is finished: frame %lld, t = %.6g s; extend it with --until or "
+               "--frames",
+               r->folder, (long long)r->record.frame, r->sim->time);
+    } else {
+        inform(r->ctx, "going on from frame %lld, t = %.6g s", (long long)r->record.frame,
+               r->sim->time);
+        TRY(run_report_write(r, -1, "running"));
+    }
+    /* The very first checkpoint is written before its frame. */
+    if (rows == 0 && r->record.frame == 0 && r->sim->step == 0) return write_frame(r);
+    return run_folder_list_frames(r->scene, r->folder, r->record.frame, r->sim->time,
+                                  &r->frame_list);
+}
+
+/* ---- End ---- */
+
+static void tell_reason(const run *r, spate_status status, char reason[REASON_SIZE]) {
+    const char *kind = "done";
+    switch (status) {
+    case SPATE_OK: kind = "done"; break;
+    case SPATE_BAD_INPUT: kind = "bad input: "; break;
+    case SPATE_UNSTABLE: kind = "unstable: "; break;
+    case SPATE_NOT_CONVERGED: kind = "not converged: "; break;
+    case SPATE_IO_ERROR: kind = "input/output: "; break;
+    case SPATE_OUT_OF_MEMORY: kind = "out of memory: "; break;
+    case SPATE_INTERRUPTED: kind = "interrupted"; break;
+    }
+    const bool explain = status != SPATE_OK && status != SPATE_INTERRUPTED;
+    snprintf(reason, REASON_SIZE, "%s%s", kind, explain ? r->ctx->message : "");
+}
+
+/* Leaves a complete folder: a checkpoint where the state is good, and the report. The first failure
+ * is the one that is told. */
+static spate_status end(run *r, spate_status status) {
+    char reason[REASON_SIZE], message[MESSAGE_SIZE];
+    snprintf(message, sizeof message, "%s", r->ctx->message);
+    if (status == SPATE_OK || status == SPATE_INTERRUPTED) {
+        spate_status saved = save(r);
+        if (saved != SPATE_OK) {
+            status = saved;
+            snprintf(message, sizeof message, "%s", r->ctx->message);
+        }
+    }
+    tell_reason(r, status, reason);
+    spate_status reported = run_report_write(r, (int)status, reason);
+    if (status == SPATE_OK) return reported;
+    return fail(r->ctx, status, "%s", message);
+}
+
+static void fill_report(const run *r, spate_run_report *report) {
+    const run_record *record = &r->record;
+    if (!report) return;
+    *report = (spate_run_report){.frames = (int)record->frame,
+                                 .steps = r->sim->step,
+                                 .particles = particle_living(r->sim),
+                                 .wall_seconds = record->wall_seconds,
+                                 .state_hash = r->state_hash};
+    snprintf(report->folder, sizeof report->folder, "%s", r->folder);
+    if (record->wall_seconds > 0)
+        report->particle_steps_per_second = record->particle_steps / record->wall_seconds;
+    for (int64_t i = 0; i < record->warning_count; i++)
+        report->warnings += record->warnings[i].count;
+}
+
+spate_run_options spate_default_run_options(void) { return (spate_run_options){0}; }
+
+static void run_free(run *r) {
+    file_abandon(&r->statistics_file);
+    file_abandon(&r->step_file);
+    text_free(&r->frame_list);
+    statistics_free(&r->statistics);
+    spate_simulation_free(r->sim);
+    give(r->ctx, r);
+}
+
+spate_status spate_run(spate_scene *scene, const spate_run_options *options,
+                       spate_run_report *report) {
+    spate_context *ctx = scene->ctx;
+    spate_run_options defaults = spate_default_run_options();
+    if (!options) options = &defaults;
+    if (report) *report = (spate_run_report){0};
+    TRY(check_options(ctx, options));
+    TRY(attributes_check(scene));
+    run *r = take(ctx, 1, sizeof *r);
+    if (!r) return SPATE_OUT_OF_MEMORY;
+    *r = (run){.ctx = ctx,
+               .scene = scene,
+               .options = options,
+               .frames = count_frames(scene, options),
+               .start = phase_start(),
+               .saved_step = -1,
+               .frame_list.ctx = ctx};
+    spate_status status = run_folder_choose(scene, options->folder, r->folder);
+    if (status == SPATE_OK) status = options->resume ? begin_again(r) : begin_new(r);
+    if (status == SPATE_OK) status = play(r);
+    if (r->touched) {
+        status = end(r, status);
+        fill_report(r, report);
+    }
+    run_free(r);
+    return status;
+}

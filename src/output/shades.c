@@ -1,0 +1,170 @@
+/* Attributes to colours, and the caption. */
+#include "output/shades.h"
+#include "output/plot.h"
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const rgb ink = {0.045f, 0.055f, 0.07f};
+
+static const char *unit_of(const char *attribute, unit_system units) {
+    static const struct {
+        const char *name, *si, *cgs;
+    } known[] = {
+        {"speed", "m/s", "cm/s"}, {"v", "m/s", "cm/s"},   {"P", "m", "cm"},
+        {"pressure", "Pa", "Ba"}, {"stress", "Pa", "Ba"}, {"density", "kg/m^3", "g/cm^3"},
+        {"pscale", "m", "cm"},    {"C", "1/s", "1/s"},
+    };
+    size_t length = strcspn(attribute, "_");
+    for (int i = 0; i < COUNT_OF(known); i++)
+        if (strlen(known[i].name) == length && !memcmp(known[i].name, attribute, length))
+            return units == UNITS_SI ? known[i].si : known[i].cgs;
+    return "";
+}
+
+spate_status shades_create(const spate_scene *scene, const char *colour, shades *out) {
+    *out = (shades){.scene = scene, .high = 1};
+    if (!colour) colour = scene->dim == 2 && scene->material_count < 2 ? "speed" : "";
+    if (!strcmp(colour, "material")) colour = "";
+    if (strlen(colour) >= sizeof out->attribute)
+        return fail(scene->ctx, SPATE_BAD_INPUT, "colour: '%.80s...' is no particle attribute",
+                    colour);
+    memcpy(out->attribute, colour, strlen(colour) + 1);
+    const char *unit = unit_of(colour, scene->units);
+    snprintf(out->label, sizeof out->label, *unit ? "%s [%s]" : "%s%s", colour, unit);
+    return SPATE_OK;
+}
+
+bool shades_by_material(const shades *s) { return !s->attribute[0]; }
+
+spate_status shades_source(const shades *s, const snapshot *frame, const char *file,
+                           shade_source *out) {
+    *out = (shade_source){.component = -1};
+    if (shades_by_material(s)) return SPATE_OK;
+    out->array = snapshot_find(frame, s->attribute);
+    if (!out->array && !strcmp(s->attribute, "speed")) out->array = snapshot_find(frame, "v");
+    if (!out->array) {
+        /* "v_y": one component of a vector. */
+        char base[SNAPSHOT_NAME];
+        size_t length = strlen(s->attribute);
+        int axis =
+            length > 2 && s->attribute[length - 2] == '_' ? s->attribute[length - 1] - 'x' : -1;
+        snprintf(base, sizeof base, "%.*s", (int)(length > 2 ? length - 2 : 0), s->attribute);
+        const snapshot_array *array = axis >= 0 && axis < 3 ? snapshot_find(frame, base) : NULL;
+        if (array && array->components == 3) out->array = array, out->component = axis;
+    }
+    if (out->array) return SPATE_OK;
+    char all[1024];
+    int used = 0;
+    for (int i = 0; i < frame->array_count && used < (int)sizeof all - SNAPSHOT_NAME - 2; i++)
+        used += snprintf(all + used, sizeof all - (size_t)used, "%s%s", i ? ", " : "",
+                         frame->arrays[i].name);
+    return fail(
+        s->scene->ctx, SPATE_BAD_INPUT,
+        "%s: no attribute '%s' to colour by; the frame has %s (add others with output.fields)",
+        file, s->attribute, all);
+}
+
+double shades_value(const shade_source *by, int64_t particle) {
+    const snapshot_array *a = by->array;
+    if (by->component >= 0) return snapshot_value(a, particle, by->component);
+    if (a->components == 1) return snapshot_value(a, particle, 0);
+    double sum = 0;
+    for (int c = 0; c < a->components; c++) {
+        double v = snapshot_value(a, particle, c);
+        sum += v * v;
+    }
+    return sqrt(sum);
+}
+
+rgb shades_colour(const shades *s, const snapshot_array *materials, const shade_source *by,
+                  int64_t particle) {
+    if (by->array) return colour_map((shades_value(by, particle) - s->low) / (s->high - s->low));
+    double m = materials ? snapshot_value(materials, particle, 0) : 0;
+    return colour_material(m >= 0 && m < 1e6 ? (int)m : 0);
+}
+
+static int compare(const void *a, const void *b) {
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+spate_status shades_measure(const shades *s, const snapshot *frame, const char *file, double *low,
+                            double *high) {
+    enum { PROBES = 4096 };
+    shade_source by;
+    TRY(shades_source(s, frame, file, &by));
+    if (!by.array || !frame->count) return SPATE_OK;
+    double *values = take(s->scene->ctx, PROBES, sizeof *values);
+    if (!values) return SPATE_OUT_OF_MEMORY;
+    int64_t n = frame->count < PROBES ? frame->count : PROBES;
+    int count = 0;
+    for (int64_t i = 0; i < n; i++) {
+        double v = shades_value(&by, i * frame->count / n);
+        if (isfinite(v)) values[count++] = v;
+    }
+    if (count) {
+        qsort(values, (size_t)count, sizeof *values, compare);
+        *low = fmin(*low, values[count / 100]);
+        *high = fmax(*high, values[count - 1 - count / 100]);
+    }
+    give(s->scene->ctx, values);
+    return SPATE_OK;
+}
+
+void shades_set_range(shades *s, double low, double high) {
+    if (!(low <= high)) low = 0, high = 1;
+    /* Lengths begin at nothing. */
+    if (low >= 0 && low < 0.3 * high) low = 0;
+    double step = plot_choose_ticks(low, high, 5).step;
+    s->low = floor(low / step + 1e-9) * step;
+    s->high = ceil(high / step - 1e-9) * step;
+    if (!(s->high > s->low)) s->high = s->low + step;
+}
+
+double shades_letters(const picture *p) { return fmax(6, fmin(p->height / 60.0, p->width / 90.0)); }
+
+double shades_margin(const shades *s, const picture *p) {
+    return shades_by_material(s) ? 0 : 9 * shades_letters(p);
+}
+
+static void draw_colour_bar(const shades *s, picture *out) {
+    double size = shades_letters(out), x1 = out->width - 7 * size, x0 = x1 - 1.4 * size;
+    double y0 = 0.25 * out->height, y1 = 0.75 * out->height;
+    picture_colour_bar(out, x0, y0, x1, y1);
+    plot_ticks t = plot_choose_ticks(s->low, s->high, 5);
+    for (int i = 0; i < t.count; i++) {
+        double v = plot_tick(&t, i), y = y1 + (v - s->low) / (s->high - s->low) * (y0 - y1);
+        char number[48];
+        plot_tick_text(&t, v, number, sizeof number);
+        picture_line(out, x1, y, x1 + 0.5 * size, y, 1, ink, 1);
+        picture_text(out, x1 + size, y + 0.5 * size, size, ALIGN_LEFT, ink, number);
+    }
+    double width = picture_text_width(size, s->label),
+           x = fmin(x0, out->width - 1.5 * size - width);
+    picture_text(out, x, y0 - 1.6 * size, size, ALIGN_LEFT, ink, s->label);
+}
+
+void shades_caption(const shades *s, double time, picture *out) {
+    double size = shades_letters(out), x = 2.2 * size, y = out->height - 2.2 * size;
+    char words[64];
+    snprintf(words, sizeof words, "t = %.3f s", time);
+    for (char *c = words; *c; c++)
+        if (*c == ',') *c = '.';
+    picture_text(out, x, y, size, ALIGN_LEFT, ink, s->scene->name ? s->scene->name : "");
+    picture_text(out, out->width - x, y, size, ALIGN_RIGHT, ink, words);
+    if (!shades_by_material(s)) draw_colour_bar(s, out);
+}
+
+void shades_scale_bar(const shades *s, double pixels_a_unit, picture *out) {
+    double size = shades_letters(out), length = plot_round_down(0.2 * out->width / pixels_a_unit);
+    double half = 0.5 * length * pixels_a_unit, x = 0.5 * out->width, y = out->height - 1.6 * size;
+    char number[40], words[48];
+    plot_number_text(length, number, sizeof number);
+    snprintf(words, sizeof words, "%s %s", number, s->scene->units == UNITS_SI ? "m" : "cm");
+    picture_line(out, x - half, y, x + half, y, 0.22 * size, ink, 1);
+    for (int end = -1; end <= 1; end += 2)
+        picture_line(out, x + end * half, y - 0.5 * size, x + end * half, y, 0.22 * size, ink, 1);
+    picture_text(out, x, y - 0.8 * size, size, ALIGN_MIDDLE, ink, words);
+}

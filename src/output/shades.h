@@ -1,0 +1,52 @@
+/*
+ * Shades: what colour every particle of a frame gets, from an attribute through the colour map or
+ * from its material, and the words beside the picture that say so.
+ */
+#ifndef SPATE_OUTPUT_SHADES_H
+#define SPATE_OUTPUT_SHADES_H
+
+#include "output/picture.h"
+#include "output/vtp_read.h"
+#include "scene/scene.h"
+
+typedef struct shades {
+    const spate_scene *scene;
+    char attribute[SNAPSHOT_NAME]; /* "" : by material */
+    double low, high;              /* ends of the colour map */
+    char label[2 * SNAPSHOT_NAME]; /* attribute with its unit */
+} shades;
+
+/* `colour`: an attribute's name, "speed", or one component, "v_y"; NULL for the default of the
+ * scene's dimension. */
+spate_status shades_create(const spate_scene *scene, const char *colour, shades *out);
+bool shades_by_material(const shades *s);
+
+/* The number a particle is coloured by. */
+typedef struct shade_source {
+    const snapshot_array *array; /* NULL: none */
+    int component;               /* -1: the length of the vector */
+} shade_source;
+
+/* Finds the attribute in a frame; `file` is for the message when there is none. */
+spate_status shades_source(const shades *s, const snapshot *frame, const char *file,
+                           shade_source *out);
+double shades_value(const shade_source *by, int64_t particle);
+rgb shades_colour(const shades *s, const snapshot_array *materials, const shade_source *by,
+                  int64_t particle);
+
+/* Widens [*low, *high] to hold all but the outermost values of a frame. */
+spate_status shades_measure(const shades *s, const snapshot *frame, const char *file, double *low,
+                            double *high);
+/* Sets the ends of the map to round numbers around [low, high]. */
+void shades_set_range(shades *s, double low, double high);
+
+/* Scene, time and, when an attribute is shown, the colour bar with its numbers. */
+void shades_caption(const shades *s, double time, picture *out);
+/* A bar of a round length, given the pixels of one unit of length. */
+void shades_scale_bar(const shades *s, double pixels_a_unit, picture *out);
+/* The height of letters that suits a picture. */
+double shades_letters(const picture *p);
+/* How wide the strip on the right is that the colour bar needs. */
+double shades_margin(const shades *s, const picture *p);
+
+#endif

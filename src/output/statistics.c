@@ -1,0 +1,381 @@
+/* Statistics of the present state; see statistics.h for what the columns mean. */
+#include "output/statistics.h"
+#include "core/vec.h"
+#include "output/attributes.h"
+
+/* ---- Sums and largest values over all particles ---- */
+
+enum { TALLY_SUMS = 15, TALLY_TOPS = 5, RANGES_A_CHUNK = 8 };
+
+/* What a chunk found; chunks are put together in their order. */
+typedef struct tally {
+    double sums[TALLY_SUMS];
+    double tops[TALLY_TOPS]; /* start at -HUGE_VAL */
+} tally;
+
+typedef struct tally_job tally_job;
+struct tally_job {
+    spate_simulation *sim;
+    const probe *probe; /* NULL for the columns of every run */
+    void (*visit)(const tally_job *job, particle_range range, tally *t);
+    tally *chunks;
+};
+
+static tally tally_empty(void) {
+    tally t = {0};
+    for (int i = 0; i < TALLY_TOPS; i++) t.tops[i] = -HUGE_VAL;
+    return t;
+}
+
+static void raise_to(double *top, double value) {
+    if (value > *top) *top = value;
+}
+
+static void tally_chunk(void *data, int64_t begin, int64_t end, int worker) {
+    const tally_job *job = data;
+    (void)worker;
+    tally t = tally_empty();
+    for (int64_t k = begin; k < end; k++) job->visit(job, particle_range_at(job->sim, k), &t);
+    job->chunks[begin / RANGES_A_CHUNK] = t;
+}
+
+static spate_status tally_all(tally_job *job, tally *total) {
+    int64_t ranges = particle_range_count(job->sim);
+    int64_t chunks = (ranges + RANGES_A_CHUNK - 1) / RANGES_A_CHUNK;
+    job->chunks = take(job->sim->ctx, (size_t)chunks + 1, sizeof *job->chunks);
+    if (!job->chunks) return SPATE_OUT_OF_MEMORY;
+    parallel_for(job->sim->ctx->pool, ranges, RANGES_A_CHUNK, tally_chunk, job);
+    *total = tally_empty();
+    for (int64_t c = 0; c < chunks; c++) {
+        for (int i = 0; i < TALLY_SUMS; i++) total->sums[i] += job->chunks[c].sums[i];
+        for (int i = 0; i < TALLY_TOPS; i++) raise_to(&total->tops[i], job->chunks[c].tops[i]);
+    }
+    give(job->sim->ctx, job->chunks);
+    return SPATE_OK;
+}
+
+/* ---- The columns of every run ---- */
+
+enum {
+    SUM_COUNT,
+    SUM_MASS,
+    SUM_MOMENTUM,                   /* 3 */
+    SUM_ANGULAR = SUM_MOMENTUM + 3, /* 3 */
+    SUM_MOMENT = SUM_ANGULAR + 3,   /* 3: m x */
+    SUM_KINETIC = SUM_MOMENT + 3,
+    SUM_ELASTIC,
+    SUM_VOLUME,
+    SUM_REST_VOLUME
+};
+enum { TOP_SPEED2, TOP_DIVERGENCE, TOP_J, TOP_MINUS_J };
+
+static void visit_motion(const spate_simulation *sim, const double x[3], int64_t i, tally *t) {
+    const real *record = sim->particles.motion + 16 * i;
+    double m = (double)sim->particles.mass[i], v[3] = {0}, c[3][3] = {{0}}, turn[3];
+    int dim = sim->scene->dim;
+    for (int a = 0; a < dim; a++) v[a] = (double)record[a];
+    /* c[j][a] = dx C_ja, so D C = dx / 4 c */
+    for (int a = 0; a < dim; a++)
+        for (int j = 0; j < dim; j++) c[j][a] = (double)record[4 + 4 * a + j];
+    const double axial[3] = {c[2][1] - c[1][2], c[0][2] - c[2][0], c[1][0] - c[0][1]};
+    const double quarter = sim->scene->domain.dx / 4;
+    vec_cross(turn, x, v);
+    for (int a = 0; a < 3; a++) {
+        t->sums[SUM_MOMENTUM + a] += m * v[a];
+        t->sums[SUM_ANGULAR + a] += m * (turn[a] + quarter * axial[a]);
+        t->sums[SUM_MOMENT + a] += m * x[a];
+    }
+    t->sums[SUM_COUNT] += 1;
+    t->sums[SUM_MASS] += m;
+    t->sums[SUM_KINETIC] += 0.5 * m * vec_dot(v, v);
+    raise_to(&t->tops[TOP_SPEED2], vec_dot(v, v));
+    raise_to(&t->tops[TOP_DIVERGENCE], fabs(c[0][0] + c[1][1] + c[2][2]) / sim->scene->domain.dx);
+}
+
+static void visit_material(const spate_simulation *sim, int64_t i, tally *t) {
+    double energy = 0, J = 1, volume = particle_rest_volume(sim, i);
+    if (sim->type->stress) sim->type->stress(sim, i, NULL, &energy, &J);
+    t->sums[SUM_ELASTIC] += energy * volume;
+    t->sums[SUM_VOLUME] += volume * J;
+    t->sums[SUM_REST_VOLUME] += volume;
+    raise_to(&t->tops[TOP_J], J);
+    raise_to(&t->tops[TOP_MINUS_J], -J);
+}
+
+static void visit_basics(const tally_job *job, particle_range range, tally *t) {
+    for (int64_t i = range.begin; i < range.end; i++) {
+        double x[3];
+        if (particle_is_removed(job->sim, i)) continue;
+        particle_position(job->sim, range.coords, i, x);
+        visit_motion(job->sim, x, i, t);
+        visit_material(job->sim, i, t);
+    }
+}
+
+/* Particles inside colliders. A block's particles lie within three cells of its middle along each
+ * axis (they may have drifted out by one), so most blocks are passed over at once. */
+static void visit_penetration(const tally_job *job, particle_range range, tally *t) {
+    const spate_simulation *sim = job->sim;
+    const domain *d = &sim->scene->domain;
+    double middle[3] = {0}, x[3];
+    for (int a = 0; a < sim->scene->dim; a++)
+        middle[a] = d->origin[a] + (range.coords[a] * BLOCK_EDGE + 2 - 0.5) * d->dx;
+    if (!boundary_near(&sim->boundary, middle, 3 * sqrt(sim->scene->dim) * d->dx)) return;
+    for (int64_t i = range.begin; i < range.end; i++) {
+        if (particle_is_removed(sim, i)) continue;
+        particle_position(sim, range.coords, i, x);
+        double depth = boundary_depth(&sim->boundary, x);
+        if (depth <= 0) continue;
+        t->sums[0] += 1;
+        raise_to(&t->tops[0], depth);
+    }
+}
+
+static spate_status evaluate_basics(statistics *s) {
+    spate_simulation *sim = s->sim;
+    double *v = s->values;
+    tally t;
+    TRY(tally_all(&(tally_job){.sim = sim, .visit = visit_basics}, &t));
+    bool any = t.sums[SUM_COUNT] > 0;
+    v[COLUMN_particles] = t.sums[SUM_COUNT];
+    v[COLUMN_mass] = t.sums[SUM_MASS];
+    for (int a = 0; a < 3; a++) {
+        v[COLUMN_momentum_x + a] = t.sums[SUM_MOMENTUM + a];
+        v[COLUMN_angular_x + a] = t.sums[SUM_ANGULAR + a];
+    }
+    v[COLUMN_kinetic_energy] = t.sums[SUM_KINETIC];
+    v[COLUMN_elastic_energy] = sim->type->stress ? t.sums[SUM_ELASTIC] : NAN;
+    v[COLUMN_volume] = t.sums[SUM_VOLUME];
+    v[COLUMN_max_speed] = any ? sqrt(t.tops[TOP_SPEED2]) : 0;
+    v[COLUMN_max_divergence] = any ? t.tops[TOP_DIVERGENCE] : 0;
+    s->rest_volume = t.sums[SUM_REST_VOLUME];
+    s->J_min = any ? -t.tops[TOP_MINUS_J] : NAN;
+    s->J_max = any ? t.tops[TOP_J] : NAN;
+
+    v[COLUMN_potential_energy] = 0;
+    for (int a = 0; a < sim->scene->dim; a++)
+        v[COLUMN_potential_energy] -= sim->scene->gravity[a] * t.sums[SUM_MOMENT + a];
+
+    if (sim->scene->collider_count == 0) {
+        v[COLUMN_penetration_count] = v[COLUMN_penetration_max] = 0;
+        return SPATE_OK;
+    }
+    boundary_move(&sim->boundary, sim->time);
+    TRY(tally_all(&(tally_job){.sim = sim, .visit = visit_penetration}, &t));
+    v[COLUMN_penetration_count] = t.sums[0];
+    v[COLUMN_penetration_max] = t.sums[0] > 0 ? t.tops[0] : 0;
+    return SPATE_OK;
+}
+
+/* ---- Probes ---- */
+
+static void visit_extent(const tally_job *job, particle_range range, tally *t) {
+    const spate_simulation *sim = job->sim;
+    const probe *p = job->probe;
+    for (int64_t i = range.begin; i < range.end; i++) {
+        double x[3];
+        if (particle_is_removed(sim, i)) continue;
+        if (p->group >= 0 && sim->particles.group[i] != p->group) continue;
+        particle_position(sim, range.coords, i, x);
+        raise_to(&t->tops[0], (p->side ? x[p->axis] : -x[p->axis]) + particle_radius(sim, i));
+    }
+}
+
+static void visit_height(const tally_job *job, particle_range range, tally *t) {
+    const spate_simulation *sim = job->sim;
+    const double half = 0.5 * sim->scene->domain.dx;
+    for (int64_t i = range.begin; i < range.end; i++) {
+        double x[3];
+        if (particle_is_removed(sim, i)) continue;
+        particle_position(sim, range.coords, i, x);
+        if (fabs(x[0] - job->probe->at[0]) > half) continue;
+        if (sim->scene->dim == 3 && fabs(x[2] - job->probe->at[2]) > half) continue;
+        raise_to(&t->tops[0], x[1] + particle_radius(sim, i));
+    }
+}
+
+static void visit_pressure(const tally_job *job, particle_range range, tally *t) {
+    const spate_simulation *sim = job->sim;
+    const double dx = sim->scene->domain.dx;
+    for (int64_t i = range.begin; i < range.end; i++) {
+        double x[3];
+        if (particle_is_removed(sim, i)) continue;
+        particle_position(sim, range.coords, i, x);
+        for (int a = 0; a < 3; a++) x[a] = a < sim->scene->dim ? x[a] - job->probe->at[a] : 0;
+        double weight = (1 - vec_length(x) / dx) * (double)sim->particles.mass[i];
+        if (weight <= 0) continue;
+        t->sums[0] += weight;
+        t->sums[1] += weight * particle_pressure(sim, i);
+    }
+}
+
+static void visit_center(const tally_job *job, particle_range range, tally *t) {
+    const spate_simulation *sim = job->sim;
+    for (int64_t i = range.begin; i < range.end; i++) {
+        double x[3], m = (double)sim->particles.mass[i];
+        if (particle_is_removed(sim, i)) continue;
+        if (job->probe->group >= 0 && sim->particles.group[i] != job->probe->group) continue;
+        particle_position(sim, range.coords, i, x);
+        t->sums[0] += m;
+        for (int a = 0; a < 3; a++) t->sums[1 + a] += m * x[a];
+    }
+}
+
+/* Writes a probe's columns to `out` and returns how many there are. */
+static spate_status evaluate_probe(spate_simulation *sim, const probe *p, double *out,
+                                   int *columns) {
+    tally_job job = {.sim = sim, .probe = p};
+    tally t;
+    *columns = 1;
+    switch (p->kind) {
+    case PROBE_EXTENT:
+        job.visit = visit_extent;
+        TRY(tally_all(&job, &t));
+        out[0] = t.tops[0] == -HUGE_VAL ? NAN : p->side ? t.tops[0] : -t.tops[0];
+        break;
+    case PROBE_HEIGHT:
+        job.visit = visit_height;
+        TRY(tally_all(&job, &t));
+        out[0] = t.tops[0] == -HUGE_VAL ? sim->scene->domain.origin[1] : t.tops[0];
+        break;
+    case PROBE_PRESSURE:
+        job.visit = visit_pressure;
+        TRY(tally_all(&job, &t));
+        out[0] = t.sums[0] > 0 ? t.sums[1] / t.sums[0] : 0;
+        break;
+    case PROBE_CENTER_OF_MASS:
+        job.visit = visit_center;
+        TRY(tally_all(&job, &t));
+        *columns = sim->scene->dim;
+        for (int a = 0; a < *columns; a++) out[a] = t.sums[0] > 0 ? t.sums[1 + a] / t.sums[0] : NAN;
+        break;
+    }
+    return SPATE_OK;
+}
+
+/* ---- The row ---- */
+
+static int probe_columns(const spate_scene *scene, const probe *p) {
+    return p->kind == PROBE_CENTER_OF_MASS ? scene->dim : 1;
+}
+
+static spate_status name_columns(statistics *s) {
+    static const char *const fixed[COLUMN_COUNT] = {
+#define X(name) #name,
+        STATISTICS_COLUMNS(X)
+#undef X
+    };
+    const spate_scene *scene = s->sim->scene;
+    int at = 0;
+    for (; at < COLUMN_COUNT; at++) s->names[at] = fixed[at];
+    for (int c = 0; c < s->solver_columns; c++) s->names[at++] = s->sim->type->column_names[c];
+    for (int i = 0; i < scene->probe_count; i++) {
+        const probe *p = &scene->probes[i];
+        if (p->kind != PROBE_CENTER_OF_MASS) {
+            s->names[at++] = p->name;
+            continue;
+        }
+        for (int a = 0; a < scene->dim; a++) {
+            size_t length = strlen(p->name);
+            char *name = arena_take(&s->arena, length + 3, 1);
+            if (!name) return SPATE_OUT_OF_MEMORY;
+            memcpy(name, p->name, length);
+            name[length] = '_';
+            name[length + 1] = "xyz"[a];
+            s->names[at++] = name;
+        }
+    }
+    return SPATE_OK;
+}
+
+spate_status statistics_create(spate_simulation *sim, statistics *s) {
+    *s = (statistics){.sim = sim, .arena = arena_create(sim->ctx), .count = COLUMN_COUNT};
+    if (sim->type->column_names)
+        while (sim->type->column_names[s->solver_columns]) s->solver_columns++;
+    s->count += s->solver_columns;
+    for (int i = 0; i < sim->scene->probe_count; i++)
+        s->count += probe_columns(sim->scene, &sim->scene->probes[i]);
+    s->names = arena_take(&s->arena, (size_t)s->count, sizeof *s->names);
+    s->values = arena_take(&s->arena, (size_t)s->count, sizeof *s->values);
+    spate_status status = s->names && s->values ? name_columns(s) : SPATE_OUT_OF_MEMORY;
+    if (status != SPATE_OK) statistics_free(s);
+    return status;
+}
+
+void statistics_free(statistics *s) {
+    if (s->sim) arena_free(&s->arena);
+    *s = (statistics){0};
+}
+
+spate_status statistics_evaluate(statistics *s, int64_t frame, double wall_seconds) {
+    spate_simulation *sim = s->sim;
+    for (int i = 0; i < s->count; i++) s->values[i] = NAN;
+    s->values[COLUMN_frame] = (double)frame;
+    s->values[COLUMN_time] = sim->time;
+    s->values[COLUMN_steps] = (double)sim->step;
+    s->values[COLUMN_dt] = sim->dt;
+    s->values[COLUMN_wall_seconds] = wall_seconds;
+    TRY(evaluate_basics(s));
+    int at = COLUMN_COUNT;
+    if (s->solver_columns) sim->type->columns(sim, s->values + at);
+    at += s->solver_columns;
+    for (int i = 0; i < sim->scene->probe_count; i++) {
+        int columns;
+        TRY(evaluate_probe(sim, &sim->scene->probes[i], s->values + at, &columns));
+        at += columns;
+    }
+    return SPATE_OK;
+}
+
+/* A name with a comma or a quote in it is quoted. */
+static void add_name(text *line, const char *name) {
+    if (!strpbrk(name, ",\"\n\r")) {
+        text_add(line, "%s", name);
+        return;
+    }
+    text_add(line, "\"");
+    for (; *name; name++) text_add(line, *name == '"' ? "\"\"" : "%c", *name);
+    text_add(line, "\"");
+}
+
+void statistics_header(const statistics *s, text *line) {
+    for (int i = 0; i < s->count; i++) {
+        if (i) text_add(line, ",");
+        add_name(line, s->names[i]);
+    }
+    text_add(line, "\n");
+}
+
+void statistics_row(const statistics *s, text *line) {
+    for (int i = 0; i < s->count; i++) {
+        if (i) text_add(line, ",");
+        if (i == COLUMN_dt_limit)
+            text_add(line, "%s", s->sim->dt_limit ? s->sim->dt_limit : "");
+        else if (i == COLUMN_wall_seconds)
+            text_add(line, "%.3f", s->values[i]);
+        else if (!isnan(s->values[i]))
+            text_add(line, "%.15g", s->values[i] + 0.0); /* no "-0" */
+    }
+    text_add(line, "\n");
+}
+
+spate_status spate_simulation_quantity(spate_simulation *sim, const char *name, double *value) {
+    statistics s;
+    spate_status status;
+    TRY(statistics_create(sim, &s));
+    int at = 0;
+    while (at < s.count && strcmp(s.names[at], name)) at++;
+    bool of_run = at == COLUMN_frame || at == COLUMN_dt_limit || at == COLUMN_wall_seconds;
+    if (at == s.count || of_run) {
+        const char *near = text_nearest(name, s.names, s.count);
+        status = fail(sim->ctx, SPATE_BAD_INPUT, "there is no number '%s' of a simulation%s%s%s",
+                      name, near && !of_run ? "; did you mean '" : "", near && !of_run ? near : "",
+                      near && !of_run ? "'?" : "; see the columns of stats.csv");
+        goto done;
+    }
+    TRY_OR_DONE(status, statistics_evaluate(&s, 0, 0));
+    *value = s.values[at];
+done:
+    statistics_free(&s);
+    return status;
+}

@@ -1,0 +1,55 @@
+/*
+ * Statistics: one row of numbers about the present state, the columns of stats.csv. First the
+ * columns every run has, then the solver's own, then the scene's probes. A quantity that does not
+ * exist is NAN here and left empty in the file.
+ *
+ * Sums are in double, over fixed chunks of blocks added in order: they do not depend on threads.
+ * Angular momentum is about the origin and holds the affine part, m D axial(C) with D = dx^2 / 4.
+ *
+ * Probes: extent is the farthest particle's surface (its centre plus or minus pscale) along an
+ * axis; height is the top (plus pscale) of the highest particle within half a cell of the position,
+ * and the domain's floor where there is none; pressure is the mean of the particles nearer than dx,
+ * weighted by mass and 1 - r / dx, and 0 where there is none; center_of_mass is one column a
+ * coordinate.
+ */
+#ifndef SPATE_OUTPUT_STATISTICS_H
+#define SPATE_OUTPUT_STATISTICS_H
+
+#include "core/text.h"
+#include "solver/solver.h"
+
+/* The columns every run has, in the file's order. */
+#define STATISTICS_COLUMNS(X)                                                                      \
+    X(frame)                                                                                       \
+    X(time) X(steps) X(dt) X(dt_limit) X(particles) X(mass) X(momentum_x) X(momentum_y)            \
+        X(momentum_z) X(angular_x) X(angular_y) X(angular_z) X(kinetic_energy) X(potential_energy) \
+            X(elastic_energy) X(volume) X(max_speed) X(max_divergence) X(iterations) X(residual)   \
+                X(penetration_max) X(penetration_count) X(wall_seconds)
+
+typedef enum statistics_column {
+#define X(name) COLUMN_##name,
+    STATISTICS_COLUMNS(X)
+#undef X
+        COLUMN_COUNT
+} statistics_column;
+
+typedef struct statistics {
+    spate_simulation *sim;
+    arena arena;
+    int count; /* columns */
+    int solver_columns;
+    const char **names;
+    double *values;      /* of the last evaluation; dt_limit's is NAN, it is text */
+    double rest_volume;  /* what `volume` would be at J = 1 */
+    double J_min, J_max; /* NAN without particles */
+} statistics;
+
+spate_status statistics_create(spate_simulation *sim, statistics *s);
+void statistics_free(statistics *s);
+spate_status statistics_evaluate(statistics *s, int64_t frame, double wall_seconds);
+
+/* The file's first line, and a row of it, each with its line end. */
+void statistics_header(const statistics *s, text *line);
+void statistics_row(const statistics *s, text *line);
+
+#endif

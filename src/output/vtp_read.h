@@ -1,0 +1,51 @@
+/*
+ * Reading frames back: the .vtp files that vtp.c writes (VTK XML PolyData, one piece, appended raw
+ * arrays, little endian, UInt64 lengths). A damaged file is told by name and never read past its
+ * end.
+ */
+#ifndef SPATE_OUTPUT_VTP_READ_H
+#define SPATE_OUTPUT_VTP_READ_H
+
+#include "core/context.h"
+
+typedef enum snapshot_type {
+    SNAPSHOT_FLOAT32,
+    SNAPSHOT_FLOAT64,
+    SNAPSHOT_INT32,
+    SNAPSHOT_UINT32,
+    SNAPSHOT_INT64,
+    SNAPSHOT_UINT64,
+    SNAPSHOT_UINT8,
+} snapshot_type;
+
+enum { SNAPSHOT_ARRAYS = 32, SNAPSHOT_NAME = 64 };
+
+typedef struct snapshot_array {
+    char name[SNAPSHOT_NAME];
+    snapshot_type type;
+    int components;
+    const unsigned char *data; /* not aligned */
+} snapshot_array;
+
+/* The particles of one frame. */
+typedef struct snapshot {
+    spate_context *ctx;
+    char *bytes; /* the whole file */
+    int64_t count;
+    double time; /* NAN when the file does not say */
+    snapshot_array arrays[SNAPSHOT_ARRAYS];
+    int array_count; /* the first holds the positions */
+} snapshot;
+
+spate_status snapshot_load(spate_context *ctx, const char *path, snapshot *out);
+/* The same from bytes in memory; `name` is for messages. Takes the bytes over, also when it fails.
+ */
+spate_status snapshot_read(spate_context *ctx, const char *name, char *bytes, size_t length,
+                           snapshot *out);
+void snapshot_free(snapshot *s);
+
+/* NULL when there is none of that name. */
+const snapshot_array *snapshot_find(const snapshot *s, const char *name);
+double snapshot_value(const snapshot_array *a, int64_t particle, int component);
+
+#endif

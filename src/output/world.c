@@ -1,0 +1,44 @@
+/* Rays against all there is, and the optics of water. */
+#include "output/world.h"
+
+static const float water_index = 1.33f;
+
+world_thing world_hit(const world *w, const ray *r, float near, hit *out) {
+    world_thing thing = THING_SKY;
+    *out = (hit){.t = INFINITY};
+    if (r->along[1] < -1e-6f) {
+        float t = -r->from[1] / r->along[1];
+        if (t > near) thing = THING_FLOOR, *out = (hit){true, t, {0, 1, 0, 0}, 0};
+    }
+    hit h = stage_hit(w->stage, r, near, out->t);
+    if (h.met) thing = THING_COLLIDER, *out = h;
+    h = balls_hit(w->balls, r, near, out->t);
+    if (h.met) thing = THING_BALL, *out = h;
+    return thing;
+}
+
+bool world_block(const world *w, const ray *r, float near) {
+    return balls_block(w->balls, r, near, INFINITY) || stage_hit(w->stage, r, near, INFINITY).met;
+}
+
+float world_fresnel(float cosine) {
+    float m = 1 - unit_clamp(cosine), m2 = m * m;
+    return 0.02f + 0.98f * m2 * m2 * m;
+}
+
+bool world_refract(v3 along, v3 normal, bool inside, v3 *out) {
+    v3 n = inside ? -normal : normal;
+    float eta = inside ? water_index : 1 / water_index, cosine = -v3_dot(along, n);
+    float rest = 1 - eta * eta * (1 - cosine * cosine);
+    if (rest < 0 || cosine < 0) {
+        *out = cosine < 0 ? along : v3_unit(along + n * v3_splat(2 * cosine));
+        return cosine < 0;
+    }
+    *out = v3_unit(along * v3_splat(eta) + n * v3_splat(eta * cosine - sqrtf(rest)));
+    return true;
+}
+
+v3 world_transmit(const world *w, float length) {
+    return v3_set(expf(-w->absorb[0] * length), expf(-w->absorb[1] * length),
+                  expf(-w->absorb[2] * length));
+}

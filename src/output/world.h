@@ -1,0 +1,53 @@
+/*
+ * World: everything a ray can meet in a 3D picture, and what light does there. Shared by the rays
+ * from the camera (trace.c) and those from the sun (light.c).
+ */
+#ifndef SPATE_OUTPUT_WORLD_H
+#define SPATE_OUTPUT_WORLD_H
+
+#include "output/balls.h"
+#include "output/level.h"
+#include "output/stage.h"
+
+/* Light that reaches the floor, on a map of texels; 1 is the open floor. */
+typedef struct light_map {
+    int width, depth;
+    float corner_x, corner_z, texel;
+    v3 *sun;
+    float *sky; /* share of the sky that is seen */
+} light_map;
+
+typedef struct world {
+    spate_context *ctx;
+    const stage *stage;
+    level liquid, matt;
+    balls *balls;
+    v3 absorb;  /* of the liquid, per length and colour */
+    v3 sun;     /* towards it, unit */
+    float tiny; /* a step off a surface */
+    int texels; /* along the longer side of the floor's light map */
+    light_map light;
+} world;
+
+/* What a ray meets first, apart from the liquid's surface. */
+typedef enum world_thing { THING_SKY, THING_FLOOR, THING_BALL, THING_COLLIDER } world_thing;
+
+world_thing world_hit(const world *w, const ray *r, float near, hit *out);
+bool world_block(const world *w, const ray *r, float near);
+
+/* Share of light that a surface of water reflects at this cosine (Schlick 1994). */
+float world_fresnel(float cosine);
+/* Direction behind a surface of water with this normal; false: totally reflected, and so is *out.
+ */
+bool world_refract(v3 along, v3 normal, bool inside, v3 *out);
+/* Share of light that is left after a way through the liquid. */
+v3 world_transmit(const world *w, float length);
+
+/* Follows the sun's light to the floor: light.c. */
+spate_status light_create(world *w, const v3 *liquid, int64_t liquid_count, const v3 *matt,
+                          int64_t matt_count);
+void light_free(world *w);
+/* Light on the floor at x, z. */
+void light_at(const world *w, float x, float z, v3 *sun, float *sky);
+
+#endif
