@@ -1,0 +1,235 @@
+/* spate run: simulates a scene into a folder, with progress. */
+#include "options.h"
+#include "scenes.h"
+#include "terminal.h"
+#include <limits.h>
+#include <stddef.h>
+#include <time.h>
+#include <unistd.h>
+
+typedef struct run_settings {
+    const char *folder;
+    int64_t frames, threads;
+    double until;
+    text_list sets;
+    bool resume, force, quiet, json, steps_log;
+} run_settings;
+
+#define AT(member) .offset = offsetof(run_settings, member)
+static const option run_options[] = {
+    {.name = "output",
+     .letter = 'o',
+     .type = OPTION_TEXT,
+     AT(folder),
+     .argument = "DIR",
+     .help = "Folder of the run; by default named after the scene"},
+    {.name = "frames",
+     .type = OPTION_INTEGER,
+     AT(frames),
+     .argument = "N",
+     .min = 1,
+     .max = 1e8,
+     .help = "Stop after N frames"},
+    {.name = "until",
+     .type = OPTION_NUMBER,
+     AT(until),
+     .argument = "T",
+     .min = 1e-300,
+     .max = 1e300,
+     .help = "Stop with the frame that reaches T seconds"},
+    {.name = "threads",
+     .type = OPTION_INTEGER,
+     AT(threads),
+     .argument = "N",
+     .min = 1,
+     .max = 1024,
+     .help = "Worker threads; by default one per core. The result does not depend on it"},
+    {.name = "set",
+     .type = OPTION_LIST,
+     AT(sets),
+     .argument = "PATH=VALUE",
+     .help = "Override a field, e.g. solver.cfl=0.3; may be repeated"},
+    {.name = "resume",
+     .type = OPTION_FLAG,
+     AT(resume),
+     .help = "Go on from the folder's checkpoint"},
+    {.name = "force",
+     .type = OPTION_FLAG,
+     AT(force),
+     .help = "Replace the run that is in the folder"},
+    {.name = "quiet",
+     .letter = 'q',
+     .type = OPTION_FLAG,
+     AT(quiet),
+     .help = "No progress, only warnings and errors"},
+    {.name = "json",
+     .type = OPTION_FLAG,
+     AT(json),
+     .help = "The final report as JSON on standard output; progress goes to standard error"},
+    {.name = "steps-log",
+     .type = OPTION_FLAG,
+     AT(steps_log),
+     .help = "Also write steps.jsonl: a JSON line for every step"},
+};
+#undef AT
+
+/* ---- Progress
+ * ------------------------------------------------------------------------------------ */
+
+typedef struct progress_state {
+    FILE *out;
+    bool terminal;
+    bool seen;           /* whether `last` holds something */
+    spate_progress last; /* of the step before */
+    double told_at;      /* seconds */
+} progress_state;
+
+static double seconds_now(void) {
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+static void format_progress(const spate_progress *p, char *line, size_t size) {
+    char particles[SHORT_TEXT], eta[SHORT_TEXT], pace[SHORT_TEXT];
+    int used = snprintf(line, size, "frame %d/%d  t %.4g s  %s particles  %s steps/s", p->frame,
+                        p->frames, p->time, short_count((double)p->particles, particles),
+                        short_count(p->steps_per_second, pace));
+    if (p->eta_seconds >= 0 && used > 0 && (size_t)used < size)
+        used +=
+            snprintf(line + used, size - (size_t)used, "  eta %s", short_time(p->eta_seconds, eta));
+    if (p->dt > 0 && used > 0 && (size_t)used < size)
+        used += snprintf(line + used, size - (size_t)used, "  dt %.1e (%s)", p->dt,
+                         p->dt_limit ? p->dt_limit : "?");
+    if (p->worst_phase && used > 0 && (size_t)used < size)
+        snprintf(line + used, size - (size_t)used, "  %s %.0f %%", p->worst_phase,
+                 100 * p->worst_share);
+}
+
+/* A line for a frame that is done, as things stood at its last step. */
+static void tell_frame(progress_state *state, int frame) {
+    char line[256];
+    if (!state->seen || frame <= state->last.frame) return;
+    state->last.frame = frame;
+    format_progress(&state->last, line, sizeof line);
+    fprintf(state->out, "%s\n", line);
+    fflush(state->out);
+}
+
+/* On a terminal one line is rewritten a few times a second; otherwise every frame gets a line. */
+static void tell_progress(const spate_progress *p, void *user) {
+    progress_state *state = user;
+    if (!state->terminal) {
+        tell_frame(state, p->frame);
+        state->last = *p;
+        state->seen = true;
+        return;
+    }
+    double now = seconds_now();
+    if (now - state->told_at < 0.1) return;
+    char line[256];
+    state->told_at = now;
+    format_progress(p, line, sizeof line);
+    status_line(line);
+}
+
+/* ---- Report
+ * -------------------------------------------------------------------------------------- */
+
+static void print_report(const spate_run_report *r) {
+    char particles[SHORT_TEXT], wall[SHORT_TEXT], pace[SHORT_TEXT];
+    printf("%s: %d frames, %lld steps, %s particles in %s (%s particle-steps/s), state %016llx\n",
+           r->folder, r->frames, (long long)r->steps, short_count((double)r->particles, particles),
+           short_time(r->wall_seconds, wall), short_count(r->particle_steps_per_second, pace),
+           (unsigned long long)r->state_hash);
+}
+
+static void print_json_report(const spate_run_report *r, spate_status status, const char *message) {
+    fputs("{\"folder\": ", stdout);
+    print_json_text(stdout, r->folder);
+    printf(", \"frames\": %d, \"steps\": %lld, \"particles\": %lld, \"wall_seconds\": %.6g, "
+           "\"particle_steps_per_second\": %.6g, \"state_hash\": \"%016llx\", \"warnings\": %lld, "
+           "\"exit_code\": %d, \"message\": ",
+           r->frames, (long long)r->steps, (long long)r->particles, r->wall_seconds,
+           r->particle_steps_per_second, (unsigned long long)r->state_hash, (long long)r->warnings,
+           (int)status);
+    print_json_text(stdout, status ? message : "");
+    puts("}");
+}
+
+static spate_status run_scene(spate_context *ctx, const char *path, const run_settings *settings,
+                              spate_run_report *report) {
+    spate_scene *scene;
+    spate_status status =
+        spate_scene_load(ctx, path, settings->sets.items, settings->sets.count, &scene);
+    if (status) return status;
+    progress_state state = {
+        .out = settings->json ? stderr : stdout,
+        .terminal = !settings->json && isatty(STDOUT_FILENO),
+    };
+    spate_run_options options = spate_default_run_options();
+    options.folder = settings->folder;
+    options.frames = (int)settings->frames;
+    options.until = settings->until;
+    options.resume = settings->resume;
+    options.force = settings->force;
+    options.step_log = settings->steps_log;
+    options.progress = settings->quiet ? NULL : tell_progress;
+    options.user = &state;
+    options.interrupt = &interrupt_flag;
+    catch_interrupts();
+    status = spate_run(scene, &options, report);
+    tell_frame(&state, report->frames);
+    spate_scene_free(scene);
+    return status;
+}
+
+static bool settings_agree(const run_settings *s) {
+    if (s->frames && s->until > 0)
+        fputs("spate run: give --frames or --until, not both\n", stderr);
+    else if (s->resume && s->force)
+        fputs("spate run: --resume goes on with a run, --force replaces it: give one of them\n",
+              stderr);
+    else
+        return true;
+    return false;
+}
+
+static int run_run(const command *self, int argc, char **argv) {
+    run_settings settings = {0};
+    arguments args;
+    int exit_code;
+    char path[SCENE_PATH_SIZE];
+    if (!options_read(self, argc, argv, &settings, &args, &exit_code)) return exit_code;
+    spate_status status = SPATE_BAD_INPUT;
+    spate_context *ctx = NULL;
+    if (settings_agree(&settings)) status = session_open(settings.threads, settings.quiet, &ctx);
+    if (ctx) {
+        spate_run_report report = {0};
+        status = run_scene(ctx, scene_path(args.items[0], path), &settings, &report);
+        status_line_clear();
+        if (settings.json)
+            print_json_report(&report, status, spate_message(ctx));
+        else if (!status && !settings.quiet)
+            print_report(&report);
+        report_failure(ctx, status);
+        spate_close(ctx);
+    }
+    options_free(self, &settings);
+    return status;
+}
+
+const command command_run = {
+    .name = "run",
+    .synopsis = "SCENE",
+    .summary = "Simulate a scene into a folder of frames",
+    .details =
+        "SCENE is a YAML file or a name from `spate list`. The folder gets run.json, stats.csv,\n"
+        "the particles of every frame and checkpoints. Ctrl-C writes a checkpoint and stops;\n"
+        "--resume goes on from there, bit for bit as if nothing had happened.",
+    .options = run_options,
+    .option_count = COUNT_OF(run_options),
+    .arguments_min = 1,
+    .arguments_max = 1,
+    .run = run_run,
+};

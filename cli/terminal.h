@@ -1,0 +1,35 @@
+/* What the commands share in talking to people: the session with the library, signals, output. */
+#ifndef SPATE_CLI_TERMINAL_H
+#define SPATE_CLI_TERMINAL_H
+
+#include <spate/spate.h>
+#include <stdio.h>
+
+/* Opens a context whose warnings go to standard error (and its information too unless `quiet`).
+ * On failure it says why. */
+spate_status session_open(int64_t threads, bool quiet, spate_context **ctx);
+
+/* Says the context's message and returns the status, for `return report_failure(...)`. */
+int report_failure(const spate_context *ctx, spate_status status);
+
+/* Set by the first Ctrl-C or SIGTERM; the second one ends the program at once. */
+extern volatile int interrupt_flag;
+void catch_interrupts(void);
+
+/* A write callback for the library that prints to a FILE. */
+void write_to_file(const char *text, void *file);
+
+enum { SHORT_TEXT = 32 };
+/* "412k", "1.24M": a count in three digits. */
+const char *short_count(double count, char out[SHORT_TEXT]);
+/* "1:23", "2:01:40". */
+const char *short_time(double seconds, char out[SHORT_TEXT]);
+
+/* A JSON string with its quotes. */
+void print_json_text(FILE *out, const char *text);
+
+/* A line that is rewritten in place; it is wiped before anything else is printed. */
+void status_line(const char *text);
+void status_line_clear(void);
+
+#endif

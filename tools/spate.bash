@@ -1,0 +1,52 @@
+# Bash completion of spate: commands, options, shipped scenes, files.
+_spate() {
+    local word=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD-1]} command=${COMP_WORDS[1]}
+    local commands="run check info list render view bench docs help"
+    COMPREPLY=()
+
+    if [ "$COMP_CWORD" -eq 1 ]; then
+        mapfile -t COMPREPLY < <(compgen -W "$commands --help --version" -- "$word")
+        return
+    fi
+
+    case $previous in
+    -o | --output)
+        mapfile -t COMPREPLY < <(compgen -d -- "$word")
+        return ;;
+    --colour)
+        mapfile -t COMPREPLY < <(compgen -W "material speed J density pressure id" -- "$word")
+        return ;;
+    --variant)
+        mapfile -t COMPREPLY < <(compgen -W "liquid elastic" -- "$word")
+        return ;;
+    --dimension)
+        mapfile -t COMPREPLY < <(compgen -W "2 3" -- "$word")
+        return ;;
+    --frames | --until | --threads | --set | --size | --range | --samples | --plot | --particles | \
+        --rounds | --domain-scale)
+        return ;;
+    esac
+
+    local options=
+    case $command in
+    run) options="--output --frames --until --threads --set --resume --force --quiet --json --steps-log" ;;
+    check) options="--set" ;;
+    render) options="--output --size --colour --range --frames --samples --no-film --plot --threads --quiet" ;;
+    bench) options="--threads --particles --rounds --variant --dimension --domain-scale --json" ;;
+    esac
+    if [[ $word == -* ]]; then
+        mapfile -t COMPREPLY < <(compgen -W "$options --help" -- "$word")
+        return
+    fi
+
+    case $command in
+    run | check | info)
+        local scenes
+        scenes=$("${COMP_WORDS[0]}" list 2>/dev/null | cut -d' ' -f1)
+        mapfile -t COMPREPLY < <(compgen -W "$scenes" -- "$word"; compgen -f -- "$word") ;;
+    render | view) mapfile -t COMPREPLY < <(compgen -d -- "$word") ;;
+    bench) mapfile -t COMPREPLY < <(compgen -W "mpm" -- "$word") ;;
+    help) mapfile -t COMPREPLY < <(compgen -W "$commands" -- "$word") ;;
+    esac
+}
+complete -o filenames -F _spate spate
