@@ -1,0 +1,75 @@
+"""Installs into a temporary prefix, moves it, and uses it as someone else's project would."""
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+COMPILER = os.environ.get("CC", "cc")
+
+
+def run(*words, **more):
+    result = subprocess.run([str(w) for w in words], capture_output=True, text=True, **more)
+    if result.returncode:
+        sys.exit(f"{' '.join(map(str, words))}\nexit {result.returncode}\n{result.stdout}{result.stderr}")
+    return result.stdout
+
+
+def only(folder, pattern):
+    found = [p for p in sorted(folder.rglob(pattern))]
+    if not found:
+        sys.exit(f"{pattern} was not installed")
+    return found[0]
+
+
+def check_example(output):
+    """A drop that fell for 0.1 s from height 0.7 is g t^2 / 2 = 0.049 lower."""
+    match = re.fullmatch(r"(\d+) particles, mean height ([\d.]+)", output.strip())
+    if not match or int(match[1]) < 20 or abs(float(match[2]) - 0.651) > 0.005:
+        sys.exit(f"the example printed: {output}")
+
+
+def check_symbols(library):
+    names = [line.split()[-1] for line in run("nm", "-D", "--defined-only", library).splitlines()]
+    strangers = [n for n in names if not n.startswith("spate_")]
+    if strangers or len(names) < 20:
+        sys.exit(f"the library should export the public interface only, but has {strangers or names}")
+
+
+def main():
+    with tempfile.TemporaryDirectory() as temporary:
+        first, prefix = pathlib.Path(temporary) / "first", pathlib.Path(temporary) / "moved here"
+        run("cmake", "--install", os.environ["SPATE_BUILD"], "--prefix", first)
+        first.rename(prefix)
+        library = only(prefix, "libspate.so")
+        check_symbols(library)
+        for pattern in ("spate.1", "completions/spate", "scenes/gallery/splash.yaml"):
+            only(prefix, pattern)
+
+        command = prefix / "bin" / "spate"
+        environment = {k: v for k, v in os.environ.items() if k != "LD_LIBRARY_PATH"}
+        if "splash" not in run(command, "list", env=environment, cwd=temporary):
+            sys.exit("the installed command does not find its scenes")
+
+        build = pathlib.Path(temporary) / "build"
+        run("cmake", "-G", "Ninja", "-S", ROOT / "examples", "-B", build, f"-DCMAKE_PREFIX_PATH={prefix}",
+            f"-DCMAKE_C_COMPILER={COMPILER}")
+        run("cmake", "--build", build)
+        check_example(run(build / "minimal", cwd=temporary))
+
+        # pkg-config and a path with blanks do not go together: a plain one for this part.
+        plain = pathlib.Path(temporary) / "plain"
+        shutil.copytree(prefix, plain, symlinks=True)
+        library_folder = only(plain, "libspate.so").parent
+        environment = dict(os.environ, PKG_CONFIG_PATH=str(library_folder / "pkgconfig"))
+        flags = run("pkg-config", "--cflags", "--libs", "spate", env=environment).split()
+        program = pathlib.Path(temporary) / "minimal"
+        run(COMPILER, ROOT / "examples" / "minimal.c", "-o", program, *flags)
+        check_example(run(program, env=dict(os.environ, LD_LIBRARY_PATH=str(library_folder))))
+        print("installed, moved, used by CMake and by pkg-config")
+
+
+main()

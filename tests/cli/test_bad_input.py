@@ -1,0 +1,128 @@
+"""Every kind of bad input exits with 2 and one clear message, and writes nothing."""
+import re
+
+from common import Case, main, spate
+
+GOOD = """\
+spate: 1
+name: good
+dimension: 2
+domain: {origin: [0, 0], size: [1, 1], dx: 0.05, walls: slip}
+gravity: [0, -9.81]
+duration: 0.04
+fps: 50
+solver: {type: mpm}
+materials:
+  water: {model: liquid, density: 1000, bulk_modulus: 2.0e4}
+bodies:
+  - {name: drop, material: water, shape: {sphere: {center: [0.5, 0.5], radius: 0.2}}}
+"""
+
+# what it is, the text replaced, by what, the line of the message (0: none asked for), words in it
+TABLE = [
+    ("unknown field", "gravity:", "gravitty:", 5, ["gravitty", "gravity"]),
+    ("unknown nested field", "radius: 0.2", "radios: 0.2", 12, ["radios", "radius"]),
+    ("missing material", "material: water", "material: wine", 12, ["wine"]),
+    ("no material named", "material: water, ", "", 12, ["material"]),
+    ("zero dx", "dx: 0.05", "dx: 0", 4, ["dx"]),
+    ("negative dx", "dx: 0.05", "dx: -0.05", 4, ["dx"]),
+    ("tiny dx", "dx: 0.05", "dx: 1.0e-12", 4, ["dx"]),
+    ("dx is a word", "dx: 0.05", "dx: small", 4, ["dx", "small"]),
+    ("dx with a unit", "dx: 0.05", "dx: 0.05m", 4, ["dx", "0.05m"]),
+    ("dx is not a number", "dx: 0.05", "dx: .nan", 4, ["dx"]),
+    ("duplicate field", "fps: 50\n", "fps: 50\nfps: 60\n", 8, ["fps"]),
+    ("negative density", "density: 1000", "density: -1", 10, ["density"]),
+    ("unknown model", "model: liquid", "model: liquit", 10, ["liquit", "liquid"]),
+    ("field of another model", "bulk_modulus: 2.0e4", "poisson: 0.3, bulk_modulus: 2.0e4", 10, ["poisson"]),
+    ("unknown solver", "type: mpm", "type: mpn", 8, ["mpn", "mpm"]),
+    ("unknown shape", "sphere:", "spehre:", 12, ["spehre", "sphere"]),
+    ("inverted box", "{sphere: {center: [0.5, 0.5], radius: 0.2}}", "{box: {min: [0.8, 0.1], max: [0.2, 0.3]}}", 12,
+     ["box"]),
+    ("body outside the domain", "[0.5, 0.5]", "[5, 5]", 12, ["bodies.0", "domain"]),
+    ("negative radius", "radius: 0.2", "radius: -0.2", 12, ["radius"]),
+    ("three components in 2D", "gravity: [0, -9.81]", "gravity: [0, -9.81, 0, 0]", 5, ["gravity"]),
+    ("dimension 4", "dimension: 2", "dimension: 4", 3, ["dimension"]),
+    ("another version", "spate: 1", "spate: 99", 1, ["99"]),
+    ("no domain", "domain: {origin: [0, 0], size: [1, 1], dx: 0.05, walls: slip}\n", "", 0, ["domain"]),
+    ("not YAML", "bodies:", "bodies: [}", 0, []),
+]
+
+
+class BadInput(Case):
+    def write(self, text):
+        path = self.folder / "scene.yaml"
+        path.write_text(text)
+        return path
+
+    def refused(self, *words, code=2, contains=()):
+        before = sorted(self.folder.rglob("*"))
+        result = spate(*words)
+        self.assertEqual(result.returncode, code, result.stderr)
+        self.assertEqual(len(result.stderr.splitlines()), 1, result.stderr)
+        self.assertTrue(result.stderr.startswith("spate"), result.stderr)
+        for word in contains:
+            self.assertIn(word, result.stderr)
+        self.assertEqual(before, sorted(self.folder.rglob("*")))
+        return result.stderr
+
+    def test_the_good_scene_is_good(self):
+        result = spate("check", self.write(GOOD))
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertEqual(result.stderr, "")
+        self.assertEqual([p.name for p in self.folder.iterdir()], ["scene.yaml"])
+
+    def test_table(self):
+        for what, old, new, line, words in TABLE:
+            self.assertIn(old, GOOD)
+            path = self.write(GOOD.replace(old, new))
+            for command in (["check", path], ["run", path, "-o", self.folder / "run"]):
+                with self.subTest(what, command=command[0]):
+                    message = self.refused(*command, contains=words)
+                    self.assertIn("scene.yaml", message)
+                    if line:
+                        self.assertRegex(message, rf"scene\.yaml:{line}(:\d+)?:")
+
+    def test_mesh_that_is_a_text_file(self):
+        scene = (GOOD.replace("dimension: 2", "dimension: 3").replace("[0, 0], size: [1, 1]",
+                 "[0, 0, 0], size: [1, 1, 1]").replace("gravity: [0, -9.81]", "gravity: [0, -9.81, 0]"))
+        for ending in ("obj", "ply", "stl"):
+            (self.folder / f"notes.{ending}").write_text("Dear diary,\ntoday it rained.\n")
+            path = self.write(scene.replace("{sphere: {center: [0.5, 0.5], radius: 0.2}}",
+                                            f"{{mesh: {{file: notes.{ending}}}}}"))
+            with self.subTest(ending):
+                self.refused("run", path, "-o", self.folder / "run", contains=[f"notes.{ending}"])
+
+    def test_overrides(self):
+        path = self.write(GOOD)
+        for override, words in (("domain.dx=0", ["dx"]), ("domain.dy=1", ["dy"]), ("bodies.7.velocity=[0,0]", ["7"]),
+                                ("nonsense", ["nonsense"]), ("solver.cfl=fast", ["cfl", "fast"])):
+            with self.subTest(override):
+                self.refused("check", path, "--set", override, contains=words)
+
+    def test_files_that_are_not_there(self):
+        self.refused("run", self.folder / "no.yaml", code=5, contains=["no.yaml"])
+        self.refused("check", self.folder / "no.yaml", code=5, contains=["no.yaml"])
+        self.refused("info", self.folder / "no.obj", code=5, contains=["no.obj"])
+        self.refused("render", self.folder / "no", code=2, contains=["no"])
+
+        path = self.write(GOOD.replace("{sphere: {center: [0.5, 0.5], radius: 0.2}}", "{mesh: {file: nowhere.obj}}"))
+        self.refused("run", path, "-o", self.folder / "run", code=5, contains=["scene.yaml:12", "nowhere.obj"])
+
+    def test_info_on_broken_files(self):
+        for name in ("a.spate", "a.vtp", "a.obj", "a.ply", "a.stl", "a.yaml", "a.xyz"):
+            path = self.folder / name
+            for content in (b"", b"\0\1\2\3" * 40):
+                path.write_bytes(content)
+                with self.subTest(name, content=content[:4]):
+                    self.refused("info", path, contains=[name])
+
+    def test_unstable_run_stops(self):
+        path = self.write(GOOD)
+        result = spate("run", path, "-o", self.folder / "run", "--quiet", "--set", "solver.dt=0.01",
+                       "--set", "materials.water.bulk_modulus=1e9", "--set", "duration=2",
+                       "--set", "bodies.0.velocity=[0,-3]")
+        self.assertEqual(result.returncode, 3, result.stderr)
+        self.assertTrue(re.search(r"step \d+", result.stderr), result.stderr)
+
+
+main()

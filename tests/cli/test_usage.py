@@ -1,0 +1,134 @@
+"""Commands, options, help, the list of scenes, JSON for machines."""
+import json
+import os
+import pathlib
+
+from common import COMMAND, Case, ROOT, SCENES, main, run_json, spate
+
+COMMANDS = ["run", "check", "info", "list", "render", "view", "bench", "docs", "help"]
+
+
+class Usage(Case):
+    def test_help_and_version(self):
+        overview = spate("--help")
+        self.assertEqual(overview.returncode, 0)
+        for command in COMMANDS:
+            self.assertIn(f"\n  {command} ", overview.stdout)
+            for words in (["help", command], [command, "--help"]):
+                result = spate(*words)
+                self.assertEqual(result.returncode, 0, words)
+                self.assertTrue(result.stdout.startswith(f"usage: spate {command}"))
+        version = spate("--version").stdout
+        header = (ROOT / "include" / "spate" / "spate.h").read_text()
+        self.assertIn(f'#define SPATE_VERSION "{version.split()[1]}"', header)
+
+    def test_mistakes_exit_with_2(self):
+        scene = SCENES / "drop2d.yaml"
+        for words, expected in (
+                ([], ""), (["rum"], "'run'"), (["zzzzzzzz"], "--help"), (["run"], "usage"),
+                (["run", scene, "extra"], "extra"), (["run", scene, "--thread", "2"], "--threads"),
+                (["run", scene, "--qqqqqqqqqq"], "help run"), (["run", scene, "--threads"], "value"),
+                (["run", scene, "--threads", "many"], "many"), (["run", scene, "--threads", "0"], "0"),
+                (["run", scene, "--threads", "2.5"], "2.5"), (["run", scene, "--frames", "-1"], "-1"),
+                (["run", scene, "--until", "nan"], "nan"), (["run", scene, "--quiet=1"], "no value"),
+                (["run", scene, "--frames", "1", "--until", "1"], "not both"),
+                (["run", scene, "--resume", "--force"], "one of them"), (["run", scene, "-x"], "-x"),
+                (["render", "x", "--size", "big"], "big"), (["render", "x", "--range", "2,1"], "2,1"),
+                (["render", "x", "--frames", "9-3"], "9-3"), (["bench", "nonsense"], "nonsense"),
+                (["help", "rnder"], "render"), (["view", scene], "spate render")):
+            with self.subTest(words):
+                result = spate(*words, cwd=self.folder)
+                self.assertEqual(result.returncode, 2, result.stderr)
+                self.assertIn(expected, result.stderr)
+                self.assertLessEqual(len(result.stderr.splitlines()), 1)
+                self.assertEqual(list(self.folder.iterdir()), [])
+
+    def test_short_and_joined_options(self):
+        for words in (["-o", "a"], ["-oa"], ["--output=a"], ["--output", "a"]):
+            with self.subTest(words):
+                result = spate("run", SCENES / "drop2d.yaml", "-q", "--frames=1", "--force", *words, cwd=self.folder)
+                self.assertEqual(result.returncode, 0, result.stderr)
+                self.assertEqual((result.stdout, result.stderr), ("", ""))
+                self.assertEqual([p.name for p in self.folder.iterdir()], ["a"])
+
+    def test_json_report(self):
+        result = spate("run", SCENES / "drop2d.yaml", "-o", self.folder / "a", "--frames", 2, "--json")
+        report = json.loads(result.stdout)
+        kept = run_json(self.folder / "a")
+        for key in ("frames", "steps", "particles", "state_hash"):
+            self.assertEqual(report[key], kept[key], key)
+        self.assertEqual((report["frames"], report["exit_code"]), (2, 0))
+        again = spate("run", SCENES / "drop2d.yaml", "-o", self.folder / "a", "--json")
+        self.assertEqual((again.returncode, json.loads(again.stdout)["exit_code"]), (2, 2))
+
+    def test_steps_log(self):
+        spate("run", SCENES / "drop2d.yaml", "-o", self.folder / "a", "--frames", 2, "--steps-log", "-q")
+        lines = (self.folder / "a" / "steps.jsonl").read_text().splitlines()
+        steps = [json.loads(line)["step"] for line in lines]
+        self.assertEqual(steps, list(range(1, run_json(self.folder / "a")["steps"] + 1)))
+
+    def test_check_says_what_would_run(self):
+        result = spate("check", SCENES / "drop3d.yaml", "--set", "domain.dx=0.1")
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertIn("10 x 10 x 5 cells", result.stdout)
+
+    def test_list_and_names(self):
+        # A build elsewhere does not see the source tree around it.
+        if ROOT not in pathlib.Path(COMMAND).parents:
+            os.environ["SPATE_SCENES"] = str(ROOT / "scenes")
+        listed = spate("list").stdout
+        gallery = sorted(p.stem for p in (ROOT / "scenes" / "gallery").glob("*.yaml"))
+        self.assertEqual([line.split()[0] for line in listed.splitlines() if "/" not in line.split()[0]], gallery)
+        for line in listed.splitlines():
+            self.assertRegex(line, r"^\S+ +[23]D  \S+")
+        # A name works where a file does, also when a folder of that name is here.
+        (self.folder / "dam2d").mkdir()
+        self.assertEqual(spate("check", "dam2d", cwd=self.folder).returncode, 0)
+        self.assertEqual(spate("check", "gallery/dam2d", cwd=self.folder).returncode, 0)
+        other = self.folder / "scenes" / "book"
+        other.mkdir(parents=True)
+        (other / "fig1.yaml").write_text("spate: 1\nname: 'first figure'\ndimension: 2\n")
+        result = spate("list", env=dict(os.environ, SPATE_SCENES=str(self.folder / "scenes")))
+        self.assertEqual(result.stdout.split(), ["book/fig1", "2D", "first", "figure"])
+        result = spate("list", env=dict(os.environ, SPATE_SCENES="/nowhere"))
+        self.assertEqual(result.returncode, 5)
+        self.assertIn("/nowhere", result.stderr)
+
+    def test_every_shipped_scene_is_valid(self):
+        for path in sorted((ROOT / "scenes").rglob("*.yaml")):
+            with self.subTest(path.name):
+                result = spate("check", path)
+                self.assertEqual((result.returncode, result.stderr), (0, ""))
+
+    def test_info(self):
+        folder = self.run_scene("drop2d", "a", "--frames", 1)
+        for file in (SCENES / "drop2d.yaml", folder / "checkpoint.spate", folder / "particles_0001.vtp"):
+            result = spate("info", file)
+            self.assertEqual(result.returncode, 0, result.stderr)
+            self.assertGreater(len(result.stdout), 40)
+
+    def test_bench_json(self):
+        rows = json.loads(spate("bench", "mpm", "--particles", 2000, "--rounds", 1, "--threads", 2, "--json").stdout)
+        self.assertEqual({(r["variant"], r["dimension"]) for r in rows},
+                         {(v, d) for v in ("liquid", "elastic") for d in (2, 3)})
+        for row in rows:
+            for key in ("name", "solver", "particles", "cells", "threads", "steps", "seconds",
+                        "particle_steps_per_second", "bytes_per_particle", "phases"):
+                self.assertIn(key, row)
+            self.assertEqual(row["threads"], 2)
+            self.assertGreater(row["particle_steps_per_second"], 0)
+            self.assertTrue(row["phases"])
+
+    def test_render(self):
+        folder = self.run_scene("drop2d", "a", "--frames", 2)
+        result = spate("render", folder, "--size", "160x120", "--no-film", "--samples", 1)
+        self.assertEqual(result.returncode, 0, result.stderr)
+        pictures = list((folder / "pictures").glob("*.png"))
+        self.assertGreaterEqual(len(pictures), 2)
+        for picture in pictures:
+            head = picture.read_bytes()[:24]
+            self.assertEqual(head[:8], b"\x89PNG\r\n\x1a\n")
+            self.assertEqual((int.from_bytes(head[16:20], "big"), int.from_bytes(head[20:24], "big")), (160, 120))
+
+
+main()

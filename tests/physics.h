@@ -1,0 +1,118 @@
+/* For the physics tests: a scene from text, played to a time, asked for numbers. */
+#ifndef SPATE_TESTS_PHYSICS_H
+#define SPATE_TESTS_PHYSICS_H
+
+#include "core/real.h"
+#include "solver/solver.h"
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#ifdef SPATE_DOUBLE
+enum { IN_DOUBLE = 1 };
+#else
+enum { IN_DOUBLE = 0 };
+#endif
+
+typedef struct play {
+    spate_context *ctx;
+    spate_scene *scene;
+    spate_simulation *sim;
+} play;
+
+/* Opens a scene given as text, with printf-like numbers in it. */
+static inline play play_open(int threads, const char *format, ...) {
+    char yaml[8192];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(yaml, sizeof yaml, format, arguments);
+    va_end(arguments);
+    play p = {0};
+    spate_config config = spate_default_config();
+    config.threads = threads;
+    assert_int_equal(spate_open(&config, &p.ctx), SPATE_OK);
+    if (spate_scene_parse(p.ctx, yaml, strlen(yaml), "test", ".", NULL, 0, &p.scene) ||
+        spate_simulation_create(p.scene, &p.sim)) {
+        print_error("%s\n", spate_message(p.ctx));
+        assert_true(false);
+    }
+    return p;
+}
+
+static inline void play_until(play *p, double t) {
+    while (p->sim->time < t)
+        if (spate_simulation_step(p->sim, t)) {
+            print_error("%s\n", spate_message(p->ctx));
+            assert_true(false);
+        }
+}
+
+static inline void play_steps(play *p, int steps) {
+    for (int i = 0; i < steps; i++)
+        if (spate_simulation_step(p->sim, 1e9)) {
+            print_error("%s\n", spate_message(p->ctx));
+            assert_true(false);
+        }
+}
+
+static inline double play_quantity(play *p, const char *name) {
+    double value = NAN;
+    if (spate_simulation_quantity(p->sim, name, &value)) {
+        print_error("%s\n", spate_message(p->ctx));
+        assert_true(false);
+    }
+    return value;
+}
+
+/* Brings a simulation to rest: all motion is stopped whenever the kinetic energy has passed a peak
+ * (dynamic relaxation with kinetic damping). */
+static inline void play_settle(play *p, int stops) {
+    double before = 0;
+    while (stops > 0) {
+        play_steps(p, 1);
+        double now = play_quantity(p, "kinetic_energy");
+        if (now < before) {
+            for (int64_t i = 0; i < p->sim->particles.count; i++)
+                for (int k = 0; k < 16; k++)
+                    if (k != 3) p->sim->particles.motion[16 * i + k] = 0;
+            now = 0;
+            stops--;
+        }
+        before = now;
+    }
+}
+
+static inline void play_close(play *p) {
+    spate_simulation_free(p->sim);
+    spate_scene_free(p->scene);
+    spate_close(p->ctx);
+}
+
+/* Calls for every particle with its block and index. */
+#define EACH_PARTICLE(sim, block, i)                              \
+    for (int32_t block = 0; block < (sim)->blocks.count; block++) \
+        for (int64_t i = (sim)->blocks.first[block]; i < (sim)->blocks.first[block + 1]; i++)
+
+/* A check that says the numbers when it fails. */
+#define CHECK_BELOW(value, limit)                                                               \
+    do {                                                                                        \
+        double value_ = (value), limit_ = (limit);                                              \
+        if (!(value_ < limit_)) print_error("%s = %.6g, limit %.6g\n", #value, value_, limit_); \
+        assert_true(value_ < limit_);                                                           \
+    } while (0)
+#define CHECK_ABOVE(value, limit)                                                                  \
+    do {                                                                                           \
+        double value_ = (value), limit_ = (limit);                                                 \
+        if (!(value_ > limit_)) print_error("%s = %.6g, at least %.6g\n", #value, value_, limit_); \
+        assert_true(value_ > limit_);                                                              \
+    } while (0)
+
+#endif

@@ -1,0 +1,342 @@
+/*
+ * Checkpoints: what is read is what was written, bit for bit; any damage is noticed; a simulation
+ * that goes on from one cannot be told from one that never stopped.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "core/file.h"
+#include "core/hash.h"
+#include "output/checkpoint.h"
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* A liquid, a solid, a source and an open side: everything a checkpoint has to carry. */
+static const char busy_scene[] =
+    "spate: 1\nname: busy\ndimension: 2\n"
+    "domain: {size: [1, 1], dx: 0.0625, walls: [slip, open, slip, slip]}\n"
+    "duration: 1\nfps: 50\nsolver: {type: mpm}\n"
+    "materials:\n"
+    "  water: {model: liquid, density: 1000, bulk_modulus: 2.0e4}\n"
+    "  jelly: {model: neo_hookean, density: 1000, young_modulus: 1.0e4, poisson: 0.3}\n"
+    "bodies:\n"
+    "  - {name: pool, material: water, shape: {box: {min: [0.1, 0.1], max: [0.5, 0.3]}}, velocity: "
+    "[3, 0]}\n"
+    "  - {name: ball, material: jelly, shape: {sphere: {center: [0.6, 0.6], radius: 0.15}}, spin: "
+    "5}\n"
+    "sources:\n"
+    "  - {name: tap, material: water, shape: {box: {min: [0.2, 0.7], max: [0.4, 0.9]}}, velocity: "
+    "[0, -2]}\n"
+    "colliders:\n"
+    "  - {name: post, shape: {sphere: {center: [0.6, 0.1], radius: 0.1}},"
+    " motion: {pivot: [0.6, 0.1], keys: [{t: 0, translate: [0, 0]}, {t: 1, translate: [0.5, "
+    "0]}]}}\n";
+
+static const char tiny_scene[] =
+    "spate: 1\nname: tiny\ndimension: 2\ndomain: {size: [1, 1], dx: 0.25}\nduration: 1\n"
+    "solver: {type: mpm}\n"
+    "materials:\n  water: {model: liquid, density: 1000, bulk_modulus: 1.0e3}\n"
+    "bodies:\n  - {name: a, material: water, shape: {points: [[0.4, 0.5], [0.5, 0.5], [0.6, "
+    "0.5]]}}\n";
+
+typedef struct fixture {
+    spate_context *ctx;
+    spate_scene *scene;
+    spate_simulation *sim;
+    char path[64];
+} fixture;
+
+static void expect_ok(const spate_context *ctx, spate_status status) {
+    if (status) print_error("%s\n", spate_message(ctx));
+    assert_int_equal(status, SPATE_OK);
+}
+
+static spate_scene *parse(spate_context *ctx, const char *words, const char *set) {
+    spate_scene *scene;
+    expect_ok(ctx, spate_scene_parse(ctx, words, strlen(words), "test.yaml", ".", &set, set != NULL,
+                                     &scene));
+    return scene;
+}
+
+static fixture open_scene(const char *words) {
+    fixture f = {.path = "/tmp/spate_checkpoint_XXXXXX"};
+    expect_ok(NULL, spate_open(NULL, &f.ctx));
+    f.scene = parse(f.ctx, words, NULL);
+    expect_ok(f.ctx, spate_simulation_create(f.scene, &f.sim));
+    int fd = mkstemp(f.path);
+    assert_true(fd >= 0);
+    close(fd);
+    return f;
+}
+
+static void close_scene(fixture *f) {
+    unlink(f->path);
+    spate_simulation_free(f->sim);
+    spate_scene_free(f->scene);
+    spate_close(f->ctx);
+}
+
+/* The bytes of a checkpoint of the present state, to be given back. */
+static char *image(fixture *f, spate_simulation *sim, size_t *length) {
+    char *bytes;
+    expect_ok(f->ctx, spate_simulation_save(sim, f->path));
+    expect_ok(f->ctx, file_read(f->ctx, f->path, 1 << 24, &bytes, length));
+    return bytes;
+}
+
+static void steps(fixture *f, spate_simulation *sim, int count) {
+    for (int i = 0; i < count; i++) expect_ok(f->ctx, spate_simulation_step(sim, 10));
+}
+
+/* Stopped after `stop` steps and gone on to `total`, against straight through. */
+static void check_resume(const char *words, const char *set, int stop, int total) {
+    fixture f = open_scene(words);
+    spate_scene *again = parse(f.ctx, words, set);
+    spate_simulation *restored;
+    size_t length, restored_length;
+    steps(&f, f.sim, stop);
+    char *saved = image(&f, f.sim, &length);
+    expect_ok(f.ctx, spate_simulation_restore(again, f.path, &restored));
+    assert_true(spate_simulation_hash(restored) == spate_simulation_hash(f.sim));
+    char *copy = image(&f, restored, &restored_length);
+    assert_int_equal(length, restored_length);
+    assert_memory_equal(saved, copy, length);
+    give(f.ctx, saved);
+    give(f.ctx, copy);
+
+    steps(&f, f.sim, total - stop);
+    steps(&f, restored, total - stop);
+    assert_true(spate_simulation_hash(restored) == spate_simulation_hash(f.sim));
+    /* Not only the hash: every byte of the state and its order. */
+    saved = image(&f, f.sim, &length);
+    copy = image(&f, restored, &restored_length);
+    assert_int_equal(length, restored_length);
+    assert_memory_equal(saved, copy, length);
+    give(f.ctx, saved);
+    give(f.ctx, copy);
+    spate_simulation_free(restored);
+    spate_scene_free(again);
+    close_scene(&f);
+}
+
+static void test_resume_is_exact(void **state) {
+    (void)state;
+    static const int stops[] = {0, 1, 2, 7, 16, 33, 59};
+    for (int i = 0; i < COUNT_OF(stops); i++) check_resume(busy_scene, NULL, stops[i], 60);
+}
+
+static void test_what_may_change(void **state) {
+    (void)state;
+    check_resume(busy_scene, "duration=3", 5, 8);
+    check_resume(busy_scene, "output.fields=[J]", 5, 8);
+    check_resume(busy_scene, "output.checkpoint=2", 5, 8);
+}
+
+static void test_another_scene_is_refused(void **state) {
+    (void)state;
+    static const char *const sets[] = {"gravity=[0, -1]", "materials.water.density=999",
+                                       "domain.dx=0.05", "solver.cfl=0.4", "seed=9"};
+    fixture f = open_scene(busy_scene);
+    expect_ok(f.ctx, spate_simulation_save(f.sim, f.path));
+    for (int i = 0; i < COUNT_OF(sets); i++) {
+        spate_scene *other = parse(f.ctx, busy_scene, sets[i]);
+        spate_simulation *sim;
+        bool damaged;
+        assert_int_equal(checkpoint_read(other, f.path, &sim, NULL, &damaged), SPATE_BAD_INPUT);
+        assert_null(sim);
+        assert_false(damaged);
+        assert_non_null(strstr(spate_message(f.ctx), "another scene"));
+        assert_non_null(strstr(spate_message(f.ctx), "duration"));
+        spate_scene_free(other);
+    }
+    close_scene(&f);
+}
+
+static void test_other_precision_is_refused(void **state) {
+    (void)state;
+    fixture f = open_scene(tiny_scene);
+    size_t length;
+    char *bytes = image(&f, f.sim, &length);
+    checkpoint_head head;
+    spate_simulation *sim;
+    memcpy(&head, bytes, sizeof head);
+    head.real_bytes = sizeof(real) == 4 ? 8 : 4;
+    head.hash = hash_bytes(&head, offsetof(checkpoint_head, hash), 0);
+    memcpy(bytes, &head, sizeof head);
+    assert_int_equal(checkpoint_parse(f.scene, "x", bytes, length, &sim, NULL, NULL),
+                     SPATE_BAD_INPUT);
+    assert_non_null(strstr(spate_message(f.ctx), "precision"));
+    give(f.ctx, bytes);
+    close_scene(&f);
+}
+
+static void test_record_is_kept(void **state) {
+    (void)state;
+    fixture f = open_scene(tiny_scene);
+    run_record record = {.frame = 3, .frame_step = 12, .wall_seconds = 1.5, .limit_count = 1};
+    run_record found;
+    spate_simulation *sim;
+    strcpy(record.limits[0].name, "wave");
+    record.limits[0].count = 7;
+    expect_ok(f.ctx, checkpoint_write(f.sim, &record, f.path, NULL));
+    expect_ok(f.ctx, checkpoint_read(f.scene, f.path, &sim, &found, NULL));
+    assert_memory_equal(&record, &found, sizeof record);
+    spate_simulation_free(sim);
+    close_scene(&f);
+}
+
+/* Must be refused as damaged, and leave nothing behind. */
+static void expect_damaged(fixture *f, const char *bytes, size_t length) {
+    spate_simulation *sim;
+    bool damaged;
+    int64_t blocks_before = f->ctx->blocks_now;
+    assert_int_equal(checkpoint_parse(f->scene, "x", bytes, length, &sim, NULL, &damaged),
+                     SPATE_BAD_INPUT);
+    assert_true(damaged);
+    assert_null(sim);
+    assert_int_equal(f->ctx->blocks_now, blocks_before);
+}
+
+static void test_every_flip_is_noticed(void **state) {
+    (void)state;
+    fixture f = open_scene(tiny_scene);
+    steps(&f, f.sim, 2);
+    size_t length;
+    char *bytes = image(&f, f.sim, &length);
+    for (size_t i = 0; i < length; i++) {
+        char whole = bytes[i];
+        bytes[i] = (char)(whole ^ 1 << i % 8);
+        expect_damaged(&f, bytes, length);
+        bytes[i] = (char)~whole;
+        expect_damaged(&f, bytes, length);
+        bytes[i] = whole;
+    }
+    spate_simulation *sim; /* and nothing but the flips was wrong */
+    expect_ok(f.ctx, checkpoint_parse(f.scene, "x", bytes, length, &sim, NULL, NULL));
+    spate_simulation_free(sim);
+    give(f.ctx, bytes);
+    close_scene(&f);
+}
+
+static void test_every_truncation_is_noticed(void **state) {
+    (void)state;
+    fixture f = open_scene(tiny_scene);
+    size_t length;
+    char *bytes = image(&f, f.sim, &length);
+    for (size_t i = 0; i < length; i++) {
+        char *cut = malloc(i + 1); /* exactly as long, so that a sanitizer sees a read beyond */
+        memcpy(cut, bytes, i);
+        expect_damaged(&f, cut, i);
+        free(cut);
+    }
+    char *longer = calloc(length + 1, 1);
+    memcpy(longer, bytes, length);
+    expect_damaged(&f, longer, length + 1);
+    free(longer);
+    give(f.ctx, bytes);
+    close_scene(&f);
+}
+
+/* A block's place in the file, by name. */
+static char *find_block(char *bytes, const char *name, checkpoint_block *block) {
+    checkpoint_head head;
+    memcpy(&head, bytes, sizeof head);
+    char *at = bytes + sizeof head;
+    for (uint32_t i = 0; i < head.blocks; i++) {
+        memcpy(block, at, sizeof *block);
+        if (!strcmp(block->name, name)) return at;
+        size_t size = block->type[1] == '1'   ? 2
+                      : block->type[1] == '6' ? 8
+                      : block->type[1] == '3' ? 4
+                                              : 1;
+        at += sizeof *block + block->components * block->count * size;
+    }
+    return NULL;
+}
+
+/* Values that no checksum would find, from a file that was made up: told before they do harm. */
+static void test_impossible_values_are_noticed(void **state) {
+    (void)state;
+    fixture f = open_scene(tiny_scene);
+    static const struct {
+        const char *name;
+        size_t offset, size;
+        uint64_t value;
+    } cases[] = {
+        {"id", 4, 4, 77},
+        {"group", 2, 2, 5},
+        {"position", 0, 4, 0x7fc00000},
+        {"blocks.first", 8, 8, 1000},
+        {"blocks.coords", 0, 4, 0x7fffffff},
+        {"run", 0, 8, (uint64_t)-5},
+    };
+    for (int i = 0; i < COUNT_OF(cases); i++) {
+        size_t length, bytes_of = cases[i].size;
+        char *bytes = image(&f, f.sim, &length);
+        checkpoint_block block;
+        char *at = find_block(bytes, cases[i].name, &block);
+        assert_non_null(at);
+        uint64_t value = cases[i].value;
+        if (!strcmp(cases[i].name, "position") && sizeof(real) == 8) {
+            bytes_of = 8;
+            value = UINT64_C(0x7ff8000000000000);
+        }
+        memcpy(at + sizeof block + cases[i].offset, &value, bytes_of);
+        size_t size = block.type[1] == '1'   ? 2
+                      : block.type[1] == '6' ? 8
+                      : block.type[1] == '3' ? 4
+                                             : 1;
+        hash_state h;
+        hash_begin(&h, 0);
+        hash_add(&h, at, offsetof(checkpoint_block, hash));
+        hash_add(&h, at + sizeof block, block.components * block.count * size);
+        block.hash = hash_end(&h);
+        memcpy(at, &block, sizeof block);
+        expect_damaged(&f, bytes, length);
+        give(f.ctx, bytes);
+    }
+    close_scene(&f);
+}
+
+static void test_previous_is_kept(void **state) {
+    (void)state;
+    fixture f = open_scene(tiny_scene);
+    char previous[80];
+    run_record record = {0};
+    spate_simulation *sim;
+    snprintf(previous, sizeof previous, "%s.prev", f.path);
+    unlink(f.path);
+    expect_ok(f.ctx, checkpoint_write(f.sim, &record, f.path, previous));
+    assert_false(file_exists(previous));
+    steps(&f, f.sim, 1);
+    expect_ok(f.ctx, checkpoint_write(f.sim, &record, f.path, previous));
+    expect_ok(f.ctx, spate_simulation_restore(f.scene, previous, &sim));
+    assert_int_equal(sim->step, 0);
+    spate_simulation_free(sim);
+    expect_ok(f.ctx, spate_simulation_restore(f.scene, f.path, &sim));
+    assert_int_equal(sim->step, 1);
+    spate_simulation_free(sim);
+    unlink(previous);
+    close_scene(&f);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_resume_is_exact),
+        cmocka_unit_test(test_what_may_change),
+        cmocka_unit_test(test_another_scene_is_refused),
+        cmocka_unit_test(test_other_precision_is_refused),
+        cmocka_unit_test(test_record_is_kept),
+        cmocka_unit_test(test_every_flip_is_noticed),
+        cmocka_unit_test(test_every_truncation_is_noticed),
+        cmocka_unit_test(test_impossible_values_are_noticed),
+        cmocka_unit_test(test_previous_is_kept),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,129 @@
+/* Plots: ticks at round numbers, tables with holes, curves where the numbers say. */
+#include "pictures.h"
+
+#include "output/plot.h"
+
+static void ticks_are_round(void **state) {
+    (void)state;
+    plot_ticks t = plot_choose_ticks(0, 2, 8);
+    assert_true(t.first == 0 && t.step == 0.25 && t.count == 9 && t.digits == 2);
+    t = plot_choose_ticks(-3.2, 7.9, 6);
+    assert_true(t.step == 2 && t.first == -2 && t.count == 5 && t.digits == 0);
+    t = plot_choose_ticks(0, 1.3e7, 5);
+    assert_true(t.step == 5e6 && t.digits == -1);
+    /* Over many ranges: inside, evenly spread, neither few nor many, a round step. */
+    for (double size = 1e-6; size < 1e9; size *= 3.7)
+        for (double from = -2; from < 3; from += 0.7) {
+            double low = from * size, high = low + size;
+            t = plot_choose_ticks(low, high, 6);
+            double m = t.step / pow(10, floor(log10(t.step) + 1e-9));
+            assert_true(fabs(m - 1) < 1e-6 || fabs(m - 2) < 1e-6 || fabs(m - 2.5) < 1e-6 ||
+                        fabs(m - 5) < 1e-6);
+            assert_true(t.count >= 2 && t.count <= 8);
+            assert_true(plot_tick(&t, 0) >= low - 1e-6 * size);
+            assert_true(plot_tick(&t, t.count - 1) <= high + 1e-6 * size);
+            assert_true(plot_tick(&t, t.count - 1) + t.step > high);
+        }
+    t = plot_choose_ticks(5, 5, 6);
+    assert_true(t.step > 0 && t.count > 0);
+}
+
+static void numbers_are_written_short(void **state) {
+    (void)state;
+    char text[32];
+    plot_ticks t = plot_choose_ticks(-0.3, 0.3, 6);
+    for (int i = 0; i < t.count; i++)
+        if (fabs(plot_tick(&t, i)) < 0.01) {
+            plot_tick_text(&t, plot_tick(&t, i), text, sizeof text);
+            assert_string_equal(text, "0.0"); /* not "-0.0" */
+        }
+    plot_number_text(0.5, text, sizeof text);
+    assert_string_equal(text, "0.5");
+    assert_true(plot_round_down(0.73) == 0.5 && plot_round_down(1) == 1 &&
+                plot_round_down(39) == 20);
+}
+
+static const char table_text[] = "frame,time,energy,front\n"
+                                 "0,0,1.0,\n"
+                                 "1,0.5,0.0,2\n"
+                                 "2,1.0,1.0,nan\n"
+                                 "3,1.5,0.0,4\n";
+
+static void tables_have_holes(void **state) {
+    spate_context *ctx = *state;
+    plot_table t;
+    put_bytes(in_folder("stats.csv"), table_text, sizeof table_text - 1);
+    assert_int_equal(plot_read_table(ctx, in_folder("stats.csv"), &t), SPATE_OK);
+    assert_int_equal(t.column_count, 4);
+    assert_int_equal(t.row_count, 4);
+    assert_int_equal(plot_find_column(&t, "front", 5), 3);
+    assert_int_equal(plot_find_column(&t, "fron", 4), -1);
+    assert_true(isnan(t.values[3]) && isnan(t.values[2 * 4 + 3]));
+    assert_true(t.values[3 * 4 + 3] == 4 && t.values[2] == 1);
+    plot_free_table(&t);
+    /* A row that a crash cut short, and no last line end. */
+    put_bytes(in_folder("cut.csv"), "frame,time,a\n0,0,1\n1,0.", 24);
+    assert_int_equal(plot_read_table(ctx, in_folder("cut.csv"), &t), SPATE_OK);
+    assert_true(t.row_count == 2 && isnan(t.values[5]));
+    plot_free_table(&t);
+    put_bytes(in_folder("empty.csv"), "", 0);
+    assert_int_equal(plot_read_table(ctx, in_folder("empty.csv"), &t), SPATE_OK);
+    picture p;
+    assert_int_equal(picture_create(ctx, 320, 200, &p), SPATE_OK);
+    assert_int_equal(plot_draw(&t, "a", "", "s", &p), SPATE_BAD_INPUT);
+    picture_free(ctx, &p);
+    plot_free_table(&t);
+    assert_int_equal(plot_read_table(ctx, in_folder("missing.csv"), &t), SPATE_IO_ERROR);
+}
+
+/* How far the pixel is from the colour of the first curve. */
+static bool is_curve(const picture *p, int x, int y) {
+    rgb c = p->pixels[y * p->width + x], want = colour_material(0);
+    return fabsf(c.r - want.r) + fabsf(c.g - want.g) + fabsf(c.b - want.b) < 0.1f;
+}
+
+/* 1, 0, 1, 0 over 0..1.5 s is a zigzag: the first curve pixel of a column tells the value. */
+static void curves_are_where_the_numbers_are(void **state) {
+    spate_context *ctx = *state;
+    plot_table t;
+    picture p;
+    put_bytes(in_folder("stats.csv"), table_text, sizeof table_text - 1);
+    assert_int_equal(plot_read_table(ctx, in_folder("stats.csv"), &t), SPATE_OK);
+    assert_int_equal(picture_create(ctx, 900, 500, &p), SPATE_OK);
+    assert_int_equal(plot_draw(&t, "energy", "zigzag", "s", &p), SPATE_OK);
+    /* The curve's box; the legend is above it. */
+    int left = 900, right = 0, top = 500, bottom = 0;
+    for (int y = 60; y < 500; y++)
+        for (int x = 0; x < 900; x++)
+            if (is_curve(&p, x, y)) {
+                left = x < left ? x : left, right = x > right ? x : right;
+                top = y < top ? y : top, bottom = y > bottom ? y : bottom;
+            }
+    assert_true(right - left > 700 && bottom - top > 300);
+    for (int k = 0; k < 6; k++) {
+        int x = left + (right - left) * (2 * k + 1) / 12;
+        /* Quarter points of each leg: 0.75, 0.25, 0.25, 0.75, 0.75, 0.25. */
+        static const double expected[6] = {0.75, 0.25, 0.25, 0.75, 0.75, 0.25};
+        double y = bottom + (top - bottom) * expected[k];
+        bool near = false;
+        for (int d = -3; d <= 3; d++) near |= is_curve(&p, x, (int)y + d);
+        assert_true(near);
+        assert_false(is_curve(&p, x, (int)(bottom + (top - bottom) * (1 - expected[k]))));
+    }
+    assert_int_equal(plot_draw(&t, "energy,frunt", "", "s", &p), SPATE_BAD_INPUT);
+    assert_non_null(strstr(spate_message(ctx), "frunt"));
+    assert_non_null(strstr(spate_message(ctx), "front"));
+    assert_int_equal(plot_draw(&t, "energy,front", "", "s", &p), SPATE_OK);
+    picture_free(ctx, &p);
+    plot_free_table(&t);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(ticks_are_round),
+        cmocka_unit_test(numbers_are_written_short),
+        cmocka_unit_test(tables_have_holes),
+        cmocka_unit_test(curves_are_where_the_numbers_are),
+    };
+    return cmocka_run_group_tests(tests, open_all, close_all);
+}

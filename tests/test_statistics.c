@@ -1,0 +1,237 @@
+/* Statistics: each column against numbers worked out by hand, and free of the number of threads. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "output/statistics.h"
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+typedef struct fixture {
+    spate_context *ctx;
+    spate_scene *scene;
+    spate_simulation *sim;
+} fixture;
+
+static void expect_ok(const spate_context *ctx, spate_status status) {
+    if (status) print_error("%s\n", spate_message(ctx));
+    assert_int_equal(status, SPATE_OK);
+}
+
+static fixture open_scene(const char *words, int threads) {
+    fixture f;
+    spate_config config = spate_default_config();
+    config.threads = threads;
+    assert_int_equal(spate_open(&config, &f.ctx), SPATE_OK);
+    expect_ok(f.ctx,
+              spate_scene_parse(f.ctx, words, strlen(words), "test.yaml", ".", NULL, 0, &f.scene));
+    expect_ok(f.ctx, spate_simulation_create(f.scene, &f.sim));
+    return f;
+}
+
+static void close_scene(fixture *f) {
+    spate_simulation_free(f->sim);
+    spate_scene_free(f->scene);
+    spate_close(f->ctx);
+}
+
+static double quantity(fixture *f, const char *name) {
+    double value;
+    expect_ok(f->ctx, spate_simulation_quantity(f->sim, name, &value));
+    return value;
+}
+
+/* One particle, whose motion and mass the tests set by hand. */
+static const char one_scene[] =
+    "spate: 1\nname: one\ndimension: 2\ngravity: [1, -10]\n"
+    "domain: {origin: [-1, -1], size: [4, 4], dx: 0.25}\nduration: 1\nsolver: {type: mpm}\n"
+    "materials:\n  water: {model: liquid, density: 500, bulk_modulus: 1.0e4, gamma: 7}\n"
+    "bodies:\n  - {name: a, material: water, shape: {points: [[0.3, 0.4]]}}\n"
+    "colliders:\n  - {name: ball, shape: {sphere: {center: [2, 2], radius: 0.5}}}\n";
+
+static void test_one_particle(void **state) {
+    (void)state;
+    fixture f = open_scene(one_scene, 1);
+    real *record = f.sim->particles.motion;
+    f.sim->particles.mass[0] = 3;
+    record[0] = 1, record[1] = 2;
+    record[4] = (real)0.5, record[5] = (real)0.75; /* dx dv/dx */
+    record[8] = (real)0.125, record[9] = 1;        /* dx dv/dy */
+    f.sim->particles.dilation[0] = (real)-0.25;
+    assert_float_equal(quantity(&f, "particles"), 1, 0);
+    assert_float_equal(quantity(&f, "mass"), 3, 0);
+    assert_float_equal(quantity(&f, "momentum_x"), 3, 1e-12);
+    assert_float_equal(quantity(&f, "momentum_y"), 6, 1e-12);
+    assert_float_equal(quantity(&f, "momentum_z"), 0, 0);
+    /* m (x v_y - y v_x) + m dx^2 / 4 (C_yx - C_xy); without the last part it would be 0.6. */
+    double affine = 3 * 0.25 * 0.25 / 4 * (0.75 - 0.125) / 0.25;
+    assert_true(affine > 0.1);
+    assert_float_equal(quantity(&f, "angular_z"), 3 * (0.3 * 2 - 0.4 * 1) + affine, 1e-6);
+    assert_float_equal(quantity(&f, "angular_x"), 0, 0);
+    assert_float_equal(quantity(&f, "kinetic_energy"), 0.5 * 3 * 5, 1e-12);
+    assert_float_equal(quantity(&f, "potential_energy"), -3 * (1 * 0.3 - 10 * 0.4), 1e-5);
+    assert_float_equal(quantity(&f, "volume"), 3.0 / 500 * 0.75, 1e-9);
+    assert_float_equal(quantity(&f, "max_speed"), sqrt(5), 1e-7);
+    assert_float_equal(quantity(&f, "max_divergence"), (0.5 + 1) / 0.25, 1e-6);
+    double energy;
+    f.sim->type->stress(f.sim, 0, NULL, &energy, NULL);
+    assert_true(energy > 0);
+    assert_float_equal(quantity(&f, "elastic_energy"), energy * 3 / 500, 1e-9 * energy);
+    assert_true(isnan(quantity(&f, "iterations")));
+    close_scene(&f);
+}
+
+static void test_penetration(void **state) {
+    (void)state;
+    fixture f = open_scene(one_scene, 1);
+    assert_float_equal(quantity(&f, "penetration_count"), 0, 0);
+    assert_float_equal(quantity(&f, "penetration_max"), 0, 0);
+    const double rest[3] = {0};
+    assert_int_equal(simulation_add(f.sim, 0, (double[3]){2, 2.4, 0}, rest, 1e-3), SPATE_OK);
+    assert_int_equal(simulation_add(f.sim, 0, (double[3]){1.7, 2, 0}, rest, 1e-3), SPATE_OK);
+    assert_int_equal(simulation_add(f.sim, 0, (double[3]){2, 2.6, 0}, rest, 1e-3), SPATE_OK);
+    assert_float_equal(quantity(&f, "particles"), 4, 0);
+    assert_float_equal(quantity(&f, "penetration_count"), 2, 0);
+    assert_float_equal(quantity(&f, "penetration_max"), 0.2, 1e-6);
+    close_scene(&f);
+}
+
+static void test_free_fall(void **state) {
+    (void)state;
+    fixture f = open_scene(
+        "spate: 1\nname: fall\ndimension: 3\ngravity: [0, -9.81, 0]\n"
+        "domain: {size: [1, 2, 1], dx: 0.125}\nduration: 1\nsolver: {type: mpm, dt: 0.001}\n"
+        "materials:\n  water: {model: liquid, density: 1000, bulk_modulus: 1.0e3}\n"
+        "bodies:\n  - {name: a, material: water, shape: {sphere: {center: [0.5, 1.4, 0.5], radius: "
+        "0.2}},"
+        " velocity: [0.25, 0, 0], spin: [0, 0, 2]}\n",
+        2);
+    double mass = quantity(&f, "mass"), energy = quantity(&f, "potential_energy");
+    double turn = quantity(&f, "angular_z"), kinetic = quantity(&f, "kinetic_energy");
+    while (f.sim->time < 0.1) assert_int_equal(spate_simulation_step(f.sim, 0.1), SPATE_OK);
+    assert_float_equal(quantity(&f, "mass"), mass, 0);
+    assert_float_equal(quantity(&f, "momentum_y"), -mass * 9.81 * 0.1, 1e-5 * mass);
+    assert_float_equal(quantity(&f, "momentum_x"), mass * 0.25, 1e-5 * mass);
+    assert_float_equal(quantity(&f, "momentum_z"), 0, 1e-5 * mass);
+    /* The weight's moment about the origin: -m g x, with x = 0.5 + 0.25 t on the way. */
+    double moment = -mass * 9.81 * (0.5 * 0.1 + 0.25 * 0.1 * 0.1 / 2);
+    assert_float_equal(quantity(&f, "angular_z") - turn, moment, 5e-4 * fabs(moment));
+    /* What is lost in height is found in speed, but for what the transfer smooths. */
+    double gained = quantity(&f, "kinetic_energy") - kinetic;
+    assert_float_equal(gained, energy - quantity(&f, "potential_energy"), 0.05 * gained);
+    close_scene(&f);
+}
+
+static const char probe_scene[] =
+    "spate: 1\nname: probes\ndimension: 2\ndomain: {size: [4, 4], dx: 0.25}\nduration: 1\n"
+    "solver: {type: mpm}\n"
+    "materials:\n  water: {model: liquid, density: 1000, bulk_modulus: 1.0e4, gamma: 7}\n"
+    "bodies:\n"
+    "  - {name: a, material: water, shape: {points: [[1.0, 0.5], [1.05, 1.5], [1.3, 3.0]]}}\n"
+    "  - {name: b, material: water, shape: {points: [[3.0, 1.0]]}}\n"
+    "probes:\n"
+    "  - {name: right, extent: {of: a, axis: x, side: max}}\n"
+    "  - {name: left, extent: {of: a, axis: x, side: min}}\n"
+    "  - {name: level, height: {at: [1.0]}}\n"
+    "  - {name: dry, height: {at: [2.0]}}\n"
+    "  - {name: push, pressure: {at: [1.05, 1.4]}}\n"
+    "  - {name: nothing, pressure: {at: [2.0, 2.0]}}\n"
+    "  - {name: middle, center_of_mass: {of: a}}\n";
+
+static void test_probes(void **state) {
+    (void)state;
+    fixture f = open_scene(probe_scene, 1);
+    double radius = sqrt((double)f.sim->particles.mass[0] / 1000) / 2, p;
+    for (int64_t i = 0; i < 4; i++)
+        f.sim->particles.dilation[i] = f.sim->particles.id[i] == 1 ? (real)-0.125 : 0;
+    p = 1e4 / 7 * (pow(0.875, -7) - 1);
+    assert_float_equal(quantity(&f, "right"), 1.3 + radius, 1e-6); /* and not body b's 3.0 */
+    assert_float_equal(quantity(&f, "left"), 1.0 - radius, 1e-6);
+    assert_float_equal(quantity(&f, "level"), 1.5 + radius,
+                       1e-6); /* 1.3 is more than dx / 2 away */
+    assert_float_equal(quantity(&f, "dry"), 0, 0);
+    assert_float_equal(quantity(&f, "push"), p, 1e-3 * p);
+    assert_float_equal(quantity(&f, "nothing"), 0, 0);
+    assert_float_equal(quantity(&f, "middle_x"), (1 + 1.05 + 1.3) / 3, 1e-6);
+    assert_float_equal(quantity(&f, "middle_y"), (0.5 + 1.5 + 3) / 3, 1e-6);
+    close_scene(&f);
+}
+
+static void test_row_has_the_contracts_columns(void **state) {
+    (void)state;
+    static const char contract[] =
+        "frame,time,steps,dt,dt_limit,particles,mass,momentum_x,momentum_y,momentum_z,angular_x,"
+        "angular_y,angular_z,kinetic_energy,potential_energy,elastic_energy,volume,max_speed,"
+        "max_divergence,iterations,residual,penetration_max,penetration_count,wall_seconds";
+    fixture f = open_scene(probe_scene, 1);
+    statistics s;
+    text header = {.ctx = f.ctx}, row = {.ctx = f.ctx};
+    assert_int_equal(statistics_create(f.sim, &s), SPATE_OK);
+    assert_int_equal(statistics_evaluate(&s, 7, 1.5), SPATE_OK);
+    statistics_header(&s, &header);
+    statistics_row(&s, &row);
+    assert_memory_equal(header.data, contract, strlen(contract));
+    assert_non_null(strstr(header.data, ",right,left,level,dry,push,nothing,middle_x,middle_y\n"));
+    int commas = 0, row_commas = 0;
+    for (const char *c = header.data; *c; c++) commas += *c == ',';
+    for (const char *c = row.data; *c; c++) row_commas += *c == ',';
+    assert_int_equal(commas, row_commas);
+    assert_memory_equal(row.data, "7,0,0,", 6);
+    assert_non_null(strstr(row.data, ",,,0,0,1.500")); /* iterations and residual are empty */
+    text_free(&header);
+    text_free(&row);
+    statistics_free(&s);
+    close_scene(&f);
+}
+
+static void test_unknown_quantity(void **state) {
+    (void)state;
+    fixture f = open_scene(probe_scene, 1);
+    double value;
+    assert_int_equal(spate_simulation_quantity(f.sim, "kinetic", &value), SPATE_BAD_INPUT);
+    assert_non_null(strstr(spate_message(f.ctx), "'kinetic'"));
+    assert_int_equal(spate_simulation_quantity(f.sim, "dt_limit", &value), SPATE_BAD_INPUT);
+    close_scene(&f);
+}
+
+static void test_threads_do_not_matter(void **state) {
+    (void)state;
+    static const char words[] =
+        "spate: 1\nname: many\ndimension: 2\ndomain: {size: [2, 2], dx: 0.03125}\nduration: 1\n"
+        "solver: {type: mpm}\n"
+        "materials:\n  water: {model: liquid, density: 1000, bulk_modulus: 1.0e4}\n"
+        "bodies:\n  - {name: a, material: water, shape: {sphere: {center: [1, 1], radius: 0.7}},"
+        " sampling: jittered, spin: 3}\n"
+        "probes:\n  - {name: c, center_of_mass: {of: a}}\n";
+    double rows[2][64];
+    int count = 0;
+    for (int k = 0; k < 2; k++) {
+        fixture f = open_scene(words, k ? 3 : 1);
+        statistics s;
+        assert_int_equal(statistics_create(f.sim, &s), SPATE_OK);
+        assert_int_equal(statistics_evaluate(&s, 0, 0), SPATE_OK);
+        count = s.count;
+        assert_true(count < 64);
+        memcpy(rows[k], s.values, sizeof(double) * (size_t)count);
+        statistics_free(&s);
+        close_scene(&f);
+    }
+    assert_memory_equal(rows[0], rows[1], sizeof(double) * (size_t)count);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_one_particle),
+        cmocka_unit_test(test_penetration),
+        cmocka_unit_test(test_free_fall),
+        cmocka_unit_test(test_probes),
+        cmocka_unit_test(test_row_has_the_contracts_columns),
+        cmocka_unit_test(test_unknown_quantity),
+        cmocka_unit_test(test_threads_do_not_matter),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

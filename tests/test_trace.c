@@ -1,0 +1,181 @@
+/* Trace: what stands where in a 3D picture, the optics of water, the light on the floor. */
+#include "pictures.h"
+
+#include "output/trace.h"
+#include "output/world.h"
+
+static spate_scene cube_scene(spate_context *ctx) {
+    spate_scene s = {.ctx = ctx, .name = "cube", .dim = 3, .gravity = {0, -9.81, 0}, .fps = 25};
+    s.domain = (domain){.origin = {5, -1, 2}, .size = {1, 1, 1}, .dx = 0.1, .cells = {10, 10, 10}};
+    return s;
+}
+
+static void camera_sees_what_it_projects(void **state) {
+    spate_scene s = cube_scene(*state);
+    stage st;
+    assert_int_equal(stage_create(&s, 0, &st), SPATE_OK);
+    for (int given = 0; given <= 1; given++) {
+        s.camera = (camera){.given = given, .from = {7, 1, 5}, .to = {5.5, -0.5, 2.5}, .fov = 40};
+        view v = stage_view(&st, 320, 180);
+        for (int i = 0; i < 8; i++) {
+            v3 corner = v3_set((float)(i & 1), (float)(i >> 1 & 1), (float)(i >> 2));
+            float p[3];
+            assert_true(view_project(&v, corner, p));
+            ray r = view_ray(&v, p[0], p[1]);
+            assert_true(v3_length(ray_at(&r, p[2]) - corner) < 1e-3f);
+            if (!given) assert_true(p[0] > 0 && p[0] < 320 && p[1] > 0 && p[1] < 180);
+        }
+    }
+    /* The camera looks at its target: the middle of the picture. */
+    view v = stage_view(&st, 320, 180);
+    float p[3];
+    assert_true(view_project(&v, v3_splat(0.5f), p) && fabsf(p[0] - 160) < 0.1f &&
+                fabsf(p[1] - 90) < 0.1f);
+    assert_false(view_project(&v, v.from - v.forward, p));
+    stage_free(&st);
+}
+
+/* Gravity along -z turns the stage: z is up, and points come back as they went. */
+static void up_is_against_gravity(void **state) {
+    spate_scene s = cube_scene(*state);
+    s.gravity[1] = 0, s.gravity[2] = -9.81;
+    stage st;
+    assert_int_equal(stage_create(&s, 0, &st), SPATE_OK);
+    double x[3] = {5.25, -0.5, 2.75}, back[3];
+    v3 p = stage_from_scene(&st, x);
+    assert_true(fabsf(p[1] - 0.75f) < 1e-6f);
+    stage_to_scene(&st, p, back);
+    for (int a = 0; a < 3; a++) assert_true(fabs(back[a] - x[a]) < 1e-6);
+    stage_free(&st);
+}
+
+/* Snell: sin 30 / 1.33 inside; beyond 48.8 degrees light stays in the water. */
+static void water_bends_light(void **state) {
+    (void)state;
+    v3 n = v3_set(0, 1, 0), out, in = v3_set(0.5f, -sqrtf(0.75f), 0);
+    assert_true(world_refract(in, n, false, &out));
+    assert_true(fabsf(out[0] - 0.5f / 1.33f) < 1e-5f && out[1] < 0);
+    v3 back;
+    assert_true(world_refract(-out, n, true, &back));
+    assert_true(v3_length(back + in) < 1e-4f);
+    v3 steep = v3_unit(v3_set(1, 0.8f, 0));
+    assert_false(world_refract(steep, n, true, &out));
+    assert_true(fabsf(out[1] + steep[1]) < 1e-5f && fabsf(out[0] - steep[0]) < 1e-5f);
+    assert_true(world_fresnel(1) < 0.021f && world_fresnel(0) > 0.999f);
+}
+
+static const rgb red = {0.8f, 0.05f, 0.05f};
+
+/* A cluster of matt balls around a point; its neighbours stay as they were without it. */
+static void matt_balls_are_where_they_are(void **state) {
+    spate_context *ctx = *state;
+    spate_scene s = cube_scene(ctx);
+    stage st;
+    picture p, empty;
+    assert_int_equal(stage_create(&s, 0, &st), SPATE_OK);
+    assert_int_equal(picture_create(ctx, 160, 90, &p), SPATE_OK);
+    assert_int_equal(picture_create(ctx, 160, 90, &empty), SPATE_OK);
+    v3 cluster[64];
+    rgb colours[64];
+    for (int i = 0; i < 64; i++) {
+        cluster[i] = v3_set(0.3f + 0.04f * (float)(i % 4), 0.6f + 0.04f * (float)(i / 4 % 4),
+                            0.6f + 0.04f * (float)(i / 16));
+        cluster[i][3] = 0.02f;
+        colours[i] = red;
+    }
+    trace_input in = {.stage = &st, .samples = 2};
+    assert_int_equal(trace_picture(ctx, &in, &empty), SPATE_OK);
+    in.matt = cluster, in.matt_colour = colours, in.matt_count = 64, in.matt_radius = 0.02f;
+    assert_int_equal(trace_picture(ctx, &in, &p), SPATE_OK);
+    view v = stage_view(&st, 160, 90);
+    float at[3], beside[3];
+    assert_true(view_project(&v, v3_set(0.36f, 0.66f, 0.66f), at));
+    assert_true(view_project(&v, v3_set(0.9f, 0.9f, 0.66f), beside));
+    rgb hit_pixel = p.pixels[(int)at[1] * 160 + (int)at[0]],
+        none = empty.pixels[(int)at[1] * 160 + (int)at[0]];
+    assert_true(hit_pixel.r > 4 * hit_pixel.g && hit_pixel.r > 0.05f);
+    assert_true(none.r < 1.3f * none.g);
+    rgb free_pixel = p.pixels[(int)beside[1] * 160 + (int)beside[0]];
+    assert_memory_equal(&free_pixel, &empty.pixels[(int)beside[1] * 160 + (int)beside[0]],
+                        sizeof(rgb));
+    picture_free(ctx, &p);
+    picture_free(ctx, &empty);
+    stage_free(&st);
+}
+
+static v3 pool_of_water[30 * 10 * 30];
+
+static int64_t make_pool(void) {
+    int64_t n = 0;
+    for (int i = 0; i < 30 * 10 * 30; i++)
+        pool_of_water[n++] =
+            v3_set(((float)(i % 30) + 0.5f) / 30, ((float)(i / 30 % 10) + 0.5f) / 30,
+                   ((float)(i / 300) + 0.5f) / 30);
+    return n;
+}
+
+/* A pool is bluer than the empty floor, and the same for every number of threads. */
+static void water_is_blue(void **state) {
+    spate_context *ctx = *state, *alone;
+    spate_config config = spate_default_config();
+    config.threads = 1;
+    assert_int_equal(spate_open(&config, &alone), SPATE_OK);
+    spate_scene s = cube_scene(ctx);
+    stage st;
+    picture p, again;
+    assert_int_equal(stage_create(&s, 0, &st), SPATE_OK);
+    assert_int_equal(picture_create(ctx, 96, 64, &p), SPATE_OK);
+    assert_int_equal(picture_create(alone, 96, 64, &again), SPATE_OK);
+    trace_input in = {
+        .stage = &st, .samples = 2, .liquid = pool_of_water, .liquid_radius = 0.5f / 30};
+    in.liquid_count = make_pool();
+    assert_int_equal(trace_picture(ctx, &in, &p), SPATE_OK);
+    assert_int_equal(trace_picture(alone, &in, &again), SPATE_OK);
+    assert_memory_equal(p.pixels, again.pixels, 96 * 64 * sizeof(rgb));
+    view v = stage_view(&st, 96, 64);
+    float at[3];
+    assert_true(view_project(&v, v3_set(0.5f, 0.33f, 0.5f), at));
+    rgb wet = p.pixels[(int)at[1] * 96 + (int)at[0]], dry = p.pixels[62 * 96 + 3];
+    assert_true(wet.b > 1.5f * wet.r);
+    assert_true(dry.b < 1.2f * dry.r);
+    picture_free(ctx, &p);
+    picture_free(alone, &again);
+    stage_free(&st);
+    spate_close(alone);
+}
+
+/* Light is neither made nor lost: shade where a ball stands, full light on open floor. */
+static void floor_is_lit_and_shaded(void **state) {
+    spate_context *ctx = *state;
+    spate_scene s = cube_scene(ctx);
+    stage st;
+    assert_int_equal(stage_create(&s, 0, &st), SPATE_OK);
+    world w = {
+        .ctx = ctx, .stage = &st, .sun = v3_unit(v3_set(0.2f, 1, 0)), .tiny = 1e-4f, .texels = 256};
+    v3 ball = {0.5f, 0.5f, 0.5f, 0.2f};
+    assert_int_equal(balls_create(ctx, &ball, 1, &w.balls), SPATE_OK);
+    assert_int_equal(light_create(&w, NULL, 0, &ball, 1), SPATE_OK);
+    v3 sun;
+    float sky;
+    light_at(&w, 0.4f, 0.5f, &sun, &sky); /* 0.5 - 0.2 * 0.5: where the shadow falls */
+    assert_true(sun[0] < 0.02f && sky < 1);
+    light_at(&w, 0.75f, 0.5f, &sun, &sky);
+    assert_true(fabsf(sun[0] - 1) < 0.02f);
+    light_at(&w, 100, -100, &sun, &sky);
+    assert_true(sun[0] == 1 && sky == 1);
+    light_free(&w);
+    balls_free(w.balls);
+    stage_free(&st);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(camera_sees_what_it_projects),
+        cmocka_unit_test(up_is_against_gravity),
+        cmocka_unit_test(water_bends_light),
+        cmocka_unit_test(matt_balls_are_where_they_are),
+        cmocka_unit_test(water_is_blue),
+        cmocka_unit_test(floor_is_lit_and_shaded),
+    };
+    return cmocka_run_group_tests(tests, open_all, close_all);
+}
