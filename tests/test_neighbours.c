@@ -103,7 +103,7 @@ static void test_random_points(void **state) {
     (void)state;
     for (int dim = 2; dim <= 3; dim++) {
         static const double radii[] = {0.02, 0.11, 0.37, 5};
-        cloud c = random_cloud(dim, 1500, -0.4, 1);
+        cloud c = random_cloud(dim, 800, -0.4, 1);
         for (int r = 0; r < COUNT_OF(radii); r++) {
             int64_t pairs = check_cloud(&c, radii[r]);
             if (radii[r] == 5) assert_int_equal(pairs, c.count * (c.count - 1));
@@ -111,7 +111,7 @@ static void test_random_points(void **state) {
         /* The mean number of an even spread, less what the sides cut off. */
         double inside = dim == 2 ? 3.14159 * 0.11 * 0.11 : 4.18879 * 0.11 * 0.11 * 0.11;
         double each = (double)check_cloud(&c, 0.11) / (double)c.count;
-        assert_true(each < 1.02 * inside * 1500 && each > 0.8 * inside * 1500);
+        assert_true(each < 1.02 * inside * 800 && each > 0.8 * inside * 800);
         cloud_free(&c);
     }
 }
@@ -137,13 +137,13 @@ static void test_points_on_cell_borders(void **state) {
 
 static void test_duplicates(void **state) {
     (void)state;
-    cloud c = random_cloud(3, 600, 0, 1);
-    for (int64_t i = 300; i < 600; i++)
+    cloud c = random_cloud(3, 400, 0, 1);
+    for (int64_t i = 200; i < 400; i++)
         for (int a = 0; a < 3; a++) c.x[a][i] = c.x[a][i % 7];
-    assert_true(check_cloud(&c, 1e-4) >= 300 * 42);
+    assert_true(check_cloud(&c, 1e-4) >= 200 * 27);
     for (int64_t i = 0; i < c.count; i++)
         for (int a = 0; a < 3; a++) c.x[a][i] = (real)0.1;
-    assert_int_equal(check_cloud(&c, 0.5), 600 * 599);
+    assert_int_equal(check_cloud(&c, 0.5), 400 * 399);
     cloud_free(&c);
 }
 
@@ -161,8 +161,8 @@ static void test_empty_and_single(void **state) {
 static void test_far_outliers(void **state) {
     (void)state;
     for (int dim = 2; dim <= 3; dim++) {
-        cloud c = random_cloud(dim, 1000, 0, 1);
-        assert_true(check_cloud(&c, 0.1) > 1000);
+        cloud c = random_cloud(dim, 600, 0, 1);
+        assert_true(check_cloud(&c, 0.1) > 500);
         static const double far[] = {1e3, 9e4, 1e9, 1e30};
         for (int f = 0; f < COUNT_OF(far); f++) {
             c.x[0][17] = (real)-far[f];
@@ -185,19 +185,19 @@ static void test_far_outliers(void **state) {
 /* A diagonal: as many occupied slabs along each axis as points. */
 static void test_thin_clouds(void **state) {
     (void)state;
-    cloud c = cloud_of(3, 1200);
+    cloud c = cloud_of(3, 500);
     for (int64_t i = 0; i < c.count; i++)
-        for (int a = 0; a < 3; a++) c.x[a][i] = (real)((double)(i * 7 % 1200) * (a == 1 ? -1 : 1));
-    assert_int_equal(check_cloud(&c, 1.8), 2 * 1199);
+        for (int a = 0; a < 3; a++) c.x[a][i] = (real)((double)(i * 7 % 500) * (a == 1 ? -1 : 1));
+    assert_int_equal(check_cloud(&c, 1.8), 2 * 499);
     assert_int_equal(check_cloud(&c, 1.7), 0);
     for (int64_t i = 0; i < c.count; i++) c.x[0][i] = c.x[1][i] = 4;
-    assert_int_equal(check_cloud(&c, 2.5), 4 * 1200 - 6);
+    assert_int_equal(check_cloud(&c, 2.5), 4 * 500 - 6);
     cloud_free(&c);
 }
 
 static void test_threads_make_the_same_lists(void **state) {
     (void)state;
-    cloud c = random_cloud(3, 40000, 0, 1);
+    cloud c = random_cloud(3, 36000, 0, 1);
     int64_t *first = NULL;
     int32_t *list = NULL;
     for (int t = 0; t < COUNT_OF(thread_counts); t++) {

@@ -452,8 +452,9 @@ static spate_status fill_simulation(reading *r, spate_simulation *sim) {
     TRY(read_blocks(r, sim));
     TRY(read_raw(r, "sources", (size_t)sim->scene->source_count * sizeof *sources, sources));
     for (int i = 0; i < sim->scene->source_count; i++)
-        if (!isfinite(sources[i].shift[0] + sources[i].shift[1] + sources[i].shift[2]))
-            return fail_damaged(r, "impossible values in block ", "sources");
+        for (int a = 0; a < 3; a++)
+            if (!isfinite(sources[i].shift[a]) || !isfinite(sources[i].motion[a]))
+                return fail_damaged(r, "impossible values in block ", "sources");
     set_scalars(sim, &numbers);
     boundary_move(&sim->boundary, sim->time);
     TRY(sim->type->create(sim));

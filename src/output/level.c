@@ -146,7 +146,7 @@ static void restore_drops(const level_job *job, int64_t count) {
     float ball = fmaxf(0.8f * job->radius, 0.85f * l->cell);
     for (int64_t i = 0; i < count; i++) {
         v3 x = job->centers[i], g = (x - l->corner) / v3_splat(l->cell);
-        if (level_value(l, x) < -0.35f * ball) continue;
+        if (level_value(l, x) < -0.1f * ball) continue;
         for (int k = 0; k < 64; k++) {
             int p[3] = {(int)g[0] - 1 + (k & 3), (int)g[1] - 1 + (k >> 2 & 3),
                         (int)g[2] - 1 + (k >> 4)};
@@ -226,10 +226,27 @@ static spate_status take_job(level_job *job, int64_t count) {
                : SPATE_OUT_OF_MEMORY;
 }
 
-spate_status level_create(spate_context *ctx, const v3 *centers, int64_t count, float half_spacing,
-                          float radius, v3 min, v3 max, level *out) {
-    *out = (level){.ctx = ctx, .min = min, .max = max};
-    if (!count) return SPATE_OK;
+/* Adds the mirror image of every particle within `reach` of a wall; corners come out of the order.
+ */
+static spate_status mirror_at_walls(const level *l, float reach, v3 **list, int64_t *capacity,
+                                    int64_t *count) {
+    for (int side = 0; side < 6; side++) {
+        int axis = side / 2;
+        float wall = side % 2 ? l->max[axis] : l->min[axis];
+        for (int64_t i = 0, n = *count; i < n; i++) {
+            v3 x = (*list)[i];
+            if (fabsf(x[axis] - wall) > reach) continue;
+            TRY(GROW(l->ctx, *list, *capacity, *count + 1));
+            x[axis] = 2 * wall - x[axis];
+            (*list)[(*count)++] = x;
+        }
+    }
+    return SPATE_OK;
+}
+
+static spate_status build(level *out, const v3 *centers, int64_t count, float half_spacing,
+                          float radius, bool drops) {
+    spate_context *ctx = out->ctx;
     level_job job = {.l = out, .centers = centers};
     out->cell = 1.5f * half_spacing;
     place_grid(out, centers, count, 4 * half_spacing);
@@ -247,7 +264,7 @@ spate_status level_create(spate_context *ctx, const v3 *centers, int64_t count, 
             parallel_for(ctx->pool, out->points[2], 4, smooth_layers, &job);
             parallel_for(ctx->pool, out->points[1], 4, smooth_columns, &job);
         }
-        restore_drops(&job, count);
+        if (drops) restore_drops(&job, count);
         parallel_for(ctx->pool, out->bricks[2], 2, mark_bricks, &job);
         spread_sides(out, 1);
         spread_sides(out, -1);
@@ -257,6 +274,23 @@ spate_status level_create(spate_context *ctx, const v3 *centers, int64_t count, 
     give(ctx, job.sums);
     give(ctx, job.rows);
     if (status != SPATE_OK) level_free(out);
+    return status;
+}
+
+spate_status level_create(spate_context *ctx, const v3 *centers, int64_t count, float half_spacing,
+                          float radius, v3 min, v3 max, level *out) {
+    *out = (level){.ctx = ctx, .min = min, .max = max};
+    if (!count) return SPATE_OK;
+    if (!isfinite(min[0])) return build(out, centers, count, half_spacing, radius, false);
+    int64_t all = count, capacity = 0;
+    v3 *list = NULL;
+    spate_status status;
+    TRY_OR_DONE(status, GROW(ctx, list, capacity, count));
+    memcpy(list, centers, (size_t)count * sizeof *list);
+    TRY_OR_DONE(status, mirror_at_walls(out, 4 * half_spacing, &list, &capacity, &all));
+    status = build(out, list, all, half_spacing, radius, true);
+done:
+    give(ctx, list);
     return status;
 }
 

@@ -27,7 +27,9 @@ typedef struct level {
 enum { LEVEL_BRICK = 3 };
 
 /* A surface at about `radius` from the outermost of `centers` (x, y, z), which are about two
- * `half_spacing` apart. */
+ * `half_spacing` apart. A finite box stands for walls around a liquid: particles near them are
+ * mirrored, so that the surface meets the walls square, and single drops are kept from being
+ * smoothed away. */
 spate_status level_create(spate_context *ctx, const v3 *centers, int64_t count, float half_spacing,
                           float radius, v3 min, v3 max, level *out);
 void level_free(level *l);

@@ -24,15 +24,16 @@ typedef struct cast {
     v3 *liquid, *matt;
     rgb *matt_colour;
     int64_t liquid_count, matt_count;
-    double liquid_radius; /* mean */
+    double liquid_radius, matt_radius; /* mean */
+    bool smooth;                       /* all that is matt is elastic */
 } cast;
 
-static bool is_liquid(const shades *s, const snapshot_array *materials, int64_t i) {
-    if (!shades_by_material(s)) return false;
+/* The name of a particle's material model, "" when it is coloured by an attribute anyway. */
+static const char *model_of(const shades *s, const snapshot_array *materials, int64_t i) {
     double m = materials ? snapshot_value(materials, i, 0) : 0;
-    if (!(m >= 0 && m < s->scene->material_count)) return false;
+    if (!shades_by_material(s) || !(m >= 0 && m < s->scene->material_count)) return "";
     const material_type *type = s->scene->materials[(int)m].type;
-    return type && !strcmp(type->name, "liquid");
+    return type ? type->name : "";
 }
 
 static spate_status fill_cast(const shades *s, const stage *st, const snapshot *frame,
@@ -48,6 +49,9 @@ static spate_status fill_cast(const shades *s, const stage *st, const snapshot *
     const snapshot_array *x = &frame->arrays[0], *size = snapshot_find(frame, "pscale");
     const snapshot_array *materials = snapshot_find(frame, "material");
     double far = 100 * (double)v3_length(st->size);
+    /* Bodies read as one piece, single values as particles. */
+    double swell = shades_by_material(s) ? 1.3 : 1.1;
+    c->smooth = true;
     for (int64_t i = 0; i < frame->count; i++) {
         double world[3] = {snapshot_value(x, i, 0), snapshot_value(x, i, 1),
                            snapshot_value(x, i, 2)};
@@ -55,16 +59,20 @@ static spate_status fill_cast(const shades *s, const stage *st, const snapshot *
         v3 at = stage_from_scene(st, world);
         /* What is not a number, or far out of the picture, would only spoil the rest. */
         if (!((double)v3_length(at) < far) || !(radius > 0 && radius < far)) continue;
-        if (is_liquid(s, materials, i)) {
+        const char *model = model_of(s, materials, i);
+        if (!strcmp(model, "liquid")) {
             c->liquid[c->liquid_count++] = at;
             c->liquid_radius += radius;
         } else {
-            at[3] = (float)radius;
+            at[3] = (float)(radius * swell);
+            c->matt_radius += radius;
+            c->smooth &= !strcmp(model, "neo_hookean");
             c->matt_colour[c->matt_count] = shades_colour(s, materials, &by, i);
             c->matt[c->matt_count++] = at;
         }
     }
     if (c->liquid_count) c->liquid_radius /= (double)c->liquid_count;
+    if (c->matt_count) c->matt_radius /= (double)c->matt_count;
     return SPATE_OK;
 }
 
@@ -76,8 +84,16 @@ static spate_status solid_picture(const shades *s, const snapshot *frame, const 
     spate_status status;
     TRY_OR_DONE(status, stage_create(s->scene, time, &st));
     TRY_OR_DONE(status, fill_cast(s, &st, frame, file, &c));
-    trace_input in = {&st,    c.liquid,      c.liquid_count, (float)c.liquid_radius,
-                      c.matt, c.matt_colour, c.matt_count,   samples};
+    trace_input in = {.stage = &st,
+                      .liquid = c.liquid,
+                      .liquid_count = c.liquid_count,
+                      .liquid_radius = (float)c.liquid_radius,
+                      .matt = c.matt,
+                      .matt_colour = c.matt_colour,
+                      .matt_count = c.matt_count,
+                      .matt_radius = (float)c.matt_radius,
+                      .matt_smooth = c.smooth,
+                      .samples = samples};
     TRY_OR_DONE(status, trace_picture(ctx, &in, out));
     shades_caption(s, time, out);
 done:

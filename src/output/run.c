@@ -310,7 +310,9 @@ static void start_clock(run *r) {
 /* Everything that can be wrong with the scene is known before the folder is touched. */
 static spate_status begin_new(run *r) {
     int64_t rows;
+    spate_scene_summary told; /* it gives the warnings: thin colliders, bodies that reach out */
     TRY(run_folder_check(r->ctx, r->folder, r->options->force));
+    TRY(spate_scene_summarise(r->scene, &told));
     TRY(spate_simulation_create(r->scene, &r->sim));
     start_clock(r);
     TRY(file_make_folder(r->ctx, r->folder));

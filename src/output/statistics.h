@@ -19,12 +19,14 @@
 #include "solver/solver.h"
 
 /* The columns every run has, in the file's order. */
-#define STATISTICS_COLUMNS(X)                                                                      \
-    X(frame)                                                                                       \
-    X(time) X(steps) X(dt) X(dt_limit) X(particles) X(mass) X(momentum_x) X(momentum_y)            \
-        X(momentum_z) X(angular_x) X(angular_y) X(angular_z) X(kinetic_energy) X(potential_energy) \
-            X(elastic_energy) X(volume) X(max_speed) X(max_divergence) X(iterations) X(residual)   \
-                X(penetration_max) X(penetration_count) X(wall_seconds)
+/* clang-format off */
+#define STATISTICS_COLUMNS(X)                                                        \
+    X(frame) X(time) X(steps) X(dt) X(dt_limit) X(particles) X(mass)                 \
+    X(momentum_x) X(momentum_y) X(momentum_z) X(angular_x) X(angular_y) X(angular_z) \
+    X(kinetic_energy) X(potential_energy) X(elastic_energy) X(volume)                \
+    X(max_speed) X(max_divergence) X(iterations) X(residual)                         \
+    X(penetration_max) X(penetration_count) X(wall_seconds)
+/* clang-format on */
 
 typedef enum statistics_column {
 #define X(name) COLUMN_##name,

@@ -72,9 +72,17 @@ static v3 matt_colour(const trace_job *job, v3 x, v3 n, v3 paint, float open) {
     return paint * (around + sun * v3_splat(lit) * v3_set(0.80f, 0.77f, 0.71f));
 }
 
+/* The sun mirrored in a skin that is smooth. */
+static v3 shine(const world *w, v3 along, v3 n) {
+    v3 mirrored = along - n * v3_splat(2 * v3_dot(along, n));
+    float s = v3_dot(mirrored, w->sun);
+    return v3_splat(s > 0 ? 0.35f * powf(s, 80) + 0.10f * powf(s, 12) : 0);
+}
+
 static v3 ball_colour(const trace_job *job, const ray *r, const hit *h) {
-    const level *l = &job->world.matt;
-    v3 x = ray_at(r, h->t), n = h->normal, smooth = level_normal(l, x);
+    const world *w = &job->world;
+    const level *l = &w->matt;
+    v3 x = ray_at(r, h->t), n = h->normal, smooth = w->smooth ? n : level_normal(l, x);
     if (v3_dot(smooth, smooth) > 0.5f && v3_dot(smooth, n) > -0.3f)
         n = v3_unit(n * v3_splat(0.3f) + smooth * v3_splat(0.7f));
     /* Hollows are darker: there the surface is near again a little way out. */
@@ -84,7 +92,9 @@ static v3 ball_colour(const trace_job *job, const ray *r, const hit *h) {
         open -= 0.22f * unit_clamp(1 - v / min_of(d, l->outside));
     }
     rgb c = job->in->matt_colour[h->which];
-    return matt_colour(job, x, n, v3_set(c.r, c.g, c.b), max_of(open, 0.25f));
+    v3 off = w->smooth ? n * v3_splat(l->cell) : v3_splat(0);
+    v3 colour = matt_colour(job, x + off, n, v3_set(c.r, c.g, c.b), max_of(open, 0.25f));
+    return w->smooth ? colour + shine(w, r->along, n) : colour;
 }
 
 static v3 thing_colour(const trace_job *job, world_thing thing, const ray *r, const hit *h,
@@ -261,11 +271,11 @@ static spate_status prepare(spate_context *ctx, trace_job *job) {
     w->texels = 48 + job->view.width * 5 / 16;
     /* Clear in a thin sheet, blue through the whole of the domain. */
     w->absorb = v3_set(4.2f, 1.45f, 0.62f) * v3_splat(1 / cbrtf(size[0] * size[1] * size[2]));
-    float mean = 0;
-    for (int64_t i = 0; i < in->matt_count; i++) mean += in->matt[i][3] / (float)in->matt_count;
     TRY(level_create(ctx, in->liquid, in->liquid_count, in->liquid_radius, 1.6f * in->liquid_radius,
                      zero, size, &w->liquid));
-    TRY(level_create(ctx, in->matt, in->matt_count, mean, mean, v3_splat(-INFINITY),
+    w->smooth = in->matt_smooth;
+    float skin = in->matt_radius * (w->smooth ? 1.4f : 1);
+    TRY(level_create(ctx, in->matt, in->matt_count, in->matt_radius, skin, v3_splat(-INFINITY),
                      v3_splat(INFINITY), &w->matt));
     TRY(balls_create(ctx, in->matt, in->matt_count, &w->balls));
     return light_create(w, in->liquid, in->liquid_count, in->matt, in->matt_count);

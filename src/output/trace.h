@@ -19,7 +19,9 @@ typedef struct trace_input {
     const v3 *matt;      /* x, y, z, radius of all others */
     const rgb *matt_colour;
     int64_t matt_count;
-    int samples; /* rays a pixel where the picture has edges */
+    float matt_radius; /* pscale of these */
+    bool matt_smooth;  /* drawn as bodies with a smooth skin, not as balls */
+    int samples;       /* rays a pixel where the picture has edges */
 } trace_input;
 
 spate_status trace_picture(spate_context *ctx, const trace_input *in, picture *out);

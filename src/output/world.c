@@ -3,6 +3,23 @@
 
 static const float water_index = 1.33f;
 
+/* The skin around matt particles; `which` is the particle right under it. */
+static hit skin_hit(const world *w, const ray *r, float near, float far) {
+    /* A ray that starts under the skin has just left it. */
+    if (level_value(&w->matt, ray_at(r, near)) < 0) return (hit){0};
+    hit h = level_cross(&w->matt, r, near, far, false);
+    if (!h.met) return h;
+    ray in = {ray_at(r, h.t), -h.normal};
+    hit ball = balls_hit(w->balls, &in, 0, 6 * w->matt.cell);
+    if (!ball.met) ball = balls_hit(w->balls, r, h.t, h.t + 6 * w->matt.cell);
+    h.which = ball.met ? ball.which : 0;
+    return h;
+}
+
+static hit matt_hit(const world *w, const ray *r, float near, float far) {
+    return w->smooth ? skin_hit(w, r, near, far) : balls_hit(w->balls, r, near, far);
+}
+
 world_thing world_hit(const world *w, const ray *r, float near, hit *out) {
     world_thing thing = THING_SKY;
     *out = (hit){.t = INFINITY};
@@ -12,7 +29,7 @@ world_thing world_hit(const world *w, const ray *r, float near, hit *out) {
     }
     hit h = stage_hit(w->stage, r, near, out->t);
     if (h.met) thing = THING_COLLIDER, *out = h;
-    h = balls_hit(w->balls, r, near, out->t);
+    h = matt_hit(w, r, near, out->t);
     if (h.met) thing = THING_BALL, *out = h;
     return thing;
 }

@@ -22,10 +22,11 @@ typedef struct world {
     const stage *stage;
     level liquid, matt;
     balls *balls;
-    v3 absorb;  /* of the liquid, per length and colour */
-    v3 sun;     /* towards it, unit */
-    float tiny; /* a step off a surface */
-    int texels; /* along the longer side of the floor's light map */
+    bool smooth; /* matt particles are met at their common skin instead of one by one */
+    v3 absorb;   /* of the liquid, per length and colour */
+    v3 sun;      /* towards it, unit */
+    float tiny;  /* a step off a surface */
+    int texels;  /* along the longer side of the floor's light map */
     light_map light;
 } world;
 

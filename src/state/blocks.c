@@ -476,27 +476,37 @@ spate_status blocks_sort(blocks *b, particles *p, scratch *memory, pool *threads
     size_t count = (size_t)p->count + 1, old = (size_t)b->occupied_count + 1;
     size_t fresh = (size_t)b->pending_count + 1;
     sorter s = {.b = b, .p = p, .threads = threads};
-    s.code = scratch_take(memory, "sort codes", count, sizeof *s.code);
-    s.moves = scratch_take(memory, "sort moves", old, sizeof *s.moves);
-    s.target = scratch_take(memory, "sort targets", old, sizeof *s.target);
-    s.ranges = scratch_take(memory, "sort ranges", 2 * old, sizeof *s.ranges);
-    s.pending_target = scratch_take(memory, "sort new blocks", fresh, sizeof *s.pending_target);
-    s.pending_place = scratch_take(memory, "sort new places", fresh, sizeof *s.pending_place);
-    s.order = scratch_take(memory, "sort order", count, sizeof *s.order);
-    s.other = scratch_take(memory, "sort order by cell", count, sizeof *s.other);
-    spate_status status = SPATE_OUT_OF_MEMORY;
+    const struct {
+        const char *name;
+        void **to;
+        size_t count, size;
+    } needs[] = {
+        {"sort codes", (void **)&s.code, count, sizeof *s.code},
+        {"sort moves", (void **)&s.moves, old, sizeof *s.moves},
+        {"sort targets", (void **)&s.target, old, sizeof *s.target},
+        {"sort ranges", (void **)&s.ranges, 2 * old, sizeof *s.ranges},
+        {"sort new blocks", (void **)&s.pending_target, fresh, sizeof *s.pending_target},
+        {"sort new places", (void **)&s.pending_place, fresh, sizeof *s.pending_place},
+        {"sort order", (void **)&s.order, count, sizeof *s.order},
+        {"sort order by cell", (void **)&s.other, count, sizeof *s.other},
+    };
+    spate_status status = reserve_spare(b, p);
+    int taken = 0;
     *lost = -1;
-    if (s.code && s.moves && s.target && s.ranges && s.pending_target && s.pending_place &&
-        s.order && s.other && (status = reserve_spare(b, p)) == SPATE_OK) {
+    for (; taken < COUNT_OF(needs) && !status; taken++) {
+        *needs[taken].to =
+            scratch_take(memory, needs[taken].name, needs[taken].count, needs[taken].size);
+        if (*needs[taken].to) continue;
+        status = SPATE_OUT_OF_MEMORY;
+        break;
+    }
+    if (!status) {
         for (int w = 0; w < COUNT_OF(s.lost); w++) s.lost[w] = -1;
         parallel_for(threads, b->occupied_count, SORT_GRAIN, classify, &s);
         for (int w = 0; w < COUNT_OF(s.lost); w++)
             if (s.lost[w] >= 0 && (*lost < 0 || s.lost[w] < *lost)) *lost = s.lost[w];
         if (*lost < 0) status = rebuild(&s);
     }
-    const char *const names[] = {"sort codes",  "sort moves",        "sort targets",
-                                 "sort ranges", "sort new blocks",   "sort new places",
-                                 "sort order",  "sort order by cell"};
-    for (int i = 0; i < COUNT_OF(names); i++) scratch_give(memory, names[i]);
+    while (taken > 0) scratch_give(memory, needs[--taken].name);
     return status;
 }

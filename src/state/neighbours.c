@@ -155,7 +155,7 @@ static void scatter_digits(void *data, int64_t begin, int64_t end, int worker) {
 static void sort_points(build *b) {
     neighbours *n = b->n;
     int64_t chunks = (n->count + SORT_CHUNK - 1) / SORT_CHUNK;
-    for (b->shift = 0; b->last_key >> b->shift; b->shift += DIGIT_BITS) {
+    for (b->shift = 0; b->shift < 64 && b->last_key >> b->shift; b->shift += DIGIT_BITS) {
         b->from_keys = n->keys, b->to_keys = n->cell_key;
         b->from_order = n->order, b->to_order = n->other_order;
         parallel_for(b->threads, n->count, SORT_CHUNK, count_digits, b);
@@ -341,12 +341,12 @@ static spate_status place_lists(neighbours *n) {
         total += here;
     }
     n->first[n->count] = total;
-    if (total <= n->list_capacity) return SPATE_OK;
+    if (n->list && total <= n->list_capacity) return SPATE_OK;
     give(n->ctx, n->list);
     n->list_capacity = 0;
-    n->list = take(n->ctx, (size_t)(total + total / 8), sizeof *n->list);
+    n->list = take(n->ctx, (size_t)(total + total / 8 + 1), sizeof *n->list);
     if (!n->list) return SPATE_OUT_OF_MEMORY;
-    n->list_capacity = total + total / 8;
+    n->list_capacity = total + total / 8 + 1;
     return SPATE_OK;
 }
 

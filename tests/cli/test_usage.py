@@ -2,6 +2,7 @@
 import json
 import os
 import pathlib
+import re
 
 from common import COMMAND, Case, ROOT, SCENES, main, run_json, spate
 
@@ -20,7 +21,7 @@ class Usage(Case):
                 self.assertTrue(result.stdout.startswith(f"usage: spate {command}"))
         version = spate("--version").stdout
         header = (ROOT / "include" / "spate" / "spate.h").read_text()
-        self.assertIn(f'#define SPATE_VERSION "{version.split()[1]}"', header)
+        self.assertRegex(header, rf'#define SPATE_VERSION +"{re.escape(version.split()[1])}"')
 
     def test_mistakes_exit_with_2(self):
         scene = SCENES / "drop2d.yaml"

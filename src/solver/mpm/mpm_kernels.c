@@ -226,20 +226,46 @@ typedef struct overlap {
 
 static const overlap overlaps[3] = {{0, 3, 5}, {0, 4, 1}, {3, 1, 0}};
 
-/* Adds what the neighbour at offset (x, y, z) in 0..2 has for this block's nodes. The neighbour at
- * -1 holds the block's first three nodes in the end of its tile, the one at +1 only the last. */
-INLINE void add_tile(real *sum, const real *tile, const int offset[3], int dim) {
-    overlap x = overlaps[offset[0]], y = overlaps[offset[1]], z = overlaps[offset[dim - 1]];
+/* Adds what the neighbour at offsets x, y, z (0, 1, 2 for before, here, after) has for this block's
+ * nodes: the one before holds the first three in the end of its tile, the one after only the last.
+ * z, along the rows, is a literal. */
+INLINE void add_tile(real *sum, const real *tile, int offset_x, int offset_y, int offset_z,
+                     int dim) {
+    overlap x = overlaps[offset_x], y = overlaps[offset_y];
     if (dim == 2) y = (overlap){0, 1, 0};
     for (int i = 0; i < x.count; i++)
         for (int j = 0; j < y.count; j++) {
             int to = dim == 2 ? x.from + i : (x.from + i) * BLOCK_EDGE + y.from + j;
             int from = dim == 2 ? x.tile + i : (x.tile + i) * TILE_EDGE + y.tile + j;
-            real *row = sum + (to * BLOCK_EDGE + z.from) * 4;
-            const real *part = tile + (from * TILE_EDGE + z.tile) * 4;
-            for (int k = 0; k < z.count; k++)
-                quad_store(row + 4 * k, quad_load(row + 4 * k) + quad_load(part + 4 * k));
+            real *row = sum + to * BLOCK_EDGE * 4;
+            const real *part = tile + from * TILE_EDGE * 4;
+            if (offset_z == 0) {
+                wide_store(row, wide_load(row) + wide_load(part + 5 * 4));
+                quad_store(row + 8, quad_load(row + 8) + quad_load(part + 7 * 4));
+            } else if (offset_z == 1) {
+                wide_store(row, wide_load(row) + wide_load(part + 4));
+                wide_store(row + 8, wide_load(row + 8) + wide_load(part + 3 * 4));
+            } else
+                quad_store(row + 12, quad_load(row + 12) + quad_load(part));
         }
+}
+
+/* Adds up all tiles that hold a part of the block. */
+INLINE void add_tiles(const mpm *m, int32_t block, real *sum, int dim) {
+    const blocks *b = &m->sim->blocks;
+    memset(sum, 0, (size_t)block_reals(dim) * sizeof *sum);
+    for (int line = 0; line < neighbour_count(dim) / 3; line++) {
+        int x = dim == 2 ? line : line / 3, y = dim == 2 ? 0 : line % 3;
+        const real *tiles[3];
+        for (int z = 0; z < 3; z++) {
+            int32_t other = b->neighbours[block][3 * line + z];
+            bool holds = other >= 0 && b->tile[other] >= 0;
+            tiles[z] = holds ? m->tiles + b->tile[other] * tile_reals(dim) : NULL;
+        }
+        if (tiles[0]) add_tile(sum, tiles[0], x, y, 0, dim);
+        if (tiles[1]) add_tile(sum, tiles[1], x, y, 1, dim);
+        if (tiles[2]) add_tile(sum, tiles[2], x, y, 2, dim);
+    }
 }
 
 /* Colliders, sources and walls on one node. */
@@ -270,14 +296,7 @@ INLINE bool at_wall(const domain *d, const int32_t *coords, int dim) {
 INLINE void grid_block(const mpm *m, int32_t block, real *v, int dim) {
     const spate_simulation *sim = m->sim;
     const blocks *b = &sim->blocks;
-    memset(v, 0, (size_t)block_reals(dim) * sizeof *v);
-    for (int code = 0; code < neighbour_count(dim); code++) {
-        int32_t other = b->neighbours[block][code];
-        if (other < 0 || b->tile[other] < 0) continue;
-        int offset[3] = {dim == 2 ? code / 3 : code / 9, dim == 2 ? code % 3 : code / 3 % 3,
-                         code % 3};
-        add_tile(v, m->tiles + b->tile[other] * tile_reals(dim), offset, dim);
-    }
+    add_tiles(m, block, v, dim);
     const double *g = sim->scene->gravity;
     quad pull = {(real)(g[0] * sim->dt), (real)(g[1] * sim->dt),
                  dim == 3 ? (real)(g[2] * sim->dt) : 0, 0};
