@@ -15,8 +15,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* ---- A lane a particle -------------------------------------------------------------------------
- */
+/* ---- A lane a particle ----------------------------------------------------------------------- */
 
 typedef struct lane_stencil {
     wide w[3][3], d[3][3]; /* [axis][node] */
@@ -136,8 +135,7 @@ static void gather_lanes_3d(void *data, int64_t begin, int64_t end, int worker) 
     }
 }
 
-/* ---- Gather, move and scatter in one pass ------------------------------------------------------
- */
+/* ---- Gather, move and scatter in one pass ---------------------------------------------------- */
 
 /* The next step's tiles from this step's velocities, block by block while its particles are in the
  * cache. The step's length must be known a step ahead. */
@@ -149,8 +147,7 @@ static void fused_3d(void *data, int64_t begin, int64_t end, int worker) {
     }
 }
 
-/* ---- Measuring ---------------------------------------------------------------------------------
- */
+/* ---- Measuring ------------------------------------------------------------------------------- */
 
 typedef enum way { ROWS, LANES, FUSED, SORT_ALWAYS, WAYS } way;
 static const char *const way_names[WAYS] = {"rows", "lanes", "fused", "sort 1"};

@@ -58,8 +58,7 @@ const char *nearest_word(const char *word, const char *const *words, int count) 
     return best;
 }
 
-/* ---- Reading ------------------------------------------------------------------------------------
- */
+/* ---- Reading --------------------------------------------------------------------------------- */
 
 static const option help_option = {.name = "help", .letter = 'h', .help = "Show this help"};
 
@@ -216,8 +215,7 @@ void options_free(const command *self, void *settings) {
         }
 }
 
-/* ---- Help ---------------------------------------------------------------------------------------
- */
+/* ---- Help ------------------------------------------------------------------------------------ */
 
 void print_overview(void) {
     puts("spate: liquids, sand, clay, cloth, hair and smoke on particles and grids\n\n"

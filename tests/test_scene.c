@@ -70,8 +70,7 @@ static void compose(int line, const char *replacement, char out[4096]) {
 #define BODY(rest)  "bodies: [{name: dam, material: water, " rest "}]"
 #define SHAPE(rest) "bodies: [{material: water, shape: {" rest "}}]"
 
-/* ---- Good scenes --------------------------------------------------------------------------------
- */
+/* ---- Good scenes ----------------------------------------------------------------------------- */
 
 static const char full[] =
     "spate: 1\n"

@@ -30,8 +30,7 @@ static int close_context(void **state) {
     return left == 0 ? 0 : -1;
 }
 
-/* ---- Wrong scenes -------------------------------------------------------------------------------
- */
+/* ---- Wrong scenes ---------------------------------------------------------------------------- */
 
 /* A small good scene, a line each; a case replaces one line (from 1) or adds one (line 6). */
 static const char *const small[] = {
@@ -337,6 +336,8 @@ static void test_wrong_motion_probes_output(void **state) {
          "output.particles: unknown word 'vtk'; did you mean 'vtp'"},
         {6, "output: {particles: [vtp, ^none]}", "output.particles.1: 'none' beside other formats"},
         {6, "output: {fields: [J, ^J]}", "output.fields.1: named twice"},
+        {6, "output: {fields: [J, ^densty]}",
+         "output.fields.1: unknown word 'densty'; did you mean 'density'"},
         {6, "output: {fields: [^[J]]}", "output.fields.0: expected a word, found a list"},
         {6, "output: {checkpoint: ^-1}", "output.checkpoint: -1 is out of range"},
         {6, "output: {surface: ^obj}", "output.surface: unknown word 'obj'; use (none)"},

@@ -206,7 +206,7 @@ typedef struct spate_render_options {
     int width, height;  /* pixels; default 1280 x 720 */
     const char *colour; /* attribute to colour by; NULL: by material, or speed in 2D */
     double range[2];    /* of the colour scale; equal numbers (default): from the data */
-    int first, last;    /* frames; 0, 0 (default): all */
+    int first, last;    /* frames; last < 0 (default): up to the last one */
     bool film;          /* also write film.mp4 with ffmpeg (default true) */
     int samples;        /* rays a pixel in 3D; default 4 */
     const char *plot;   /* instead of pictures: columns of stats.csv, "a,b", over time */

@@ -3,9 +3,9 @@
  * lane.
  *
  *   eigen  A = Q diag(l) Q^T   A symmetric; l falls; Q a proper rotation
- *   svd    F = U diag(s) V^T   U and V proper rotations; s[0] >= s[1] >= |s[last]|, and the last
- * one carries the sign of det F polar  F = R S             R a proper rotation, S symmetric
- * (indefinite where det F < 0)
+ *   svd    F = U diag(s) V^T   U and V proper rotations; s[0] >= s[1] >= |s[last]|, and the
+ *                              last one carries the sign of det F
+ *   polar  F = R S             R a proper rotation, S symmetric (indefinite where det F < 0)
  *
  * Any finite matrix will do: of any rank, with repeated values, of any scale. Errors are some ulps
  * of the matrix norm. Matrices are row by row: f[3 * row + column]; symmetric ones are their upper

@@ -148,4 +148,8 @@ typedef struct registry {
 
 extern const registry spate_registry;
 
+/* Names of the particle attributes that `output.fields` may list, closed by NULL;
+ * src/output/attributes.c defines them. */
+extern const char *const attribute_names[];
+
 #endif

@@ -109,6 +109,11 @@ const attribute attributes[ATTRIBUTE_COUNT] = {
     {"speed", 1, ATTRIBUTE_REAL, NULL, value_speed},
 };
 
+const char *const attribute_names[] = {"P",     "v",     "id",      "pscale",   "material",
+                                       "group", "J",     "density", "pressure", "stress",
+                                       "C",     "speed", NULL};
+_Static_assert(COUNT_OF(attribute_names) == ATTRIBUTE_COUNT + 1, "a name for every attribute");
+
 /* ---- By name ---- */
 
 const attribute *attribute_find(const char *name) {
@@ -117,34 +122,19 @@ const attribute *attribute_find(const char *name) {
     return NULL;
 }
 
-static spate_status fail_unknown(spate_context *ctx, const char *where, const char *name) {
-    const char *names[ATTRIBUTE_COUNT];
+static spate_status fail_unknown(spate_context *ctx, const char *name) {
+    const char *near = text_nearest(name, attribute_names, ATTRIBUTE_COUNT);
     text known = {.ctx = ctx};
-    for (int i = 0; i < ATTRIBUTE_COUNT; i++) {
-        names[i] = attributes[i].name;
-        text_add(&known, "%s%s", i ? ", " : "", names[i]);
-    }
-    if (known.failed) {
-        text_free(&known);
-        return SPATE_OUT_OF_MEMORY;
-    }
-    const char *near = text_nearest(name, names, ATTRIBUTE_COUNT);
-    spate_status status = fail(
-        ctx, SPATE_BAD_INPUT, "%s: there is no particle attribute '%s'%s%s%s; known: %s", where,
-        name, near ? ", did you mean '" : "", near ? near : "", near ? "'?" : "", known.data);
+    for (int i = 0; i < ATTRIBUTE_COUNT; i++)
+        text_add(&known, "%s%s", i ? ", " : "", attribute_names[i]);
+    spate_status status =
+        known.failed
+            ? SPATE_OUT_OF_MEMORY
+            : fail(ctx, SPATE_BAD_INPUT, "there is no particle attribute '%s'%s%s%s; known: %s",
+                   name, near ? ", did you mean '" : "", near ? near : "", near ? "'?" : "",
+                   known.data);
     text_free(&known);
     return status;
-}
-
-spate_status attributes_check(const spate_scene *scene) {
-    for (int i = 0; i < scene->output.field_count; i++) {
-        if (attribute_find(scene->output.fields[i])) continue;
-        char where[512];
-        snprintf(where, sizeof where, "%s: output.fields[%d]", scene->path ? scene->path : "scene",
-                 i);
-        return fail_unknown(scene->ctx, where, scene->output.fields[i]);
-    }
-    return SPATE_OK;
 }
 
 /* ---- Order by id ---- */
@@ -238,7 +228,7 @@ void attribute_store(const spate_simulation *sim, const id_order *order, const a
 spate_status spate_simulation_attribute(spate_simulation *sim, const char *name, double *values,
                                         int *components, int64_t *count) {
     const attribute *a = attribute_find(name);
-    if (!a) return fail_unknown(sim->ctx, "attribute", name);
+    if (!a) return fail_unknown(sim->ctx, name);
     if (components) *components = a->components;
     id_order order;
     TRY(id_order_create(sim, &order));

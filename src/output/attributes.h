@@ -45,8 +45,6 @@ extern const attribute attributes[ATTRIBUTE_COUNT];
 
 /* NULL when there is none of that name. */
 const attribute *attribute_find(const char *name);
-/* Fails with the known names when the scene asks for a field that does not exist. */
-spate_status attributes_check(const spate_scene *scene);
 
 /* A run of particles that belong to one block. Storage is cut into the occupied blocks and then the
  * particles that were added since the last sort, one by one. */

@@ -27,8 +27,7 @@ struct balls {
     int32_t *list;
 };
 
-/* ---- Embree -----------------------------------------------------------------------------------
- */
+/* ---- Embree ---------------------------------------------------------------------------------- */
 
 #if HAVE_EMBREE
 static spate_status embree_failed(balls *b, const char *what) {
@@ -100,8 +99,7 @@ static bool embree_block(const balls *b, const ray *r, float near, float far) {
 }
 #endif
 
-/* ---- Grid -------------------------------------------------------------------------------------
- */
+/* ---- Grid ------------------------------------------------------------------------------------ */
 
 static int64_t cell_index(const balls *b, const int c[3]) {
     return ((int64_t)c[2] * b->cells[1] + c[1]) * b->cells[0] + c[0];
@@ -210,8 +208,7 @@ static hit grid_hit(const balls *b, const ray *r, float near, float far) {
     }
 }
 
-/* ---- Both -------------------------------------------------------------------------------------
- */
+/* ---- Both ------------------------------------------------------------------------------------ */
 
 static spate_status create(spate_context *ctx, const v3 *centers, int64_t count, bool plain,
                            balls **out) {

@@ -11,8 +11,7 @@ spate_bench_options spate_default_bench_options(void) {
     return (spate_bench_options){.rounds = 3, .domain_scale = 2};
 }
 
-/* ---- Memory bandwidth --------------------------------------------------------------------------
- */
+/* ---- Memory bandwidth ------------------------------------------------------------------------ */
 
 enum { COPY_BYTES = 256 << 20, COPY_GRAIN = 1 << 20 };
 
@@ -46,8 +45,7 @@ static double bytes_of_step(const spate_simulation *sim) {
     return particle * 3 * (double)sim->particles.count + 2 * (double)sim->type->grid_bytes(sim);
 }
 
-/* ---- One case ----------------------------------------------------------------------------------
- */
+/* ---- One case -------------------------------------------------------------------------------- */
 
 typedef struct bench_case {
     const char *variant;  /* "liquid", "elastic" */

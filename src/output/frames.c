@@ -34,7 +34,6 @@ spate_status frame_create(spate_simulation *sim, particle_frame *f) {
     static const char *const always[] = {"P", "v", "id", "pscale", "material"};
     const output_settings *wanted = &sim->scene->output;
     *f = (particle_frame){.ctx = sim->ctx, .scene_name = sim->scene->name, .time = sim->time};
-    TRY(attributes_check(sim->scene));
     id_order order;
     TRY(id_order_create(sim, &order));
     f->count = order.count;

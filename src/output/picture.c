@@ -152,8 +152,7 @@ void picture_colour_bar(picture *p, double x0, double y0, double x1, double y1) 
                     1);
 }
 
-/* ---- Text -------------------------------------------------------------------------------------
- */
+/* ---- Text ------------------------------------------------------------------------------------ */
 
 enum { STROKE_POINTS = 16, GLYPH_SEGMENTS = 96, CURVE_PIECES = 5 };
 
@@ -257,8 +256,7 @@ void picture_text(picture *p, double x, double y, double size, text_align align,
     }
 }
 
-/* ---- Files ------------------------------------------------------------------------------------
- */
+/* ---- Files ----------------------------------------------------------------------------------- */
 
 void picture_to_bytes(const picture *p, unsigned char *bytes) {
     /* The screen's curve from a table: far finer than the 256 steps it ends in. */

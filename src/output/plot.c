@@ -6,8 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* ---- Round numbers -----------------------------------------------------------------------------
- */
+/* ---- Round numbers --------------------------------------------------------------------------- */
 
 /* A power of ten without the rounding of pow(). */
 static double power_of_ten(int exponent) {
@@ -57,8 +56,7 @@ double plot_round_down(double value) {
     return ten * (m >= 5 ? 5 : m >= 2 ? 2 : 1);
 }
 
-/* ---- Tables ------------------------------------------------------------------------------------
- */
+/* ---- Tables ---------------------------------------------------------------------------------- */
 
 static const char *field_end(const char *c, const char *line_end) {
     const char *comma = memchr(c, ',', (size_t)(line_end - c));
@@ -132,8 +130,7 @@ void plot_free_table(plot_table *t) {
     *t = (plot_table){0};
 }
 
-/* ---- Drawing -----------------------------------------------------------------------------------
- */
+/* ---- Drawing --------------------------------------------------------------------------------- */
 
 enum { PLOT_COLUMNS = 8 };
 

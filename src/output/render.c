@@ -13,11 +13,11 @@
 enum { SAMPLES_MAX = 256 };
 
 spate_render_options spate_default_render_options(void) {
-    return (spate_render_options){.width = 1280, .height = 720, .film = true, .samples = 4};
+    return (spate_render_options){
+        .width = 1280, .height = 720, .film = true, .samples = 4, .last = -1};
 }
 
-/* ---- One frame in 3D ---------------------------------------------------------------------------
- */
+/* ---- One frame in 3D ------------------------------------------------------------------------- */
 
 /* A particle set sorted into what is drawn as liquid and what as matt balls. */
 typedef struct cast {
@@ -110,8 +110,7 @@ spate_status render_frame(const shades *s, const snapshot *frame, const char *fi
                               : solid_picture(s, frame, file, time, samples, out);
 }
 
-/* ---- A folder ----------------------------------------------------------------------------------
- */
+/* ---- A folder -------------------------------------------------------------------------------- */
 
 typedef struct render_job {
     spate_context *ctx;
@@ -137,7 +136,7 @@ static spate_status notice_frame(const char *name, void *user) {
         !text_to_int64(name + sizeof head - 1, length - ends, &number) || number < 0)
         return SPATE_OK;
     const spate_render_options *o = job->options;
-    if (number < o->first || (o->last > 0 && number > o->last)) return SPATE_OK;
+    if (number < o->first || (o->last >= 0 && number > o->last)) return SPATE_OK;
     TRY(GROW(job->ctx, job->frames, job->frame_capacity, job->frame_count + 1));
     /* Names are sorted as text: past 9999 the numbers are not. */
     int64_t at = job->frame_count++;
@@ -238,7 +237,7 @@ static spate_status draw_pictures(render_job *job) {
     if (!job->frame_count)
         return fail(
             job->ctx, SPATE_BAD_INPUT,
-            o->first || o->last
+            o->first > 0 || o->last >= 0
                 ? "%s: no frames between %d and %d"
                 : "%s: no frames (particles_0001.vtp ...); the scene needs output.particles: [vtp]",
             job->folder, o->first, o->last);
@@ -255,11 +254,16 @@ static spate_status draw_pictures(render_job *job) {
         status = interrupted(job) ? stop_here(job, i) : draw_frame(job, i);
     /* A film that was interrupted is whole as far as it goes. */
     spate_status closed = film_close(&job->film, status == SPATE_OK || status == SPATE_INTERRUPTED);
+    if (status == SPATE_OK && closed == SPATE_OK && o->film) {
+        char path[PATH_SIZE];
+        TRY(path_join(job->ctx, job->output, "film.mp4", path));
+        int frames = (int)job->frame_count;
+        if (o->progress && file_exists(path)) o->progress(frames, frames, path, o->user);
+    }
     return status != SPATE_OK ? status : closed;
 }
 
-/* ---- A plot -------------------------------------------------------------------------------------
- */
+/* ---- A plot ---------------------------------------------------------------------------------- */
 
 static spate_status draw_plot(render_job *job) {
     char path[PATH_SIZE], name[160];

@@ -421,7 +421,6 @@ spate_status spate_run(spate_scene *scene, const spate_run_options *options,
     if (!options) options = &defaults;
     if (report) *report = (spate_run_report){0};
     TRY(check_options(ctx, options));
-    TRY(attributes_check(scene));
     run *r = take(ctx, 1, sizeof *r);
     if (!r) return SPATE_OUT_OF_MEMORY;
     *r = (run){.ctx = ctx,

@@ -121,8 +121,7 @@ hit stage_hit(const stage *s, const ray *r, float near, float far) {
     return best;
 }
 
-/* ---- Camera ------------------------------------------------------------------------------------
- */
+/* ---- Camera ---------------------------------------------------------------------------------- */
 
 static view look(v3 from, v3 to, float fov_degrees, int width, int height) {
     view v = {.from = from, .width = width, .height = height};

@@ -4,8 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* ---- Path and errors ----------------------------------------------------------------------------
- */
+/* ---- Path and errors ------------------------------------------------------------------------- */
 
 int reader_enter(reader *r, const char *name) {
     int back = r->path_length;
@@ -71,8 +70,7 @@ spate_status reader_fail_word(reader *r, const yaml_value *at, const char *what,
                        list);
 }
 
-/* ---- Single values ------------------------------------------------------------------------------
- */
+/* ---- Single values --------------------------------------------------------------------------- */
 
 spate_status reader_mapping(reader *r, const yaml_value *v) {
     char found[YAML_SHOWN + 8];
@@ -176,8 +174,7 @@ spate_status reader_vector(reader *r, const yaml_value *v, double out[3]) {
     return reader_numbers(r, v, r->dim, out);
 }
 
-/* ---- Units --------------------------------------------------------------------------------------
- */
+/* ---- Units ----------------------------------------------------------------------------------- */
 
 /* How many of the cgs unit are in one SI unit. */
 static double factor_of_unit(const char *name, size_t length) {
@@ -211,8 +208,7 @@ double reader_unit(const reader *r, const char *unit) {
     return factor;
 }
 
-/* ---- Fields -------------------------------------------------------------------------------------
- */
+/* ---- Fields ---------------------------------------------------------------------------------- */
 
 static void *member(const field *f, void *out) { return (char *)out + f->offset; }
 

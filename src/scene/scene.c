@@ -14,8 +14,7 @@
 
 enum { FORMAT = 1, CELLS_MIN = 4, CELLS_MAX = 1000000, BLOCK = 4, FRAMES_MAX = 1000000 };
 
-/* ---- Domain -------------------------------------------------------------------------------------
- */
+/* ---- Domain ---------------------------------------------------------------------------------- */
 
 static spate_status count_cells(reader *r, const yaml_value *v, domain *d) {
     const yaml_value *size = yaml_find(v, "size");
@@ -105,8 +104,7 @@ spate_status scene_read_domain(reader *r, const yaml_value *v) {
     return SPATE_OK;
 }
 
-/* ---- Solver and materials -----------------------------------------------------------------------
- */
+/* ---- Solver and materials -------------------------------------------------------------------- */
 
 static spate_status find_solver(reader *r, const yaml_value *v, const solver_declaration **out) {
     enum { MOST = 32 };
@@ -211,8 +209,7 @@ spate_status scene_read_materials(reader *r, const yaml_value *v) {
     return SPATE_OK;
 }
 
-/* ---- Output and camera --------------------------------------------------------------------------
- */
+/* ---- Output and camera ----------------------------------------------------------------------- */
 
 /* The entries of a list, or a word that stands for a list of one. */
 static const yaml_value *entry_of(const yaml_value *v, int index) {
@@ -236,7 +233,8 @@ static spate_status read_formats(reader *r, const yaml_value *v, unsigned *out) 
     return SPATE_OK;
 }
 
-static spate_status read_names(reader *r, const yaml_value *v, const char ***names, int *count) {
+static spate_status read_attributes(reader *r, const yaml_value *v, const char ***names,
+                                    int *count) {
     enum { MOST = 64 };
     const yaml_value *entry;
     if (v->kind == YAML_LIST && v->count > MOST)
@@ -246,7 +244,9 @@ static spate_status read_names(reader *r, const yaml_value *v, const char ***nam
     for (*count = 0; (entry = entry_of(v, *count)); ++*count) {
         const char **name = &(*names)[*count];
         int back = v->kind == YAML_LIST ? reader_enter_index(r, *count) : r->path_length;
-        TRY(reader_text(r, entry, name));
+        int word;
+        TRY(reader_choice(r, entry, attribute_names, &word));
+        *name = attribute_names[word];
         for (int i = 0; i < *count; i++)
             if (strcmp((*names)[i], *name) == 0)
                 return reader_fail(r, entry, "named twice; remove one");
@@ -272,7 +272,7 @@ spate_status scene_read_output(reader *r, const yaml_value *v) {
     }
     if (fields) {
         back = reader_enter(r, "fields");
-        TRY(read_names(r, fields, &o->fields, &o->field_count));
+        TRY(read_attributes(r, fields, &o->fields, &o->field_count));
         reader_leave(r, back);
     }
     if (surface) {
@@ -296,8 +296,7 @@ spate_status scene_read_camera(reader *r, const yaml_value *v) {
     return SPATE_OK;
 }
 
-/* ---- The top ------------------------------------------------------------------------------------
- */
+/* ---- The top --------------------------------------------------------------------------------- */
 
 /* Format, dimension and units decide how everything else is read. */
 static spate_status read_head(reader *r, const yaml_value *root, scene_top *top) {
@@ -381,8 +380,7 @@ static spate_status read_scene(reader *r, const yaml_value *root) {
     return SPATE_OK;
 }
 
-/* ---- Hashes and the scene as it was run ---------------------------------------------------------
- */
+/* ---- Hashes and the scene as it was run ------------------------------------------------------ */
 
 /* The hash of a tree without some fields, and of the bytes of all meshes. */
 static spate_status hash_tree(const reader *r, const char *const *left_out, uint64_t *out) {
@@ -412,8 +410,7 @@ static spate_status finish(reader *r) {
     return s->canonical ? SPATE_OK : SPATE_OUT_OF_MEMORY;
 }
 
-/* ---- Public -------------------------------------------------------------------------------------
- */
+/* ---- Public ---------------------------------------------------------------------------------- */
 
 static spate_status copy_text(spate_scene *s, const char *from, const char **to) {
     *to = arena_text(&s->arena, from, strlen(from));

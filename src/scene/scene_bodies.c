@@ -6,8 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* ---- What the lists have in common --------------------------------------------------------------
- */
+/* ---- What the lists have in common ----------------------------------------------------------- */
 
 enum { MOST_ENTRIES = 10000 };
 
@@ -113,8 +112,7 @@ static spate_status check_inside(reader *r, const yaml_value *mapping, const sha
 
 static double default_per_cell(const reader *r) { return r->dim == 3 ? 8 : 4; }
 
-/* ---- Bodies, colliders, sources -----------------------------------------------------------------
- */
+/* ---- Bodies, colliders, sources -------------------------------------------------------------- */
 
 static spate_status read_body(reader *r, const yaml_value *v, int index) {
     body *b = &r->scene->bodies[index];
@@ -198,8 +196,7 @@ spate_status scene_read_sources(reader *r, const yaml_value *v) {
     return SPATE_OK;
 }
 
-/* ---- Probes -------------------------------------------------------------------------------------
- */
+/* ---- Probes ---------------------------------------------------------------------------------- */
 
 static spate_status read_group(reader *r, const yaml_value *v, int *out) {
     const char *name;

@@ -27,8 +27,7 @@ spate_status scene_read_rotation(reader *r, const yaml_value *v, double axis[3],
     return SPATE_OK;
 }
 
-/* ---- Single shapes ------------------------------------------------------------------------------
- */
+/* ---- Single shapes --------------------------------------------------------------------------- */
 
 static spate_status check_box(reader *r, const yaml_value *v, shape *s) {
     double shortest = HUGE_VAL;
@@ -98,8 +97,7 @@ static spate_status read_polygon(reader *r, const yaml_value *v, shape *s) {
     return reader_fail(r, v, "its corners enclose nothing; give them in order round the outline");
 }
 
-/* ---- Meshes -------------------------------------------------------------------------------------
- */
+/* ---- Meshes ---------------------------------------------------------------------------------- */
 
 /* A mesh is named from the scene's folder and stays below it. */
 static spate_status check_mesh_name(reader *r, const yaml_value *v, const char *file) {
@@ -154,8 +152,7 @@ static spate_status read_mesh(reader *r, const yaml_value *mapping, shape *s) {
     return SPATE_OK;
 }
 
-/* ---- The tree of shapes -------------------------------------------------------------------------
- */
+/* ---- The tree of shapes ---------------------------------------------------------------------- */
 
 static spate_status read_children(reader *r, const yaml_value *v, shape *s) {
     TRY(reader_list(r, v));
@@ -238,8 +235,7 @@ spate_status scene_read_shape(reader *r, const yaml_value *v, shape **out) {
     return SPATE_OK;
 }
 
-/* ---- Motion -------------------------------------------------------------------------------------
- */
+/* ---- Motion ---------------------------------------------------------------------------------- */
 
 static spate_status read_key(reader *r, const yaml_value *v, const motion_key *before,
                              motion_key *key) {

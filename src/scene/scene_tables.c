@@ -9,8 +9,7 @@ static const char *const side_words[] = {"min", "max", NULL};
 const char *const scene_axis_words[] = {"x", "y", "z", NULL};
 const char *const scene_wall_words[] = {"slip", "sticky", "separate", "open", "periodic", NULL};
 
-/* ---- The scene ----------------------------------------------------------------------------------
- */
+/* ---- The scene ------------------------------------------------------------------------------- */
 
 static const field top_fields[] = {
     {.name = "spate",
@@ -24,9 +23,10 @@ static const field top_fields[] = {
     TEXT_FIELD(scene_top, name, "name of the scene; default: the file's name without its ending"),
     INTEGER_FIELD(scene_top, dimension, 3, 2, 3, "2 or 3"),
     INTEGER_FIELD(scene_top, seed, 1, 0, ANY_MAX, "all randomness comes from it"),
-    CHOICE_FIELD(scene_top, units, UNITS_SI, unit_words,
-                 "m, kg, s or cm, g, s (densities in g/cm^3, pressures in dyne/cm^2); "
-                 "defaults are converted"),
+    CHOICE_FIELD(
+        scene_top, units, UNITS_SI, unit_words,
+        "metre, kilogram, second; or cm, g, s (densities in g/cm^3, pressures in dyne/cm^2); "
+        "defaults are converted"),
     PART_FIELD("domain", "mapping", true, "the box in which everything happens, and its grid"),
     VECTOR_FIELD(scene_top, gravity, "m/s^2", NAN, ANY_MIN, ANY_MAX,
                  "acceleration of everything; default: 9.81 m/s^2 downwards, along -y"),
@@ -91,8 +91,7 @@ const field_table scene_material_table =
     FIELD_TABLE("materials.NAME", "The field that every material has; the model brings the others.",
                 material_fields, material);
 
-/* ---- What is in it ------------------------------------------------------------------------------
- */
+/* ---- What is in it --------------------------------------------------------------------------- */
 
 static const field body_fields[] = {
     TEXT_FIELD(body, name, "default: body 1, body 2, ...; unique among bodies and sources"),
@@ -185,8 +184,7 @@ static const field camera_fields[] = {
 const field_table scene_camera_table =
     FIELD_TABLE("camera", "The view of `spate render`.", camera_fields, camera);
 
-/* ---- Probes -------------------------------------------------------------------------------------
- */
+/* ---- Probes ---------------------------------------------------------------------------------- */
 
 #define OF_FIELD PART_FIELD("of", "word", false, "name of a body or source; default: everything")
 static const field probe_fields[] = {
@@ -240,8 +238,7 @@ const probe_declaration scene_probes[PROBE_DECLARATIONS] = {
                  probe)},
 };
 
-/* ---- Shapes -------------------------------------------------------------------------------------
- */
+/* ---- Shapes ---------------------------------------------------------------------------------- */
 
 #define SHAPE_VECTOR(name_, member, help_)                                                     \
     {                                                                                          \

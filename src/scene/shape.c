@@ -19,8 +19,7 @@ shape *shape_create(arena *a, shape_kind kind) {
     return s;
 }
 
-/* ---- Primitives: distance in the shape's own frame; *n is the unit gradient -------------------
- */
+/* ---- Primitives: distance in the shape's own frame; *n is the unit gradient ------------------ */
 
 /* The gradient of |d| - something: d / |d|, or any unit vector where d is zero. */
 static double length_and_direction(const double d[3], double n[3]) {
@@ -215,8 +214,7 @@ static double solid_mesh_distance(const shape *s, int dim, const double x[3], do
     return d;
 }
 
-/* ---- The tree ----------------------------------------------------------------------------------
- */
+/* ---- The tree -------------------------------------------------------------------------------- */
 
 /* Union: the smallest. Intersection: the largest. Difference: an intersection with the outsides of
  * all but the first. */
@@ -267,8 +265,7 @@ double shape_distance(const shape *s, int dim, const double x[3]) {
     return shape_normal(s, dim, x, n);
 }
 
-/* ---- Bounds -------------------------------------------------------------------------------------
- */
+/* ---- Bounds ---------------------------------------------------------------------------------- */
 
 static double farthest_point(const double (*points)[3], int64_t count, const double u[3]) {
     double best = -HUGE_VAL;
@@ -347,8 +344,7 @@ bounds shape_bounds(const shape *s, int dim) {
     return b;
 }
 
-/* ---- Volume and thickness -----------------------------------------------------------------------
- */
+/* ---- Volume and thickness -------------------------------------------------------------------- */
 
 /* Steiner's formula: a box swept by a ball. */
 static double rounded_box_volume(const shape *s, int dim, double r) {

@@ -101,8 +101,7 @@ void yaml_place(const yaml_tree *t, const yaml_value *v, char out[YAML_PLACE_SIZ
     place_of(t, v->set, v->line, v->column, out);
 }
 
-/* ---- Errors while reading -----------------------------------------------------------------------
- */
+/* ---- Errors while reading -------------------------------------------------------------------- */
 
 /* The path of the value that is being read, with ": " behind it; empty at the top. */
 static void path_of(const builder *b, char out[YAML_PATH_SIZE]) {
@@ -149,8 +148,7 @@ static spate_status refuse_syntax(const builder *b, const yaml_parser_t *p) {
                 p->problem ? p->problem : "cannot be read", context);
 }
 
-/* ---- Building the tree --------------------------------------------------------------------------
- */
+/* ---- Building the tree ----------------------------------------------------------------------- */
 
 static spate_status check_tag(const builder *b, const yaml_event_t *event, const yaml_char_t *tag) {
     char shown[YAML_SHOWN];
@@ -354,8 +352,7 @@ spate_status yaml_read(yaml_tree *t, const char *bytes, size_t length, int set, 
     return status;
 }
 
-/* ---- Whole files --------------------------------------------------------------------------------
- */
+/* ---- Whole files ----------------------------------------------------------------------------- */
 
 /* Length of the UTF-8 character at s, 0 when it is not one (RFC 3629: no overlong forms, no
  * surrogates, nothing above U+10FFFF). */

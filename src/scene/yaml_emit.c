@@ -123,8 +123,7 @@ void yaml_emit(const yaml_value *v, text *out) {
     }
 }
 
-/* ---- For hashing --------------------------------------------------------------------------------
- */
+/* ---- For hashing ----------------------------------------------------------------------------- */
 
 static void serialise_word(const yaml_value *v, text *out) {
     int64_t whole;

@@ -23,8 +23,7 @@ void phase_stop(spate_simulation *sim, const char *name, double start) {
     if (sim->phase_count < PHASES_MAX) sim->phases[sim->phase_count++] = (phase){name, seconds};
 }
 
-/* ---- Making one --------------------------------------------------------------------------------
- */
+/* ---- Making one ------------------------------------------------------------------------------ */
 
 spate_status simulation_prepare(spate_scene *scene, spate_simulation **out) {
     spate_context *ctx = scene->ctx;
@@ -156,8 +155,7 @@ void spate_simulation_free(spate_simulation *sim) {
     give(sim->ctx, sim);
 }
 
-/* ---- Stepping ----------------------------------------------------------------------------------
- */
+/* ---- Stepping -------------------------------------------------------------------------------- */
 
 /* The step from the solver's limit or the scene, made to land exactly on `until`. */
 static void choose_step(spate_simulation *sim, double until) {
@@ -198,7 +196,9 @@ spate_status spate_simulation_step(spate_simulation *sim, double until) {
 
 spate_status simulation_unstable(spate_simulation *sim, int64_t i, const char *what) {
     const spate_scene *scene = sim->scene;
-    const char *remedy = "use a smaller solver.cfl or solver.sound, or a softer material";
+    const char *remedy = scene->dt > 0
+                             ? "use a smaller solver.dt, or leave it out"
+                             : "use a smaller solver.cfl or solver.sound, or a softer material";
     if (i < 0)
         return fail(sim->ctx, SPATE_UNSTABLE,
                     "step %lld, t = %.6g s: %s (dt %.3g s, limit: %s); %s",
@@ -221,8 +221,7 @@ spate_status simulation_unstable(spate_simulation *sim, int64_t i, const char *w
         (double)v[1], (double)v[2], J, sim->dt, sim->dt_limit, remedy);
 }
 
-/* ---- Questions ---------------------------------------------------------------------------------
- */
+/* ---- Questions ------------------------------------------------------------------------------- */
 
 double spate_simulation_time(const spate_simulation *sim) { return sim->time; }
 int64_t spate_simulation_steps(const spate_simulation *sim) { return sim->step; }

@@ -16,8 +16,7 @@
 
 enum { KEY_BIAS = 1 << 20, CODE_REMOVED = 255, SORT_GRAIN = 8 };
 
-/* ---- The block list ----------------------------------------------------------------------------
- */
+/* ---- The block list -------------------------------------------------------------------------- */
 
 static uint64_t spread_bits(uint64_t x) {
     x &= 0x1fffff;
@@ -197,8 +196,7 @@ spate_status blocks_rebuild(blocks *b, pool *threads) {
     return SPATE_OK;
 }
 
-/* ---- Adding ------------------------------------------------------------------------------------
- */
+/* ---- Adding ---------------------------------------------------------------------------------- */
 
 spate_status blocks_add(blocks *b, particles *p, const double g[3], int64_t *at) {
     if (p->count + 1 + WIDE > p->capacity) TRY(particles_reserve(p, p->count * 2 + 64));
@@ -230,8 +228,7 @@ spate_status blocks_add(blocks *b, particles *p, const double g[3], int64_t *at)
     return SPATE_OK;
 }
 
-/* ---- The sort ----------------------------------------------------------------------------------
- */
+/* ---- The sort -------------------------------------------------------------------------------- */
 
 typedef struct sorter {
     blocks *b;

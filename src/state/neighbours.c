@@ -76,8 +76,7 @@ static spate_status reserve_points(neighbours *n, int64_t count) {
     return SPATE_OK;
 }
 
-/* ---- Cells -------------------------------------------------------------------------------------
- */
+/* ---- Cells ----------------------------------------------------------------------------------- */
 
 typedef struct build {
     neighbours *n;
@@ -189,8 +188,7 @@ static void list_cells(neighbours *n) {
     n->cell_first[n->cell_count] = (int32_t)n->count;
 }
 
-/* ---- Runs --------------------------------------------------------------------------------------
- */
+/* ---- Runs ------------------------------------------------------------------------------------ */
 
 /* The runs of a cell: points of cells with keys from `low` to `high` beyond its own. */
 typedef struct runs {
@@ -238,8 +236,7 @@ static void runs_advance(runs *r, const neighbours *n, int64_t cell) {
     }
 }
 
-/* ---- Lists -------------------------------------------------------------------------------------
- */
+/* ---- Lists ----------------------------------------------------------------------------------- */
 
 /* Which of the points j .. j + 3 are nearer to x than the radius. Four at a time is what the
  * plainest x86-64 has registers for, which this file is compiled for. */

@@ -14,9 +14,7 @@
 #include "core/simd.h"
 
 /* PLANAR: component c of particle p is field[c * capacity + p]. RECORD: field[p * components + c].
- */
-/*
- *    name      type      components  layout  unit
+ *
  *    id        stays with the particle for ever; also the key of its random numbers
  *    position  cells from its block's corner, the shift of half a cell included (blocks.h);
  *              written by the solver's move and by the sort
@@ -25,8 +23,8 @@
  *    mass      never changes in a step
  *    group     body or source it came from (scene_group_*); GROUP_REMOVED: dropped by the next sort
  *    dilation  J - 1; written by the material's update
- *    strain    b - I for left Cauchy-Green b, as xx yy zz yz xz xy; written by the material's
- * update
+ *    strain    b - I for left Cauchy-Green b, as xx yy zz yz xz xy; written by the
+ *              material's update
  */
 #define PARTICLE_FIELDS(X)               \
     X(id, uint32_t, 1, PLANAR, "")       \

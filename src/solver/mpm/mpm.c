@@ -4,8 +4,7 @@
 #include "core/vec.h"
 #include "solver/sources.h"
 
-/* ---- What a user may set -----------------------------------------------------------------------
- */
+/* ---- What a user may set --------------------------------------------------------------------- */
 
 static const char *const integrators[] = {"apic", "pic", NULL};
 
@@ -45,8 +44,7 @@ static const material_model *model_of(const spate_scene *scene, int index) {
     return material_models[material_kind_of(scene->materials[index].type)];
 }
 
-/* ---- Creation ----------------------------------------------------------------------------------
- */
+/* ---- Creation -------------------------------------------------------------------------------- */
 
 static unsigned fields(const spate_scene *scene) {
     unsigned bits = 0;
@@ -55,8 +53,7 @@ static unsigned fields(const spate_scene *scene) {
 }
 
 static void forget_extremes(mpm *m) {
-    for (int w = 0; w < WORKERS_MAX && w < pool_size(m->sim->ctx->pool); w++)
-        m->seen[w] = (mpm_extremes){.bad = -1};
+    for (int w = 0; w < pool_size(m->sim->ctx->pool); w++) m->seen[w] = (mpm_extremes){.bad = -1};
 }
 
 /* Adds up what the workers have seen: speed, strain ranges, losses. */
@@ -124,7 +121,7 @@ static spate_status create(spate_simulation *sim) {
             m->materials[c].kind == MATERIAL_LIQUID && m->materials[c].liquid.viscosity > 0;
     }
     for (int g = 0; g < scene_group_count(scene); g++)
-        m->group_material[g] = (uint8_t)scene_group_material(scene, g);
+        m->group_material[g] = (uint16_t)scene_group_material(scene, g);
     m->dx = (real)scene->domain.dx;
     m->affine = options->integrator == MPM_PIC ? 0 : 1;
     sim->max_speed = fastest_particle(sim);
@@ -139,8 +136,7 @@ static void destroy(spate_simulation *sim) {
     sim->solver = NULL;
 }
 
-/* ---- The time step -----------------------------------------------------------------------------
- */
+/* ---- The time step --------------------------------------------------------------------------- */
 
 static double collider_speed(const spate_scene *scene) {
     double fastest = 0;
@@ -183,8 +179,7 @@ static double step_limit(spate_simulation *sim, const char **limit) {
     return dt;
 }
 
-/* ---- A step ------------------------------------------------------------------------------------
- */
+/* ---- A step ---------------------------------------------------------------------------------- */
 
 static spate_status sort(spate_simulation *sim) {
     mpm *m = sim->solver;
@@ -253,8 +248,7 @@ static spate_status step(spate_simulation *sim) {
     return SPATE_OK;
 }
 
-/* ---- What others ask ---------------------------------------------------------------------------
- */
+/* ---- What others ask ------------------------------------------------------------------------- */
 
 static int state(spate_simulation *sim, state_block *out, int capacity) {
     mpm *m = sim->solver;
@@ -286,7 +280,6 @@ static void stress(const spate_simulation *sim, int64_t i, double tau[6], double
 static const char *const column_names[] = {"J_min", "J_max", "sorts", "removed", NULL};
 
 static void columns(spate_simulation *sim, double *values) {
-    const mpm *m = sim->solver;
     values[0] = HUGE_VAL, values[1] = -HUGE_VAL;
     for (int64_t i = 0; i < sim->particles.count; i++) {
         double J = 1;
@@ -294,7 +287,6 @@ static void columns(spate_simulation *sim, double *values) {
         values[0] = fmin(values[0], J);
         values[1] = fmax(values[1], J);
     }
-    (void)m;
     values[2] = (double)sim->blocks.sorts;
     values[3] = (double)sim->removed;
 }

@@ -4,10 +4,11 @@
  *
  * A step:
  *   sort      particles into blocks, when one may have left the reach of its block's tile
- *   scatter   particles to tiles: m_i = sum w m, (m v)_i = sum w m [v + (C - dt 4 / (dx^2 rho0)
- * tau) (x_i - x_p)], that is momentum, affine part and the impulse of stress in one grid      tiles
- * are added up to nodes; v* = (m v)_i / m_i + dt g; colliders, sources, walls gather    v = sum w
- * v*, C = (4 / dx^2) sum w v* (x_i - x_p)^T; strain, plastic flow, position
+ *   scatter   particles to tiles: m_i = sum w m and
+ *             (m v)_i = sum w m [v + (C - 4 dt / (dx^2 rho0) tau) (x_i - x_p)]:
+ *             momentum, affine part and the impulse of stress in one
+ *   grid      tiles are added up to nodes; v* = (m v)_i / m_i + dt g; sources, colliders, walls
+ *   gather    v = sum w v*, C = (4 / dx^2) sum w v* (x_i - x_p)^T; strain; position
  *
  * Nothing is written by two threads: a block's particles write to the block's own tile (8^dim
  * nodes, the block and what its particles reach beyond it), and every node then adds up the tiles
@@ -31,7 +32,7 @@ typedef struct mpm_options {
     double sound;   /* share of the time a wave takes to cross a cell */
 } mpm_options;
 
-enum { WORKERS_MAX = 256, TILE_PAD = 16 };
+enum { TILE_PAD = 16 };
 
 enum { RANGE_SLOTS = 8 }; /* materials beyond it share a slot */
 
@@ -62,7 +63,7 @@ typedef struct mpm {
     real *velocities; /* of every block's nodes: v*, and 0 */
     int64_t velocity_capacity;
     material_constants *materials; /* of the scene's materials */
-    uint8_t *group_material;
+    uint16_t *group_material;
     int material_count;
     bool has_viscosity;
     mpm_extremes *seen;   /* by worker */

@@ -13,8 +13,7 @@
 #define JOIN_(a, b) a##_##b
 #define JOIN(a, b)  JOIN_(a, b)
 
-/* ---- Eight records to lanes and back -----------------------------------------------------------
- */
+/* ---- Eight records to lanes and back --------------------------------------------------------- */
 
 /* Lanes 0-3 of r[0..3] and 4-7 transposed apart: quads (a0 b0 c0 d0 | a4 ...) of four wides. */
 INLINE void transpose_quads(wide r[4]) {
@@ -48,17 +47,29 @@ INLINE void load_gradient(const real *records, real scale, wide C[9], int dim) {
     }
 }
 
-/* ---- Materials ---------------------------------------------------------------------------------
- */
+/* ---- Materials ------------------------------------------------------------------------------- */
 
-/* Which lanes hold particles of a material. */
-INLINE wide_int lanes_of(const mpm *m, const particles *p, int64_t i, int index) {
-    wide_int mask;
+/* The materials of eight particles, -1 for one that is removed. */
+INLINE wide_int lane_materials(const mpm *m, const particles *p, int64_t i) {
+    wide_int index;
     for (int k = 0; k < WIDE; k++) {
         uint16_t group = p->group[i + k];
-        mask[k] = group != GROUP_REMOVED && m->group_material[group] == index ? -1 : 0;
+        index[k] = group == GROUP_REMOVED ? -1 : m->group_material[group];
     }
-    return mask;
+    return index;
+}
+
+/* The next material among lanes that have not been seen: its lanes, which are then seen. False when
+ * there is none. */
+INLINE bool next_material(wide_int index, wide_int *unseen, int *c, wide_int *mask) {
+    for (int k = 0; k < WIDE; k++) {
+        if (!(*unseen)[k]) continue;
+        *c = (int)index[k];
+        *mask = index == wide_splat_int(index[k]);
+        *unseen &= ~*mask;
+        return true;
+    }
+    return false;
 }
 
 INLINE void stress_of(const mpm *m, const material_constants *c, int64_t i, const wide C[9],
@@ -82,9 +93,9 @@ INLINE void load_impulse(const mpm *m, int64_t i, wide s[6], int dim) {
         return;
     }
     for (int k = 0; k < 6; k++) s[k] = wide_splat(0);
-    for (int c = 0; c < m->material_count; c++) {
-        wide_int mask = lanes_of(m, &m->sim->particles, i, c);
-        if (!wide_any(mask)) continue;
+    wide_int index = lane_materials(m, &m->sim->particles, i), unseen = index >= wide_splat_int(0),
+             mask;
+    for (int c; next_material(index, &unseen, &c, &mask);) {
         wide part[6];
         stress_of(m, &m->materials[c], i, C, part, dim);
         for (int k = 0; k < 6; k++) s[k] = wide_select(mask, part[k], s[k]);
@@ -109,8 +120,7 @@ INLINE void update_material(const mpm *m, particles *p, int64_t i, int c, const 
     seen->stretch[slot] = wide_max(wide_select(counted, stretch, zero), seen->stretch[slot]);
 }
 
-/* ---- Walls of the domain -----------------------------------------------------------------------
- */
+/* ---- Walls of the domain --------------------------------------------------------------------- */
 
 INLINE bool is_mirror(wall w) { return w == WALL_SLIP || w == WALL_STICKY; }
 
@@ -163,8 +173,7 @@ static void apply_walls(const mpm *m, const int64_t node[3], double v[3], int di
         }
 }
 
-/* ---- Scatter -----------------------------------------------------------------------------------
- */
+/* ---- Scatter --------------------------------------------------------------------------------- */
 
 INLINE void scatter_block(const mpm *m, int32_t block, real *tile, int dim) {
     const particles *p = &m->sim->particles;
@@ -215,8 +224,7 @@ static void scatter_3d(void *data, int64_t begin, int64_t end, int worker) {
     scatter_chunk(data, begin, end, 3);
 }
 
-/* ---- Grid --------------------------------------------------------------------------------------
- */
+/* ---- Grid ------------------------------------------------------------------------------------ */
 
 /* The part of a block along an axis that the tile of its neighbour at offset o (-1, 0, 1) holds. */
 typedef struct overlap {
@@ -335,8 +343,7 @@ static void grid_3d(void *data, int64_t begin, int64_t end, int worker) {
     grid_chunk(data, begin, end, 3);
 }
 
-/* ---- Gather ------------------------------------------------------------------------------------
- */
+/* ---- Gather ---------------------------------------------------------------------------------- */
 
 /* The velocities of the nodes that a block's particles reach. */
 INLINE void load_tile(const mpm *m, int32_t block, real *tile, int dim) {
@@ -428,10 +435,12 @@ INLINE wide_int move_lanes(const mpm *m, particles *p, int64_t i, const room *r,
     wide v[3], G[9], speed2 = wide_splat(0);
     load_motion(p->motion + i * 16, 0, v);
     load_gradient(p->motion + i * 16, steps, G, dim);
-    if (m->material_count == 1) update_material(m, p, i, 0, G, good, seen, &good, dim);
-    for (int c = 0; c < m->material_count && m->material_count > 1; c++) {
-        wide_int mask = lanes_of(m, p, i, c);
-        if (wide_any(mask)) update_material(m, p, i, c, G, mask, seen, &good, dim);
+    if (m->material_count == 1) {
+        update_material(m, p, i, 0, G, good, seen, &good, dim);
+    } else {
+        wide_int index = lane_materials(m, p, i), unseen = index >= wide_splat_int(0), mask;
+        for (int c; next_material(index, &unseen, &c, &mask);)
+            update_material(m, p, i, c, G, mask, seen, &good, dim);
     }
     for (int a = 0; a < dim; a++) {
         real *x = PLANE(p, position, a) + i;
