@@ -478,13 +478,11 @@ spate_status blocks_sort(blocks *b, particles *p, scratch *memory, pool *threads
         void **to;
         size_t count, size;
     } needs[] = {
-        {"sort codes", (void **)&s.code, count, sizeof *s.code},
         {"sort moves", (void **)&s.moves, old, sizeof *s.moves},
         {"sort targets", (void **)&s.target, old, sizeof *s.target},
         {"sort ranges", (void **)&s.ranges, 2 * old, sizeof *s.ranges},
         {"sort new blocks", (void **)&s.pending_target, fresh, sizeof *s.pending_target},
         {"sort new places", (void **)&s.pending_place, fresh, sizeof *s.pending_place},
-        {"sort order", (void **)&s.order, count, sizeof *s.order},
         {"sort order by cell", (void **)&s.other, count, sizeof *s.other},
     };
     spate_status status = reserve_spare(b, p);
@@ -498,6 +496,9 @@ spate_status blocks_sort(blocks *b, particles *p, scratch *memory, pool *threads
         break;
     }
     if (!status) {
+        /* Until the fields are permuted the spare is free for what only the steps before need. */
+        s.order = b->spare;
+        s.code = (uint8_t *)(s.order + p->capacity);
         for (int w = 0; w < COUNT_OF(s.lost); w++) s.lost[w] = -1;
         parallel_for(threads, b->occupied_count, SORT_GRAIN, classify, &s);
         for (int w = 0; w < COUNT_OF(s.lost); w++)

@@ -1,29 +1,6 @@
-/* The STL reader: any bytes give a mesh that distances can be asked of, or a clean refusal. */
-#include "core/context.h"
-#include "core/vec.h"
-#include "scene/mesh.h"
-#include <stdlib.h>
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+/* The STL reader. */
+#include "fuzz_mesh.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
-    spate_config config = spate_default_config();
-    config.threads = 1;
-    spate_context *ctx;
-    if (spate_open(&config, &ctx)) return 0;
-    int64_t blocks = ctx->blocks_now;
-    arena a = arena_create(ctx);
-    mesh m = {.vertex_count = 0};
-    if (mesh_read_stl(&a, "fuzz", (const char *)data, size, &m) == SPATE_OK &&
-        mesh_prepare(&a, "fuzz", &m) == SPATE_OK) {
-        double n[3], x[3] = {0.1, 0.2, 0.3};
-        double d = mesh_distance(&m, x, n);
-        if (!isfinite(d) || !(fabs(vec_length(n) - 1) < 1e-6)) abort();
-    } else if (spate_message(ctx)[0] == 0) {
-        abort(); /* a refusal says why */
-    }
-    arena_free(&a);
-    if (ctx->blocks_now != blocks) abort();
-    spate_close(ctx);
-    return 0;
+    return fuzz_mesh(mesh_read_stl, data, size);
 }
