@@ -122,11 +122,13 @@ static void close_gate(pool *p) {
     pthread_mutex_unlock(&p->lock);
 }
 
-/* Goes into the current job if it is open; *seen becomes its number. */
-static bool enter(pool *p, uint64_t *seen) {
+/* Goes into the current job if it is open; *seen becomes its number. *stop says that the pool ends:
+ * it comes from the same look as the number, since what has been seen is never waited for again. */
+static bool enter(pool *p, uint64_t *seen, bool *stop) {
     uint64_t gate = atomic_load_explicit(&p->gate, memory_order_acquire);
     do {
         *seen = job_number(gate);
+        *stop = gate & GATE_STOP;
         if (gate & GATE_CLOSED) return false;
     } while (!atomic_compare_exchange_weak_explicit(&p->gate, &gate, gate + 1, memory_order_acq_rel,
                                                     memory_order_acquire));
@@ -164,11 +166,13 @@ static void *worker_main(void *argument) {
     pool *p = w->pool;
     uint64_t seen = 0;
     for (;;) {
+        bool stop;
         wait_for_job(p, seen);
-        if (atomic_load_explicit(&p->gate, memory_order_acquire) & GATE_STOP) return NULL;
-        if (!enter(p, &seen)) continue;
-        work(p, w->index);
-        leave(p);
+        if (enter(p, &seen, &stop)) {
+            work(p, w->index);
+            leave(p);
+        } else if (stop)
+            return NULL;
     }
 }
 
