@@ -8,7 +8,7 @@
 # Needs dpkg and apt-get (Debian 12, Ubuntu 24.04 or later). When every package is there, nothing is
 # downloaded and no rights are needed. It never asks.
 
-BUILD_PACKAGES="gcc g++ cmake ninja-build pkg-config libyaml-dev libxxhash-dev libcmocka-dev libpng-dev"
+BUILD_PACKAGES="gcc g++ cmake ninja-build pkg-config libyaml-dev libxxhash-dev libcmocka-dev libpng-dev python3"
 # Better pictures; the build does without where a system does not have it.
 OPTIONAL_PACKAGES="libembree-dev"
 
