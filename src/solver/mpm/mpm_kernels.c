@@ -124,8 +124,8 @@ INLINE void update_material(const mpm *m, particles *p, int64_t i, int c, const 
 
 INLINE bool is_mirror(wall w) { return w == WALL_SLIP || w == WALL_STICKY; }
 
-/* Calls for each plane of a tile behind a mirror: the sums (fold) go to the plane before the wall,
- * or the velocities come back from there. */
+/* For each plane of a tile that lies behind a mirror: its sums go to the plane before the wall
+ * (fold), or it takes its velocities from there. */
 INLINE void mirror_tile(const mpm *m, int32_t block, real *tile, bool fold, int dim) {
     const domain *d = &m->sim->scene->domain;
     const int32_t *coords = m->sim->blocks.coords[block];
@@ -301,6 +301,10 @@ INLINE bool at_wall(const domain *d, const int32_t *coords, int dim) {
     return false;
 }
 
+/* Mass below which a quotient would lose its digits. A node with so little has a weight of nothing
+ * for every particle near it, so it may as well be at rest. */
+static const real negligible = sizeof(real) == sizeof(float) ? (real)1e-30 : (real)1e-290;
+
 INLINE void grid_block(const mpm *m, int32_t block, real *v, int dim) {
     const spate_simulation *sim = m->sim;
     const blocks *b = &sim->blocks;
@@ -319,8 +323,8 @@ INLINE void grid_block(const mpm *m, int32_t block, real *v, int dim) {
     bool constrained = solid || nozzle || at_wall(d, coords, dim);
     for (int n = 0; n < block_nodes(dim); n++) {
         real mass = v[4 * n + 3];
-        if (!(mass > 0)) {
-            quad_store(v + 4 * n, quad_load(v + 4 * n) * quad_splat(mass)); /* 0, or NaN kept */
+        if (!(mass > negligible)) {
+            quad_store(v + 4 * n, quad_splat(mass - mass)); /* 0, or NaN kept */
             continue;
         }
         quad_store(v + 4 * n, quad_load(v + 4 * n) * quad_splat(1 / mass) + pull);
