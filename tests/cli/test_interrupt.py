@@ -67,7 +67,10 @@ class Output(Case):
         self.assertRegex(result.stdout, r"(?m)^frame 3/3  t [\d.]+ s  .* particles  .* steps/s")
 
     def test_one_line_rewritten_on_a_terminal(self):
-        leader, follower = pty.openpty()
+        try:
+            leader, follower = pty.openpty()
+        except OSError as error:  # a container without /dev/pts
+            self.skipTest(f"no terminal to be had: {error}")
         process = subprocess.Popen([COMMAND, "run", SCENE, "-o", self.folder / "run", "--frames", "10"],
                                    stdout=follower, stderr=subprocess.PIPE)
         os.close(follower)
