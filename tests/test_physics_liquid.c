@@ -159,6 +159,31 @@ static void periodic_sides_wrap(void **state) {
     play_close(&p);
 }
 
+/* A block that ends at the seam of a periodic axis is as solid as anywhere. */
+static void periodic_seam_is_solid(void **state) {
+    (void)state;
+    const double left[2] = {0.8, 0.3};
+    double deepest[2];
+    for (int k = 0; k < 2; k++) {
+        play p = play_open(
+            1,
+            "spate: 1\ndimension: 2\nduration: 10\nfps: 1\n"
+            "domain: {size: [1, 1], dx: 0.0625, walls: {x_min: periodic, x_max: periodic}}\n"
+            "materials: {w: {model: liquid, bulk_modulus: 1.0e5}}\n"
+            "colliders: [{contact: sticky, shape: {box: {min: [%g, 0], max: [%g, 0.3]}}}]\n"
+            "bodies: [{material: w, shape: {box: {min: [0, 0.55], max: [1, 0.8]}}}]\n",
+            left[k], left[k] + 0.2);
+        deepest[k] = 0;
+        for (int n = 1; n <= 20; n++) {
+            play_until(&p, 0.02 * n);
+            deepest[k] = fmax(deepest[k], play_quantity(&p, "penetration_max"));
+        }
+        play_close(&p);
+    }
+    print_message("seam: deepest %.4f m there, %.4f m in the middle\n", deepest[0], deepest[1]);
+    CHECK_BELOW(deepest[0], 1.5 * deepest[1] + 0.01);
+}
+
 /* The same fall at the near and the far end of a domain a thousand times as long. */
 static void far_from_the_origin(void **state) {
     (void)state;
@@ -191,6 +216,7 @@ int main(void) {
         cmocka_unit_test(friction_on_an_incline),
         cmocka_unit_test(open_sides_let_particles_go),
         cmocka_unit_test(periodic_sides_wrap),
+        cmocka_unit_test(periodic_seam_is_solid),
         cmocka_unit_test(far_from_the_origin),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -2,10 +2,12 @@
  * Runs: what is in the folder, when a folder is refused, and that a run which was interrupted,
  * killed or out of space goes on to the same end as one that was not.
  */
+#include <fcntl.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/file.h>
 
 #include <cmocka.h>
 
@@ -393,11 +395,45 @@ static void test_damaged_checkpoint(void **state) {
     expect_ok(f->ctx, spate_run(f->scene, &o, &f->report));
     expect_in(f, "run.json", "\"damaged checkpoint\": 1");
     expect_same_end(f, hash, rows);
+    /* Both that are left are whole: the damaged one was not kept as the previous one. */
+    put(f, "checkpoint.spate", "");
+    expect_ok(f->ctx, spate_run(f->scene, &o, &f->report));
+    assert_true(f->report.state_hash == hash);
     put(f, "checkpoint.spate", "");
     put(f, "checkpoint.prev.spate", "SPATE");
     assert_int_equal(spate_run(f->scene, &o, NULL), SPATE_BAD_INPUT);
     assert_non_null(strstr(spate_message(f->ctx), "damaged checkpoint"));
     assert_true(has(f, "particles_0005.vtp"));
+}
+
+static void test_more_steps(void **state) {
+    fixture *f = *state;
+    char *rows;
+    uint64_t hash = reference(f, &rows);
+    spate_scene *cut = parse(f->ctx, "solver.max_steps=3");
+    spate_run_options o = options(f);
+    expect_ok(f->ctx, spate_run(cut, &o, NULL));
+    o.resume = true;
+    expect_ok(f->ctx, spate_run(f->scene, &o, &f->report));
+    expect_same_end(f, hash, rows);
+    spate_scene_free(cut);
+}
+
+static void test_one_run_at_a_time(void **state) {
+    fixture *f = *state;
+    spate_run_options o = options(f);
+    o.frames = 1;
+    expect_ok(f->ctx, spate_run(f->scene, &o, NULL));
+    int other = open(o.folder, O_RDONLY | O_DIRECTORY);
+    assert_int_equal(flock(other, LOCK_EX | LOCK_NB), 0);
+    o.resume = true;
+    assert_int_equal(spate_run(f->scene, &o, NULL), SPATE_BAD_INPUT);
+    assert_non_null(strstr(spate_message(f->ctx), "another run"));
+    o.resume = false, o.force = true;
+    assert_int_equal(spate_run(f->scene, &o, NULL), SPATE_BAD_INPUT);
+    assert_true(has(f, "particles_0001.vtp"));
+    close(other);
+    expect_ok(f->ctx, spate_run(f->scene, &o, NULL));
 }
 
 static void test_extend_and_finished(void **state) {
@@ -488,6 +524,8 @@ int main(void) {
         TEST(test_interrupt_and_resume),
         TEST(test_resume_takes_back_what_came_later),
         TEST(test_damaged_checkpoint),
+        TEST(test_more_steps),
+        TEST(test_one_run_at_a_time),
         TEST(test_extend_and_finished),
         TEST(test_resume_of_another_scene),
         TEST(test_no_space),

@@ -9,7 +9,7 @@
  *     if (spate_scene_load(ctx, "dam.yaml", NULL, 0, &scene)) puts(spate_message(ctx));
  *     spate_simulation *sim;
  *     spate_simulation_create(scene, &sim);
- *     while (!spate_simulation_step(sim, 1.0)) ...   // one step, never beyond t = 1 s
+ *     while (spate_simulation_time(sim) < 1 && !spate_simulation_step(sim, 1)) ...  // up to t = 1 s
  *     spate_simulation_free(sim); spate_scene_free(scene); spate_close(ctx);
  *
  * Every call that can fail returns a status; the message behind it is in the context. The library
@@ -141,8 +141,8 @@ SPATE_API spate_status spate_simulation_attribute(spate_simulation *simulation, 
                                                   double *values, int *components,
                                                   int64_t *particles);
 
-/* A named number of the current state: any column of stats.csv, "mass", "kinetic_energy", probes.
- */
+/* A named number of the current state: a column of stats.csv such as "mass" or "kinetic_energy" (all
+ * but frame, dt_limit and wall_seconds), or a probe. NAN for what the solver does not have. */
 SPATE_API spate_status spate_simulation_quantity(spate_simulation *simulation, const char *name,
                                                  double *value);
 

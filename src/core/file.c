@@ -3,7 +3,7 @@
  * synced where asked for, and renamed over it, so that at any moment one whole file is there.
  */
 #ifndef _GNU_SOURCE
-#define _GNU_SOURCE /* realpath, O_CLOEXEC */
+#define _GNU_SOURCE /* realpath, O_CLOEXEC, syncfs */
 #endif
 #include "core/file.h"
 #include "core/arena.h"
@@ -16,6 +16,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -327,6 +328,32 @@ bool file_is_folder(const char *path) {
 int64_t file_size(const char *path) {
     struct stat info;
     return stat(path, &info) ? -1 : (int64_t)info.st_size;
+}
+
+spate_status file_sync_folder(spate_context *ctx, const char *path) {
+    const int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (fd < 0) return fail_to(ctx, "open the folder", path, errno);
+    const int error = syncfs(fd) ? errno : 0;
+    close(fd);
+    return error ? fail_to(ctx, "write", path, error) : SPATE_OK;
+}
+
+spate_status file_lock_folder(spate_context *ctx, const char *path, int *lock) {
+    *lock = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (*lock < 0) return fail_to(ctx, "open the folder", path, errno);
+    if (!flock(*lock, LOCK_EX | LOCK_NB)) return SPATE_OK;
+    const int error = errno;
+    close(*lock);
+    *lock = -1;
+    if (error != EWOULDBLOCK) return SPATE_OK;
+    return fail(
+        ctx, SPATE_BAD_INPUT,
+        "another run is writing to the folder '%s'; wait for it or choose another folder (-o)",
+        path);
+}
+
+void file_unlock_folder(int lock) {
+    if (lock >= 0) close(lock);
 }
 
 spate_status file_make_folder(spate_context *ctx, const char *path) {

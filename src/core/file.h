@@ -46,6 +46,12 @@ spate_status file_truncate(spate_context *ctx, const char *path, size_t length);
 bool file_exists(const char *path);
 bool file_is_folder(const char *path);
 int64_t file_size(const char *path); /* -1 when there is none */
+/* Puts everything written to the folder's file system on disk. */
+spate_status file_sync_folder(spate_context *ctx, const char *path);
+/* Keeps other processes from locking the folder until file_unlock_folder or the process's end. Fails
+ * with SPATE_BAD_INPUT when another one has it. Where a file system knows no locks, *lock is -1. */
+spate_status file_lock_folder(spate_context *ctx, const char *path, int *lock);
+void file_unlock_folder(int lock);
 /* Makes the folder (parents too); fine when it exists. */
 spate_status file_make_folder(spate_context *ctx, const char *path);
 /* Names in a folder, sorted; calls visit for each until it fails. */

@@ -26,16 +26,8 @@ double particle_pressure(const spate_simulation *sim, int64_t i) {
     return -trace / sim->scene->dim / J;
 }
 
-/* Positions on a periodic axis are brought back into the domain: between two sorts a particle may
- * be a cell beyond its side. */
 static void value_position(const particle_view *p, double *out) {
-    const domain *d = &p->sim->scene->domain;
     particle_position(p->sim, p->coords, p->index, out);
-    for (int a = 0; a < p->sim->scene->dim; a++) {
-        if (d->walls[a][0] != WALL_PERIODIC) continue;
-        if (out[a] < d->origin[a]) out[a] += d->size[a];
-        if (out[a] >= d->origin[a] + d->size[a]) out[a] -= d->size[a];
-    }
 }
 
 static void value_velocity(const particle_view *p, double *out) {

@@ -83,6 +83,11 @@ static inline void particle_position(const spate_simulation *sim, const int32_t 
                                              (double)PLANE(&sim->particles, position, a)[i]
                                        : 0.5;
         x[a] = a < sim->scene->dim ? d->origin[a] + (g - 0.5) * d->dx : 0;
+        if (!sim->blocks.period[a]) continue;
+        if (x[a] < d->origin[a])
+            x[a] += d->size[a];
+        else if (x[a] >= d->origin[a] + d->size[a])
+            x[a] -= d->size[a];
     }
 }
 /* Of its material, at rest. */

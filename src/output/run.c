@@ -74,6 +74,8 @@ static spate_status save(run *r) {
     TRY(in_folder(r, RUN_CHECKPOINT, path));
     TRY(in_folder(r, RUN_PREVIOUS, previous));
     run_refresh(r);
+    /* The checkpoint vouches for the frames and rows before it. */
+    TRY(file_sync_folder(r->ctx, r->folder));
     TRY(checkpoint_write(r->sim, &r->record, path, previous));
     r->saved_step = r->sim->step;
     r->saved_frame = r->record.frame;
@@ -104,7 +106,9 @@ static spate_status load(run *r) {
     } else {
         warn(r->ctx, "damaged checkpoint", "%s is missing; going on from %s", path, RUN_PREVIOUS);
     }
-    return checkpoint_read(r->scene, previous, &r->sim, &r->record, NULL);
+    TRY(checkpoint_read(r->scene, previous, &r->sim, &r->record, NULL));
+    /* The next one must not push the damaged file over the whole one. */
+    return file_remove(r->ctx, path);
 }
 
 /* ---- Frames ---- */
@@ -238,7 +242,11 @@ static spate_status play(run *r) {
         r->record.frame++;
         r->record.frame_step = r->sim->step;
         r->record.collapsed = 0;
-        TRY(write_frame(r));
+        spate_status written = write_frame(r);
+        if (written) {
+            r->record.frame--; /* it is not there */
+            return written;
+        }
         if (every > 0 && r->record.frame % every == 0) {
             TRY(save(r));
             TRY(run_report_write(r, -1, "running"));
@@ -316,6 +324,7 @@ static spate_status begin_new(run *r) {
     TRY(spate_simulation_create(r->scene, &r->sim));
     start_clock(r);
     TRY(file_make_folder(r->ctx, r->folder));
+    TRY(file_lock_folder(r->ctx, r->folder, &r->lock));
     TRY(run_folder_clear(r->ctx, r->folder, -1));
     r->touched = true;
     TRY(write_scene(r));
@@ -326,11 +335,31 @@ static spate_status begin_new(run *r) {
     return write_frame(r);
 }
 
+/* A run that solver.max_steps ended may be given more of them. Its last frame was cut short then, and
+ * is made again. */
+static void allow_more_steps(run *r) {
+    const int64_t limit = r->scene->max_steps;
+    if (!r->record.max_steps_met || (limit > 0 && r->sim->step >= limit)) return;
+    r->record.max_steps_met = 0;
+    if (r->sim->time < (double)r->record.frame / r->scene->fps) r->record.frame--;
+}
+
+/* particles.pvd lists the frames that are there. */
+static spate_status list_frames(run *r) {
+    char path[PATH_SIZE];
+    TRY(run_folder_list_frames(r->scene, r->folder, r->record.frame, r->sim->time, &r->frame_list));
+    TRY(in_folder(r, RUN_COLLECTION, path));
+    return r->frame_list.length ? pvd_write(r->ctx, &r->frame_list, path)
+                                : file_remove(r->ctx, path);
+}
+
 static spate_status begin_again(run *r) {
     int64_t rows;
     for (int i = 0; i < r->ctx->warning_kinds; i++)
         r->warnings_known[i] = r->ctx->warnings[i].count;
+    if (file_is_folder(r->folder)) TRY(file_lock_folder(r->ctx, r->folder, &r->lock));
     TRY(load(r));
+    allow_more_steps(r);
     start_clock(r);
     TRY(open_statistics(r, &rows));
     r->touched = true;
@@ -349,8 +378,11 @@ static spate_status begin_again(run *r) {
     }
     /* The very first checkpoint is written before its frame. */
     if (rows == 0 && r->record.frame == 0 && r->sim->step == 0) return write_frame(r);
-    return run_folder_list_frames(r->scene, r->folder, r->record.frame, r->sim->time,
-                                  &r->frame_list);
+    if (rows != r->record.frame + 1)
+        warn(r->ctx, "rows missing",
+             "stats.csv in '%s' has %lld rows up to frame %lld; some were lost", r->folder,
+             (long long)rows, (long long)r->record.frame);
+    return list_frames(r);
 }
 
 /* ---- End ---- */
@@ -411,6 +443,7 @@ static void run_free(run *r) {
     text_free(&r->frame_list);
     statistics_free(&r->statistics);
     spate_simulation_free(r->sim);
+    file_unlock_folder(r->lock);
     give(r->ctx, r);
 }
 
@@ -429,6 +462,7 @@ spate_status spate_run(spate_scene *scene, const spate_run_options *options,
                .frames = count_frames(scene, options),
                .start = phase_start(),
                .saved_step = -1,
+               .lock = -1,
                .frame_list.ctx = ctx};
     spate_status status = run_folder_choose(scene, options->folder, r->folder);
     if (status == SPATE_OK) status = options->resume ? begin_again(r) : begin_new(r);

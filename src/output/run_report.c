@@ -110,13 +110,8 @@ static void add_step(text *t, const run *r, uint64_t state_hash) {
     }
     text_add(t, ",\"cfl\":");
     add_number(t, s->values[COLUMN_max_speed] * sim->dt / sim->scene->domain.dx);
-    text_add(t, ",\"J_min\":");
-    add_number(t, s->J_min);
-    text_add(t, ",\"J_max\":");
-    add_number(t, s->J_max);
-    text_add(t, ",\"added\":%llu,\"removed\":%lld,\"memory_bytes\":%zu,\"state_hash\":\"%016llx\"",
-             (unsigned long long)sim->next_id, (long long)sim->removed, r->ctx->bytes_now,
-             (unsigned long long)state_hash);
+    text_add(t, ",\"added\":%llu,\"memory_bytes\":%zu,\"state_hash\":\"%016llx\"",
+             (unsigned long long)sim->next_id, r->ctx->bytes_now, (unsigned long long)state_hash);
     text_add(t, ",\"phases\":{");
     for (int i = 0; i < sim->phase_count; i++) {
         text_add(t, "%s", i ? "," : "");

@@ -67,7 +67,7 @@ enum {
     SUM_VOLUME,
     SUM_REST_VOLUME
 };
-enum { TOP_SPEED2, TOP_DIVERGENCE, TOP_J, TOP_MINUS_J };
+enum { TOP_SPEED2, TOP_DIVERGENCE };
 
 static void visit_motion(const spate_simulation *sim, const double x[3], int64_t i, tally *t) {
     const real *record = sim->particles.motion + 16 * i;
@@ -98,8 +98,6 @@ static void visit_material(const spate_simulation *sim, int64_t i, tally *t) {
     t->sums[SUM_ELASTIC] += energy * volume;
     t->sums[SUM_VOLUME] += volume * J;
     t->sums[SUM_REST_VOLUME] += volume;
-    raise_to(&t->tops[TOP_J], J);
-    raise_to(&t->tops[TOP_MINUS_J], -J);
 }
 
 static void visit_basics(const tally_job *job, particle_range range, tally *t) {
@@ -149,8 +147,6 @@ static spate_status evaluate_basics(statistics *s) {
     v[COLUMN_max_speed] = any ? sqrt(t.tops[TOP_SPEED2]) : 0;
     v[COLUMN_max_divergence] = any ? t.tops[TOP_DIVERGENCE] : 0;
     s->rest_volume = t.sums[SUM_REST_VOLUME];
-    s->J_min = any ? -t.tops[TOP_MINUS_J] : NAN;
-    s->J_max = any ? t.tops[TOP_J] : NAN;
 
     v[COLUMN_potential_energy] = 0;
     for (int a = 0; a < sim->scene->dim; a++)

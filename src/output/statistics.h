@@ -41,9 +41,8 @@ typedef struct statistics {
     int count; /* columns */
     int solver_columns;
     const char **names;
-    double *values;      /* of the last evaluation; dt_limit's is NAN, it is text */
-    double rest_volume;  /* what `volume` would be at J = 1 */
-    double J_min, J_max; /* NAN without particles */
+    double *values;     /* of the last evaluation; dt_limit's is NAN, it is text */
+    double rest_volume; /* what `volume` would be at J = 1 */
 } statistics;
 
 spate_status statistics_create(spate_simulation *sim, statistics *s);

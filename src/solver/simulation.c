@@ -59,6 +59,9 @@ spate_status simulation_add(spate_simulation *sim, int group, const double x[3],
     const spate_scene *scene = sim->scene;
     const domain *d = &scene->domain;
     double g[3];
+    if (sim->next_id > UINT32_MAX)
+        return fail(sim->ctx, SPATE_BAD_INPUT,
+                    "more than 4 billion particles were made; end the sources earlier");
     for (int a = 0; a < 3; a++) g[a] = (x[a] - d->origin[a]) / d->dx + 0.5;
     int64_t i;
     TRY(blocks_add(&sim->blocks, &sim->particles, g, &i));
@@ -181,7 +184,8 @@ spate_status spate_simulation_step(spate_simulation *sim, double until) {
     if (!(until > sim->time)) return SPATE_OK;
     double start = phase_start();
     choose_step(sim, until);
-    if (!(sim->dt > 0)) return simulation_unstable(sim, -1, "the time step became zero");
+    if (!(sim->time + sim->dt > sim->time))
+        return simulation_unstable(sim, -1, "the time step became too short to move time on");
     spate_status status = sources_emit(sim, sim->dt);
     phase_stop(sim, "sources", start);
     if (!status) status = sim->type->step(sim);

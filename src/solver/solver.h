@@ -89,12 +89,30 @@ struct spate_simulation {
 double phase_start(void);
 void phase_stop(spate_simulation *sim, const char *name, double start);
 
-/* World position of particle i of block b. */
+/* World position of particle i of block b, inside the domain on a periodic axis (where it may be half
+ * a cell before the first node, or a cell beyond its last block between two sorts). */
 static inline void simulation_position(const spate_simulation *sim, int32_t block, int64_t i,
                                        double x[3]) {
     const domain *d = &sim->scene->domain;
     blocks_position(&sim->blocks, &sim->particles, block, i, x);
-    for (int a = 0; a < 3; a++) x[a] = d->origin[a] + (x[a] - 0.5) * d->dx;
+    for (int a = 0; a < 3; a++) {
+        x[a] = d->origin[a] + (x[a] - 0.5) * d->dx;
+        if (!sim->blocks.period[a]) continue;
+        if (x[a] < d->origin[a])
+            x[a] += d->size[a];
+        else if (x[a] >= d->origin[a] + d->size[a])
+            x[a] -= d->size[a];
+    }
+}
+
+/* Whether a block lies at the seam of a periodic axis: its particles and nodes may be at either end,
+ * so its middle does not tell where they are. */
+static inline bool simulation_at_seam(const spate_simulation *sim, int32_t block) {
+    const blocks *b = &sim->blocks;
+    for (int a = 0; a < b->dim; a++)
+        if (b->period[a] && (b->coords[block][a] == 0 || b->coords[block][a] == b->period[a] - 1))
+            return true;
+    return false;
 }
 
 /* A simulation without particles, ready to be filled by create or by a checkpoint. */

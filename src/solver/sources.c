@@ -133,7 +133,9 @@ void sources_hold(spate_simulation *sim) {
             for (int a = 0; a < scene->dim; a++)
                 x[a] = scene->domain.origin[a] +
                        (((double)b->coords[block][a] + 0.5) * BLOCK_EDGE - 0.5) * scene->domain.dx;
-            if (shape_distance(nozzle->shape, scene->dim, x) > block_reach) continue;
+            if (!simulation_at_seam(sim, block) &&
+                shape_distance(nozzle->shape, scene->dim, x) > block_reach)
+                continue;
             for (int64_t i = b->first[block]; i < b->first[block + 1]; i++) {
                 if (sim->particles.group[i] != scene->body_count + s) continue;
                 simulation_position(sim, block, i, x);

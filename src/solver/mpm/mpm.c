@@ -99,6 +99,19 @@ static const mpm_kernels *choose_kernels(const spate_context *ctx) {
     return &mpm_kernels_generic;
 }
 
+/* A share of 1e-14 of the lightest particle that the scene can make. */
+static real negligible_mass(const spate_scene *scene) {
+    double lightest = HUGE_VAL, cell = pow(scene->domain.dx, scene->dim);
+    for (int g = 0; g < scene_group_count(scene); g++) {
+        double per_cell = g < scene->body_count
+                              ? scene->bodies[g].particles_per_cell
+                              : scene->sources[g - scene->body_count].particles_per_cell;
+        double density = scene->materials[scene_group_material(scene, g)].density;
+        lightest = fmin(lightest, density * cell / per_cell);
+    }
+    return (real)fmax(1e-14 * lightest, sizeof(real) == sizeof(float) ? 1e-36 : 1e-300);
+}
+
 static spate_status create(spate_simulation *sim) {
     spate_context *ctx = sim->ctx;
     const spate_scene *scene = sim->scene;
@@ -123,6 +136,7 @@ static spate_status create(spate_simulation *sim) {
     for (int g = 0; g < scene_group_count(scene); g++)
         m->group_material[g] = (uint16_t)scene_group_material(scene, g);
     m->dx = (real)scene->domain.dx;
+    m->negligible = negligible_mass(scene);
     m->affine = options->integrator == MPM_PIC ? 0 : 1;
     sim->max_speed = fastest_particle(sim);
     return SPATE_OK;
@@ -279,13 +293,13 @@ static void stress(const spate_simulation *sim, int64_t i, double tau[6], double
 
 static const char *const column_names[] = {"J_min", "J_max", "sorts", "removed", NULL};
 
+/* The range of J in the last step, 1 always within it. */
 static void columns(spate_simulation *sim, double *values) {
-    values[0] = HUGE_VAL, values[1] = -HUGE_VAL;
-    for (int64_t i = 0; i < sim->particles.count; i++) {
-        double J = 1;
-        stress(sim, i, NULL, NULL, &J);
-        values[0] = fmin(values[0], J);
-        values[1] = fmax(values[1], J);
+    const mpm *m = sim->solver;
+    values[0] = values[1] = 1;
+    for (int c = 0; c < m->material_count; c++) {
+        values[0] = fmin(values[0], m->ranges[c].J_min);
+        values[1] = fmax(values[1], m->ranges[c].J_max);
     }
     values[2] = (double)sim->blocks.sorts;
     values[3] = (double)sim->removed;

@@ -69,6 +69,9 @@ typedef struct mpm {
     mpm_extremes *seen;   /* by worker */
     strain_range *ranges; /* by material, after the last step */
     bool must_sort;       /* particles were added or removed */
+    real
+        negligible; /* mass of a node below which it is left at rest: its weight is nothing for every
+                        particle near it, and a quotient might lose its digits */
     /* constants of the step */
     real dt, dx;
     real affine; /* 1 for APIC, 0 for PIC */

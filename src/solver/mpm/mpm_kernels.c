@@ -285,6 +285,7 @@ static void constrain_node(const mpm *m, const int32_t *coords, int n, bool soli
     double x[3] = {0}, u[3] = {v[0], v[1], v[2]};
     for (int a = dim - 1; a >= 0; a--, n /= BLOCK_EDGE) {
         node[a] = (int64_t)coords[a] * BLOCK_EDGE + n % BLOCK_EDGE;
+        if (sim->blocks.period[a] && node[a] < 1) node[a] += d->cells[a]; /* the same one, inside */
         x[a] = d->origin[a] + (double)(node[a] - 1) * d->dx;
     }
     if (nozzle) sources_velocity(sim, x, u);
@@ -301,10 +302,6 @@ INLINE bool at_wall(const domain *d, const int32_t *coords, int dim) {
     return false;
 }
 
-/* Mass below which a quotient would lose its digits. A node with so little has a weight of nothing
- * for every particle near it, so it may as well be at rest. */
-static const real negligible = sizeof(real) == sizeof(float) ? (real)1e-30 : (real)1e-290;
-
 INLINE void grid_block(const mpm *m, int32_t block, real *v, int dim) {
     const spate_simulation *sim = m->sim;
     const blocks *b = &sim->blocks;
@@ -318,12 +315,14 @@ INLINE void grid_block(const mpm *m, int32_t block, real *v, int dim) {
     for (int a = 0; a < dim; a++)
         middle[a] =
             d->origin[a] + ((double)coords[a] * BLOCK_EDGE + 0.5 * (BLOCK_EDGE - 1) - 1) * d->dx;
-    bool solid = sim->scene->collider_count && boundary_near(&sim->boundary, middle, reach);
-    bool nozzle = sim->scene->source_count && sources_near(sim, middle, reach);
+    bool seam = simulation_at_seam(sim, block);
+    bool solid =
+        sim->scene->collider_count && (seam || boundary_near(&sim->boundary, middle, reach));
+    bool nozzle = sim->scene->source_count && (seam || sources_near(sim, middle, reach));
     bool constrained = solid || nozzle || at_wall(d, coords, dim);
     for (int n = 0; n < block_nodes(dim); n++) {
         real mass = v[4 * n + 3];
-        if (!(mass > negligible)) {
+        if (!(mass > m->negligible)) {
             quad_store(v + 4 * n, quad_splat(mass - mass)); /* 0, or NaN kept */
             continue;
         }
