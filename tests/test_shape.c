@@ -9,29 +9,7 @@
 
 #include <cmocka.h>
 
-#define assert_near(a, b, tolerance) assert_true(fabs((a) - (b)) <= (tolerance))
-
-static const double PI = 3.14159265358979323846;
-
-typedef struct fixture {
-    spate_context *ctx;
-    arena arena;
-} fixture;
-
-static int open_fixture(void **state) {
-    static fixture f;
-    if (spate_open(NULL, &f.ctx)) return -1;
-    f.arena = arena_create(f.ctx);
-    *state = &f;
-    return 0;
-}
-
-static int close_fixture(void **state) {
-    fixture *f = *state;
-    arena_free(&f->arena);
-    spate_close(f->ctx);
-    return 0;
-}
+#include "with_arena.h"
 
 /* ---- One of each
  * ------------------------------------------------------------------------------------- */

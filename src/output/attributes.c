@@ -27,7 +27,7 @@ double particle_pressure(const spate_simulation *sim, int64_t i) {
 }
 
 static void value_position(const particle_view *p, double *out) {
-    particle_position(p->sim, p->coords, p->index, out);
+    simulation_place(p->sim, p->coords, p->index, out);
 }
 
 static void value_velocity(const particle_view *p, double *out) {

@@ -74,22 +74,6 @@ static inline int64_t particle_living(const spate_simulation *sim) {
     for (int64_t i = 0; i < sim->particles.count; i++) living += !particle_is_removed(sim, i);
     return living;
 }
-/* World position of particle i of the block at `coords`. */
-static inline void particle_position(const spate_simulation *sim, const int32_t coords[3],
-                                     int64_t i, double x[3]) {
-    const domain *d = &sim->scene->domain;
-    for (int a = 0; a < 3; a++) {
-        double g = a < sim->scene->dim ? (double)coords[a] * BLOCK_EDGE +
-                                             (double)PLANE(&sim->particles, position, a)[i]
-                                       : 0.5;
-        x[a] = a < sim->scene->dim ? d->origin[a] + (g - 0.5) * d->dx : 0;
-        if (!sim->blocks.period[a]) continue;
-        if (x[a] < d->origin[a])
-            x[a] += d->size[a];
-        else if (x[a] >= d->origin[a] + d->size[a])
-            x[a] -= d->size[a];
-    }
-}
 /* Of its material, at rest. */
 static inline double particle_rest_density(const spate_simulation *sim, int64_t i) {
     return sim->scene->materials[scene_group_material(sim->scene, sim->particles.group[i])].density;

@@ -104,7 +104,7 @@ static void visit_basics(const tally_job *job, particle_range range, tally *t) {
     for (int64_t i = range.begin; i < range.end; i++) {
         double x[3];
         if (particle_is_removed(job->sim, i)) continue;
-        particle_position(job->sim, range.coords, i, x);
+        simulation_place(job->sim, range.coords, i, x);
         visit_motion(job->sim, x, i, t);
         visit_material(job->sim, i, t);
     }
@@ -121,7 +121,7 @@ static void visit_penetration(const tally_job *job, particle_range range, tally 
     if (!boundary_near(&sim->boundary, middle, 3 * sqrt(sim->scene->dim) * d->dx)) return;
     for (int64_t i = range.begin; i < range.end; i++) {
         if (particle_is_removed(sim, i)) continue;
-        particle_position(sim, range.coords, i, x);
+        simulation_place(sim, range.coords, i, x);
         double depth = boundary_depth(&sim->boundary, x);
         if (depth <= 0) continue;
         t->sums[0] += 1;
@@ -172,7 +172,7 @@ static void visit_extent(const tally_job *job, particle_range range, tally *t) {
         double x[3];
         if (particle_is_removed(sim, i)) continue;
         if (p->group >= 0 && sim->particles.group[i] != p->group) continue;
-        particle_position(sim, range.coords, i, x);
+        simulation_place(sim, range.coords, i, x);
         raise_to(&t->tops[0], (p->side ? x[p->axis] : -x[p->axis]) + particle_radius(sim, i));
     }
 }
@@ -183,7 +183,7 @@ static void visit_height(const tally_job *job, particle_range range, tally *t) {
     for (int64_t i = range.begin; i < range.end; i++) {
         double x[3];
         if (particle_is_removed(sim, i)) continue;
-        particle_position(sim, range.coords, i, x);
+        simulation_place(sim, range.coords, i, x);
         if (fabs(x[0] - job->probe->at[0]) > half) continue;
         if (sim->scene->dim == 3 && fabs(x[2] - job->probe->at[2]) > half) continue;
         raise_to(&t->tops[0], x[1] + particle_radius(sim, i));
@@ -196,7 +196,7 @@ static void visit_pressure(const tally_job *job, particle_range range, tally *t)
     for (int64_t i = range.begin; i < range.end; i++) {
         double x[3];
         if (particle_is_removed(sim, i)) continue;
-        particle_position(sim, range.coords, i, x);
+        simulation_place(sim, range.coords, i, x);
         for (int a = 0; a < 3; a++) x[a] = a < sim->scene->dim ? x[a] - job->probe->at[a] : 0;
         double weight = (1 - vec_length(x) / dx) * (double)sim->particles.mass[i];
         if (weight <= 0) continue;
@@ -211,7 +211,7 @@ static void visit_center(const tally_job *job, particle_range range, tally *t) {
         double x[3], m = (double)sim->particles.mass[i];
         if (particle_is_removed(sim, i)) continue;
         if (job->probe->group >= 0 && sim->particles.group[i] != job->probe->group) continue;
-        particle_position(sim, range.coords, i, x);
+        simulation_place(sim, range.coords, i, x);
         t->sums[0] += m;
         for (int a = 0; a < 3; a++) t->sums[1 + a] += m * x[a];
     }

@@ -359,3 +359,15 @@ done:
     if (status != SPATE_OK) samples_free(w.ctx, out);
     return status;
 }
+
+spate_status sample_filled_body(const spate_scene *scene, int index, samples *out) {
+    TRY(sample_body(scene, index, out));
+    if (out->count > 0) return SPATE_OK;
+    int64_t left_out = out->left_out;
+    samples_free(scene->ctx, out);
+    return fail(scene->ctx, SPATE_BAD_INPUT, "%s: bodies.%d: body '%s' has no particles; %s",
+                scene->path, index, scene->bodies[index].name,
+                left_out > 0 ? "move it out of the colliders and earlier bodies that cover it"
+                             : "it is outside the domain or thinner than the spacing of "
+                               "particles, so move it, enlarge it or use a smaller dx");
+}

@@ -27,6 +27,8 @@ typedef struct samples {
  * may be 0, which the caller reports. Given points (SHAPE_POINTS) are all taken, in their order,
  * but for those outside the domain. */
 spate_status sample_body(const spate_scene *scene, int index, samples *out);
+/* The same, where a body without particles is an error that says why. */
+spate_status sample_filled_body(const spate_scene *scene, int index, samples *out);
 /* Spacing of a lattice of n particles a cell. */
 double sample_spacing(const domain *d, int dim, double particles_per_cell);
 void samples_free(spate_context *ctx, samples *s);

@@ -35,16 +35,10 @@ static double share_outside(const spate_scene *s, const shape *of) {
 static spate_status count_body(spate_scene *s, int index, int64_t *particles) {
     const body *b = &s->bodies[index];
     samples points;
-    TRY(sample_body(s, index, &points));
-    int64_t count = points.count, left_out = points.left_out;
+    TRY(sample_filled_body(s, index, &points));
+    int64_t count = points.count;
     bool clipped = points.clipped;
     samples_free(s->ctx, &points);
-    if (count == 0)
-        return fail(s->ctx, SPATE_BAD_INPUT, "%s: bodies.%d: body '%s' has no particles; %s",
-                    s->path, index, b->name,
-                    left_out > 0 ? "move it out of the colliders and earlier bodies that cover it"
-                                 : "it is outside the domain or thinner than the spacing of "
-                                   "particles, so move it, enlarge it or use a smaller dx");
     double share = clipped && b->shape->kind != SHAPE_POINTS ? share_outside(s, b->shape) : 0;
     if (clipped && b->shape->kind == SHAPE_POINTS)
         share = 1 - (double)count / (double)b->shape->point_count;

@@ -73,13 +73,6 @@ spate_status simulation_add(spate_simulation *sim, int group, const double x[3],
     return SPATE_OK;
 }
 
-static bool inside_domain(const spate_scene *scene, const double x[3]) {
-    const domain *d = &scene->domain;
-    for (int a = 0; a < scene->dim; a++)
-        if (!(x[a] > d->origin[a] && x[a] < d->origin[a] + d->size[a])) return false;
-    return true;
-}
-
 /* Rigid rotation about the samples' centre: velocity and its gradient, so that the angular momentum
  * of the first transfer is exact. */
 static void set_spin(spate_simulation *sim, const double spin[3], int64_t i, const double arm[3]) {
@@ -99,26 +92,12 @@ static spate_status fill_body(spate_simulation *sim, int index) {
     const spate_scene *scene = sim->scene;
     const body *filled = &scene->bodies[index];
     samples s = {0};
-    TRY(sample_body(scene, index, &s));
+    TRY(sample_filled_body(scene, index, &s));
     double center[3] = {0};
-    int64_t inside = 0;
-    for (int64_t k = 0; k < s.count; k++)
-        if (inside_domain(scene, s.points[k])) {
-            vec_add(center, center, s.points[k]);
-            inside++;
-        }
-    spate_status status = SPATE_OK;
-    if (!inside)
-        status =
-            fail(sim->ctx, SPATE_BAD_INPUT,
-                 "%s: body '%s' has no particle inside the domain; enlarge it, move it or use a "
-                 "smaller dx",
-                 scene->path, filled->name);
-    else
-        vec_scale(center, 1.0 / (double)inside, center);
-    if (!status) status = particles_reserve(&sim->particles, sim->particles.count + inside);
+    for (int64_t k = 0; k < s.count; k++) vec_add(center, center, s.points[k]);
+    vec_scale(center, 1.0 / (double)s.count, center);
+    spate_status status = particles_reserve(&sim->particles, sim->particles.count + s.count);
     for (int64_t k = 0; k < s.count && !status; k++) {
-        if (!inside_domain(scene, s.points[k])) continue;
         status = simulation_add(sim, index, s.points[k], filled->velocity, s.volume);
         if (status || vec_length(filled->spin) == 0) continue;
         double arm[3];

@@ -89,20 +89,26 @@ struct spate_simulation {
 double phase_start(void);
 void phase_stop(spate_simulation *sim, const char *name, double start);
 
-/* World position of particle i of block b, inside the domain on a periodic axis (where it may be half
- * a cell before the first node, or a cell beyond its last block between two sorts). */
-static inline void simulation_position(const spate_simulation *sim, int32_t block, int64_t i,
-                                       double x[3]) {
+/* World position of particle i of the block at `coords`, inside the domain on a periodic axis (where
+ * it may be half a cell before the first node, or a cell beyond its last block between two sorts). */
+static inline void simulation_place(const spate_simulation *sim, const int32_t coords[3], int64_t i,
+                                    double x[3]) {
     const domain *d = &sim->scene->domain;
-    blocks_position(&sim->blocks, &sim->particles, block, i, x);
-    for (int a = 0; a < 3; a++) {
-        x[a] = d->origin[a] + (x[a] - 0.5) * d->dx;
+    x[2] = 0;
+    for (int a = 0; a < sim->scene->dim; a++) {
+        double g = (double)coords[a] * BLOCK_EDGE + (double)PLANE(&sim->particles, position, a)[i];
+        x[a] = d->origin[a] + (g - 0.5) * d->dx;
         if (!sim->blocks.period[a]) continue;
         if (x[a] < d->origin[a])
             x[a] += d->size[a];
         else if (x[a] >= d->origin[a] + d->size[a])
             x[a] -= d->size[a];
     }
+}
+/* The same for a particle of block b. */
+static inline void simulation_position(const spate_simulation *sim, int32_t block, int64_t i,
+                                       double x[3]) {
+    simulation_place(sim, sim->blocks.coords[block], i, x);
 }
 
 /* Whether a block lies at the seam of a periodic axis: its particles and nodes may be at either end,
