@@ -2,11 +2,12 @@
 #include "options.h"
 #include "terminal.h"
 #include <stddef.h>
+#include <string.h>
 
 typedef struct bench_settings {
     int64_t threads, particles, rounds, dimension;
     double domain_scale;
-    const char *variant;
+    const char *variant, *integrator;
     bool json;
 } bench_settings;
 
@@ -37,7 +38,12 @@ static const option bench_options[] = {
      .type = OPTION_TEXT,
      AT(variant),
      .argument = "NAME",
-     .help = "liquid or elastic; default: all"},
+     .help = "liquid, elastic, sand or clay; default: all"},
+    {.name = "integrator",
+     .type = OPTION_TEXT,
+     AT(integrator),
+     .argument = "LIST",
+     .help = "One or several, as in flip,asflip: measured in turn; default: the variant's"},
     {.name = "dimension",
      .type = OPTION_INTEGER,
      AT(dimension),
@@ -68,6 +74,8 @@ static void print_json_row(const spate_bench_row *r, bool first) {
     print_json_text(stdout, r->solver);
     printf(", \"dimension\": %d, \"variant\": ", r->dimension);
     print_json_text(stdout, r->variant);
+    fputs(", \"integrator\": ", stdout);
+    print_json_text(stdout, r->integrator);
     printf(", \"particles\": %lld, \"cells\": %lld, \"threads\": %d, \"steps\": %lld, "
            "\"seconds\": %.6g, \"particle_steps_per_second\": %.6g, \"bytes_per_particle\": %.6g, ",
            (long long)r->particles, (long long)r->cells, r->threads, (long long)r->steps,
@@ -88,12 +96,12 @@ static void print_json_row(const spate_bench_row *r, bool first) {
 static void print_table_row(const spate_bench_row *r, bool first) {
     char particles[SHORT_TEXT], pace[SHORT_TEXT], each[SHORT_TEXT], share[SHORT_TEXT] = "-";
     if (first)
-        printf("%-6s %-9s %3s %9s %7s %10s %10s %10s %6s  %s\n", "solver", "variant", "dim",
-               "particles", "threads", "p-steps/s", "per thread", "bytes/part", "bandw.",
+        printf("%-6s %-9s %-8s %3s %9s %7s %10s %10s %10s %6s  %s\n", "solver", "variant", "scheme",
+               "dim", "particles", "threads", "p-steps/s", "per thread", "bytes/part", "bandw.",
                "share of phases");
     if (r->bandwidth_share >= 0) snprintf(share, sizeof share, "%.0f %%", 100 * r->bandwidth_share);
-    printf("%-6s %-9s %2dD %9s %7d %10s %10s %10.0f %6s ", r->solver, r->variant, r->dimension,
-           short_count((double)r->particles, particles), r->threads,
+    printf("%-6s %-9s %-8s %2dD %9s %7d %10s %10s %10.0f %6s ", r->solver, r->variant,
+           r->integrator, r->dimension, short_count((double)r->particles, particles), r->threads,
            short_count(r->particle_steps_per_second, pace),
            short_count(r->particle_steps_per_second / r->threads, each), r->bytes_per_particle,
            share);
@@ -124,7 +132,12 @@ static int run_bench(const command *self, int argc, char **argv) {
     if (status) return status;
     bench_output output = {.json = settings.json};
     spate_bench_options options = spate_default_bench_options();
-    options.name = args.count ? args.items[0] : NULL;
+    const char *what = args.count ? args.items[0] : NULL;
+    if (what && (strchr(what, '/') || strstr(what, ".yaml")))
+        options.scene = what;
+    else
+        options.name = what;
+    options.integrator = settings.integrator;
     options.particles = settings.particles;
     options.threads = (int)settings.threads;
     if (settings.rounds) options.rounds = (int)settings.rounds;
@@ -142,7 +155,7 @@ static int run_bench(const command *self, int argc, char **argv) {
 
 const command command_bench = {
     .name = "bench",
-    .synopsis = "[NAME]",
+    .synopsis = "[NAME | SCENE]",
     .summary = "Benchmarks: particle-steps a second, phases, memory",
     .options = bench_options,
     .option_count = COUNT_OF(bench_options),

@@ -1,19 +1,11 @@
-/* spate run: simulates a scene into a folder, with progress. */
-#include "options.h"
+/* spate run: simulates a scene into a folder, with progress. Several variants of it: compare.c. */
+#include "run.h"
 #include "scenes.h"
 #include "terminal.h"
 #include <limits.h>
 #include <stddef.h>
 #include <time.h>
 #include <unistd.h>
-
-typedef struct run_settings {
-    const char *folder;
-    int64_t frames, threads;
-    double until;
-    text_list sets;
-    bool resume, force, quiet, json, steps_log;
-} run_settings;
 
 #define AT(member) .offset = offsetof(run_settings, member)
 static const option run_options[] = {
@@ -49,6 +41,11 @@ static const option run_options[] = {
      AT(sets),
      .argument = "PATH=VALUE",
      .help = "Override a field, e.g. solver.cfl=0.3; may be repeated"},
+    {.name = "compare",
+     .type = OPTION_LIST,
+     AT(compares),
+     .argument = "FIELD=A,B...",
+     .help = "One run for each value, side by side, e.g. integrator=pic,apic; see above"},
     {.name = "resume",
      .type = OPTION_FLAG,
      AT(resume),
@@ -78,6 +75,7 @@ static const option run_options[] = {
 
 typedef struct progress_state {
     FILE *out;
+    const char *label; /* in front of every line; "" for none */
     bool terminal;
     bool seen;           /* whether `last` holds something */
     spate_progress last; /* of the step before */
@@ -90,10 +88,11 @@ static double seconds_now(void) {
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-static void format_progress(const spate_progress *p, char *line, size_t size) {
+static void format_progress(const char *label, const spate_progress *p, char *line, size_t size) {
     char particles[SHORT_TEXT], eta[SHORT_TEXT], pace[SHORT_TEXT];
-    int used = snprintf(line, size, "frame %d/%d  t %.4g s  %s particles  %s steps/s", p->frame,
-                        p->frames, p->time, short_count((double)p->particles, particles),
+    int used = snprintf(line, size, "%s%sframe %d/%d  t %.4g s  %s particles  %s steps/s", label,
+                        *label ? "  " : "", p->frame, p->frames, p->time,
+                        short_count((double)p->particles, particles),
                         short_count(p->steps_per_second, pace));
     if (p->eta_seconds >= 0 && used > 0 && (size_t)used < size)
         used +=
@@ -111,7 +110,7 @@ static void tell_frame(progress_state *state, int frame) {
     char line[256];
     if (!state->seen || frame <= state->last.frame) return;
     state->last.frame = frame;
-    format_progress(&state->last, line, sizeof line);
+    format_progress(state->label, &state->last, line, sizeof line);
     fprintf(state->out, "%s\n", line);
     fflush(state->out);
 }
@@ -129,7 +128,7 @@ static void tell_progress(const spate_progress *p, void *user) {
     if (now - state->told_at < 0.1) return;
     char line[256];
     state->told_at = now;
-    format_progress(p, line, sizeof line);
+    format_progress(state->label, p, line, sizeof line);
     status_line(line);
 }
 
@@ -144,8 +143,8 @@ static void print_report(const spate_run_report *r) {
            (unsigned long long)r->state_hash);
 }
 
-static void print_json_report(const spate_run_report *r, spate_status status, const char *message) {
-    fputs("{\"folder\": ", stdout);
+void print_json_report(const spate_run_report *r, spate_status status, const char *message) {
+    fputs("\"folder\": ", stdout);
     print_json_text(stdout, r->folder);
     printf(", \"frames\": %d, \"steps\": %lld, \"particles\": %lld, \"wall_seconds\": %.6g, "
            "\"particle_steps_per_second\": %.6g, \"state_hash\": \"%016llx\", \"warnings\": %lld, "
@@ -154,17 +153,17 @@ static void print_json_report(const spate_run_report *r, spate_status status, co
            r->particle_steps_per_second, (unsigned long long)r->state_hash, (long long)r->warnings,
            (int)status);
     print_json_text(stdout, status ? message : "");
-    puts("}");
 }
 
-static spate_status run_scene(spate_context *ctx, const char *path, const run_settings *settings,
-                              spate_run_report *report) {
+spate_status run_scene(spate_context *ctx, const char *path, const run_settings *settings,
+                       const char *label, spate_run_report *report) {
     spate_scene *scene;
     spate_status status =
         spate_scene_load(ctx, path, settings->sets.items, settings->sets.count, &scene);
     if (status) return status;
     progress_state state = {
         .out = settings->json ? stderr : stdout,
+        .label = label,
         .terminal = !settings->json && isatty(STDOUT_FILENO),
     };
     spate_run_options options = spate_default_run_options();
@@ -181,6 +180,24 @@ static spate_status run_scene(spate_context *ctx, const char *path, const run_se
     status = spate_run(scene, &options, report);
     tell_frame(&state, report->frames);
     spate_scene_free(scene);
+    return status;
+}
+
+static spate_status run_one(const char *path, const run_settings *settings) {
+    spate_context *ctx;
+    spate_run_report report = {0};
+    spate_status status = session_open(settings->threads, settings->quiet, &ctx);
+    if (status) return status;
+    status = run_scene(ctx, path, settings, "", &report);
+    status_line_clear();
+    if (settings->json) {
+        putchar('{');
+        print_json_report(&report, status, spate_message(ctx));
+        puts("}");
+    } else if (!status && !settings->quiet)
+        print_report(&report);
+    report_failure(ctx, status);
+    spate_close(ctx);
     return status;
 }
 
@@ -202,19 +219,10 @@ static int run_run(const command *self, int argc, char **argv) {
     char path[SCENE_PATH_SIZE];
     if (!options_read(self, argc, argv, &settings, &args, &exit_code)) return exit_code;
     spate_status status = SPATE_BAD_INPUT;
-    spate_context *ctx = NULL;
-    if (settings_agree(&settings)) status = session_open(settings.threads, settings.quiet, &ctx);
-    if (ctx) {
-        spate_run_report report = {0};
-        status = run_scene(ctx, scene_path(args.items[0], path), &settings, &report);
-        status_line_clear();
-        if (settings.json)
-            print_json_report(&report, status, spate_message(ctx));
-        else if (!status && !settings.quiet)
-            print_report(&report);
-        report_failure(ctx, status);
-        spate_close(ctx);
-    }
+    const char *scene = scene_path(args.items[0], path);
+    if (settings_agree(&settings))
+        status =
+            settings.compares.count ? compare_run(scene, &settings) : run_one(scene, &settings);
     options_free(self, &settings);
     return status;
 }
@@ -226,7 +234,17 @@ const command command_run = {
     .details =
         "SCENE is a YAML file or a name from `spate list`. The folder gets run.json, stats.csv,\n"
         "the particles of every frame and checkpoints. Ctrl-C writes a checkpoint and stops;\n"
-        "--resume goes on from there, bit for bit as if nothing had happened.",
+        "--resume goes on from there, bit for bit as if nothing had happened.\n\n"
+        "--compare FIELD=A,B,... runs the scene once for each value, into a folder each below "
+        "that\n"
+        "of the run, and adds compare.csv (a row a frame of every variant), compare.png (energies\n"
+        "and probes over time) and sheet.png (a row of pictures a variant). FIELD is a path as "
+        "for\n"
+        "--set; a bare name such as integrator is a field of the solver. Commas in brackets "
+        "belong\n"
+        "to a value: gravity=[0,-9.81],[0,0]. Given more than once, all combinations run. A "
+        "variant\n"
+        "that fails does not stop the others; the command then ends with its exit code.",
     .options = run_options,
     .option_count = COUNT_OF(run_options),
     .arguments_min = 1,

@@ -37,6 +37,9 @@ static const char scene_text[] =
     " velocity: [0, -1]}\n"
     "probes:\n"
     "  - {name: front, extent: {of: pool, axis: x, side: max}}\n"
+    "  - {name: pieces, pieces: {of: pool}}\n"
+    "  - {name: mixing, mixing: {axis: y}}\n"
+    "sinks: [{shape: {box: {min: [0, 0], max: [1, 0.15]}}}]\n"
     "output: {particles: [vtp, ply, bgeo], fields: [J], checkpoint: 1}\n";
 
 /* What the hooks count, and which allocation is to fail. */

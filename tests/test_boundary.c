@@ -1,4 +1,4 @@
-/* Colliders: what a contact does to a velocity, and where a moving collider is. */
+/* Colliders: what a contact does to a velocity, where a moving collider is, what runs into it. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -6,6 +6,7 @@
 
 #include <cmocka.h>
 
+#include "core/random.h"
 #include "core/vec.h"
 #include "state/boundary.h"
 
@@ -109,7 +110,7 @@ typedef struct stage {
     spate_context *ctx;
     arena arena;
     spate_scene scene;
-    collider colliders[2];
+    collider colliders[20];
     motion_key keys[2];
     boundary b;
 } stage;
@@ -287,6 +288,184 @@ static void test_no_colliders(void **state) {
     stage_close(&s);
 }
 
+/* ---- Meshes ---- */
+
+static mesh *cube_mesh(arena *a, const double low[3], const double high[3]) {
+    static const int faces[6][4] = {{0, 2, 3, 1}, {4, 5, 7, 6}, {0, 1, 5, 4},
+                                    {2, 6, 7, 3}, {0, 4, 6, 2}, {1, 3, 7, 5}};
+    mesh *m = arena_take(a, 1, sizeof *m);
+    m->vertices = arena_take(a, 8, sizeof *m->vertices);
+    m->triangles = arena_take(a, 12, sizeof *m->triangles);
+    m->vertex_count = 8, m->triangle_count = 12;
+    for (int v = 0; v < 8; v++)
+        for (int i = 0; i < 3; i++) m->vertices[v][i] = v >> i & 1 ? high[i] : low[i];
+    for (int t = 0; t < 12; t++)
+        for (int k = 0; k < 3; k++) m->triangles[t][k] = faces[t / 2][k ? k + t % 2 : 0];
+    assert_int_equal(mesh_prepare(a, "cube", m), SPATE_OK);
+    return m;
+}
+
+/* A mesh in the form of a box in a domain of 32 cells a side; the box itself is second. */
+static void add_mesh_and_box(stage *s, const double low[3], const double high[3]) {
+    s->scene.domain = (domain){.size = {4, 4, 4}, .dx = 0.125};
+    for (int k = 0; k < 2; k++) {
+        collider *c = &s->colliders[s->scene.collider_count++];
+        c->name = "cube", c->contact = CONTACT_SEPARATE;
+        c->shape = shape_create(&s->arena, k ? SHAPE_BOX : SHAPE_MESH);
+        if (!k) c->shape->mesh = cube_mesh(&s->arena, low, high);
+        vec_copy(c->shape->a, low);
+        vec_copy(c->shape->b, high);
+    }
+}
+
+static void random_place(uint64_t n, double x[3], int dim) {
+    for (int a = 0; a < 3; a++) {
+        uint64_t bits = random_mix(random_mix(3 * n + (uint64_t)a + 99));
+        x[a] = a < dim ? -0.4 + 4.8 * (double)(bits >> 11) * 0x1p-53 : 0;
+    }
+}
+
+/* The mesh follows the box wherever both go; left at rest it would not, which is the control. */
+static void test_mesh_moves_like_its_shape(void **state) {
+    (void)state;
+    for (int dim = 2; dim <= 3; dim++) {
+        stage s;
+        stage_open(&s, dim);
+        add_mesh_and_box(&s, (const double[3]){0.6, 0.7, -1}, (const double[3]){1.7, 1.6, 1.5});
+        set_motion(&s, &s.colliders[0]);
+        s.colliders[1].motion = s.colliders[0].motion;
+        assert_int_equal(boundary_create(&s.scene, &s.b), SPATE_OK);
+        assert_true(s.b.baked[0] && !s.b.baked[1]);
+        double dx = s.scene.domain.dx, worst = 0, left_behind = 0;
+        boundary_move(&s.b, 0.7);
+        for (uint64_t n = 0; n < 20000; n++) {
+            double x[3], velocity[2][3], normal[2][3];
+            random_place(n, x, dim);
+            double d = boundary_distance(&s.b, 0, x, normal[0], velocity[0]);
+            double truth = boundary_distance(&s.b, 1, x, normal[1], velocity[1]);
+            for (int a = 0; a < 3; a++) assert_true(velocity[0][a] == velocity[1][a]);
+            assert_near(vec_length(normal[0]), 1, 1e-6);
+            if (fabs(truth) > 0.25 * dx) assert_true((d < 0) == (truth < 0));
+            if (fabs(truth) > 2 * dx) continue;
+            worst = fmax(worst, fabs(d - truth));
+            left_behind = fmax(left_behind, fabs(d - baked_distance(s.b.baked[0], x, NULL)));
+        }
+        assert_true(worst < 0.5 * dx);
+        assert_true(left_behind > 2 * dx);
+        stage_close(&s);
+    }
+}
+
+/* No place inside is lost to culling, near or moved, and what is far is passed over. */
+static void test_near_a_mesh(void **state) {
+    (void)state;
+    stage s;
+    stage_open(&s, 3);
+    add_mesh_and_box(&s, (const double[3]){0.6, 0.7, 0.3}, (const double[3]){1.7, 1.6, 1.5});
+    set_motion(&s, &s.colliders[0]);
+    s.colliders[1].motion = s.colliders[0].motion;
+    s.scene.collider_count = 1; /* the box is asked by its number alone */
+    assert_int_equal(boundary_create(&s.scene, &s.b), SPATE_OK);
+    boundary_move(&s.b, 0.6);
+    int near = 0, far = 0;
+    for (uint64_t n = 0; n < 20000; n++) {
+        double x[3], rest[3], reach = 0.4;
+        random_place(n, x, 3);
+        pose_to_rest(&s.b.poses[0], x, rest);
+        double truth = shape_distance(s.colliders[1].shape, 3, rest);
+        bool found = boundary_near(&s.b, x, reach);
+        if (truth < reach) assert_true(found);
+        if (truth > reach + 0.125) assert_false(found);
+        found ? near++ : far++;
+    }
+    assert_true(near > 1000 && far > 1000);
+    stage_close(&s);
+}
+
+/* ---- Meeting ---- */
+
+/* Equation 5 of Fei et al. 2021: inside, and not leaving as seen from the collider. */
+static void test_meets(void **state) {
+    (void)state;
+    stage s;
+    stage_open(&s, 3);
+    add_sphere(&s, 2, 1, 0, 0.5);
+    assert_int_equal(boundary_create(&s.scene, &s.b), SPATE_OK);
+    const double in[3] = {2.4, 1, 0}, out[3] = {2.6, 1, 0};
+    assert_true(boundary_meets(&s.b, in, (const double[3]){-1, 5, 0}));
+    assert_true(boundary_meets(&s.b, in, (const double[3]){0, 5, 0})); /* along it: <= 0 */
+    assert_false(boundary_meets(&s.b, in, (const double[3]){1, -5, 0}));
+    assert_false(boundary_meets(&s.b, out, (const double[3]){-1, 0, 0}));
+    boundary_free(&s.b);
+
+    set_motion(&s, &s.colliders[0]); /* at first (2, pi/2 per unit of distance from the pivot, 0) */
+    assert_int_equal(boundary_create(&s.scene, &s.b), SPATE_OK);
+    assert_true(boundary_meets(&s.b, in, (const double[3]){1.9, 0, 0})); /* it is caught up with */
+    assert_false(boundary_meets(&s.b, in, (const double[3]){2.1, 0, 0}));
+    const double top[3] = {2, 1.4, 0}; /* the point there moves by (2 - 0.4 pi/2, pi/2, 0) */
+    assert_true(boundary_meets(&s.b, top, (const double[3]){0, PI / 2 - 0.01, 0}));
+    assert_false(boundary_meets(&s.b, top, (const double[3]){0, PI / 2 + 0.01, 0}));
+    boundary_move(&s.b, 1); /* now about (3, 2) and held */
+    assert_false(boundary_meets(&s.b, in, (const double[3]){-1, 0, 0}));
+    assert_true(boundary_meets(&s.b, (const double[3]){3, 2.4, 0}, (const double[3]){9, -1, 0}));
+    stage_close(&s);
+}
+
+static void test_meets_a_mesh(void **state) {
+    (void)state;
+    stage s;
+    stage_open(&s, 3);
+    add_mesh_and_box(&s, (const double[3]){0.6, 0.7, 0.3}, (const double[3]){1.7, 1.6, 1.5});
+    s.scene.collider_count = 1;
+    assert_int_equal(boundary_create(&s.scene, &s.b), SPATE_OK);
+    const double under_top[3] = {1.1, 1.55, 0.9};
+    assert_true(boundary_meets(&s.b, under_top, (const double[3]){3, -0.1, 2}));
+    assert_false(boundary_meets(&s.b, under_top, (const double[3]){3, 0.1, 2}));
+    assert_false(
+        boundary_meets(&s.b, (const double[3]){1.1, 1.65, 0.9}, (const double[3]){0, -1, 0}));
+    stage_close(&s);
+}
+
+/* ---- Parts ---- */
+
+/* Colliders in a row: a part knows those around it and answers as all of them do, bit by bit; one
+ * that is too full for its list stands for all. */
+static void test_parts(void **state) {
+    (void)state;
+    stage s;
+    stage_open(&s, 3);
+    for (int k = 0; k < 20; k++) {
+        collider *c = add_sphere(&s, 0.2 * k, 0.1 * (k % 3), 0, 0.25);
+        c->contact = k % 2 ? CONTACT_SLIP : CONTACT_SEPARATE, c->friction = 0.1 * (k % 4);
+    }
+    set_motion(&s, &s.colliders[7]);
+    assert_int_equal(boundary_create(&s.scene, &s.b), SPATE_OK);
+    boundary_move(&s.b, 0.3);
+    const double middle[3] = {1, 0, 0};
+    boundary_part few = boundary_around(&s.b, middle, 0.3), full = boundary_around(&s.b, middle, 9);
+    boundary_part none = boundary_around(&s.b, (const double[3]){1, 3, 0}, 0.3);
+    assert_true(few.count > 2 && few.count < 10 && !few.all);
+    assert_true(full.all && full.count == 20);
+    assert_int_equal(none.count, 0);
+    bool any = false;
+    for (uint64_t n = 0; n < 2000; n++) {
+        double x[3], v[2][3] = {{1, -2, 3}, {1, -2, 3}};
+        random_place(n, x, 3);
+        for (int a = 0; a < 3; a++) x[a] = middle[a] + (x[a] - 2) * 0.07; /* within 0.3 */
+        boundary_apply(&s.b, x, v[0]);
+        boundary_part_apply(&few, x, v[1]);
+        assert_memory_equal(v[0], v[1], sizeof v[0]);
+        any |= v[0][0] != 1;
+        assert_true(boundary_meets(&s.b, x, v[0]) == boundary_part_meets(&few, x, v[0]));
+        assert_true(boundary_depth(&s.b, x) == boundary_part_depth(&few, x));
+        double untouched[3] = {1, -2, 3};
+        boundary_part_apply(&none, x, untouched);
+        assert_vector(untouched, 1, -2, 3);
+    }
+    assert_true(any);
+    stage_close(&s);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_sticky),
@@ -301,6 +480,11 @@ int main(void) {
         cmocka_unit_test(test_apply),
         cmocka_unit_test(test_depth_of_the_deepest),
         cmocka_unit_test(test_no_colliders),
+        cmocka_unit_test(test_mesh_moves_like_its_shape),
+        cmocka_unit_test(test_near_a_mesh),
+        cmocka_unit_test(test_meets),
+        cmocka_unit_test(test_meets_a_mesh),
+        cmocka_unit_test(test_parts),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -135,7 +135,7 @@ static void field_errors(int dim, const char *integrator, double *velocity, doub
     double grid_mass = 0;
     for (int32_t o = 0; o < p.sim->blocks.occupied_count; o++)
         for (int n = 0; n < tile_nodes(dim); n++)
-            grid_mass += (double)solver->tiles[o * tile_reals(dim) + 4 * n + 3];
+            grid_mass += (double)solver->tiles[o * tile_reals(dim, 4) + 4 * n + 3];
     *mass = fmax(*mass, fabs(grid_mass / m - 1));
     play_close(&p);
 }

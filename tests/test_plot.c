@@ -118,12 +118,58 @@ static void curves_are_where_the_numbers_are(void **state) {
     plot_free_table(&t);
 }
 
+/* Large numbers with a small step between them keep the digits that differ. */
+static void neighbouring_ticks_read_differently(void **state) {
+    (void)state;
+    static const double ranges[][2] = {{1.2345e7, 1.2346e7}, {-3e9, 2e9}, {1e-7, 9e-7}, {1e6, 2e6}};
+    for (int k = 0; k < COUNT_OF(ranges); k++) {
+        plot_ticks t = plot_choose_ticks(ranges[k][0], ranges[k][1], 6);
+        char last[48] = "", text[48];
+        for (int i = 0; i < t.count; i++) {
+            plot_tick_text(&t, plot_tick(&t, i), text, sizeof text);
+            assert_string_not_equal(text, last);
+            assert_true(fabs(strtod(text, NULL) - plot_tick(&t, i)) < 0.01 * t.step);
+            strcpy(last, text);
+        }
+    }
+}
+
+/* How high a curve from 0 to 1 stands in its panel beside one that goes to 1e6, in pixels. */
+static int height_beside_explosion(spate_context *ctx, bool broken) {
+    static const double x[] = {0, 1, 2}, calm[] = {0, 0.5, 1}, wild[] = {0, 1e3, 1e6};
+    const plot_curve curves[] = {
+        {x, calm, 3, 1, plot_choose_pen(0), false},
+        {x, wild, 3, 1, plot_choose_pen(1), broken},
+    };
+    const plot_box box = {0, 0, 400, 300, 8, "energy", "s"};
+    const rgb want = plot_choose_pen(0).colour;
+    picture p;
+    int top = 300, bottom = 0;
+    assert_int_equal(picture_create(ctx, 400, 300, &p), SPATE_OK);
+    picture_fill(&p, (rgb){1, 1, 1});
+    plot_panel(&p, &box, curves, 2);
+    for (int i = 0; i < 400 * 300; i++) {
+        rgb c = p.pixels[i];
+        if (fabsf(c.r - want.r) + fabsf(c.g - want.g) + fabsf(c.b - want.b) > 0.1f) continue;
+        top = i / 400 < top ? i / 400 : top, bottom = i / 400;
+    }
+    picture_free(ctx, &p);
+    return bottom - top;
+}
+
+static void a_curve_that_explodes_flattens_none(void **state) {
+    assert_in_range(height_beside_explosion(*state, true), 90, 150); /* half of the axis */
+    assert_in_range(height_beside_explosion(*state, false), 0, 5);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(ticks_are_round),
         cmocka_unit_test(numbers_are_written_short),
         cmocka_unit_test(tables_have_holes),
         cmocka_unit_test(curves_are_where_the_numbers_are),
+        cmocka_unit_test(neighbouring_ticks_read_differently),
+        cmocka_unit_test(a_curve_that_explodes_flattens_none),
     };
     return cmocka_run_group_tests(tests, open_all, close_all);
 }

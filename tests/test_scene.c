@@ -107,12 +107,25 @@ static const char full[] =
     "  - {name: nozzle, material: jelly, shape: {sphere: {center: [1, 1.5, 1], radius: 0.1}},\n"
     "     velocity: [0, -2, 0], from: 0.5, until: 1.0, limit: 200000, particles_per_cell: 1}\n"
     "  - {material: water, shape: {sphere: {center: [1, 1.5, 1], radius: 0.1}}}\n"
+    "sinks:\n"
+    "  - {name: drain, shape: {box: {min: [0, 0, 0.5], max: [1, 0.1, 1]}}, from: 0.25, until: 2}\n"
+    "  - {shape: {plane: {point: [0, 0.1, 0], normal: [0, 1, 0]}}}\n"
     "probes:\n"
     "  - {name: front, extent: {of: dam, axis: x, side: max}}\n"
     "  - {name: low, extent: {axis: z, side: min}}\n"
     "  - {name: h2, height: {at: [2.5, 0.75]}}\n"
     "  - {name: p1, pressure: {at: [2.99, 0.1, 0.5]}}\n"
     "  - {center_of_mass: {of: nozzle}}\n"
+    "  - {name: over, count: {of: nozzle, shape: {plane: {point: [0, 1, 0], normal: [0, -1, "
+    "0]}}}}\n"
+    "  - {name: v, mean_speed: {}}\n"
+    "  - {name: v1, mean_speed: {shape: {sphere: {center: [1, 1, 1], radius: 0.5}}}}\n"
+    "  - {name: s, spread: {}}\n"
+    "  - {name: s1, spread: {of: nozzle, axis: horizontal}}\n"
+    "  - {name: n, pieces: {}}\n"
+    "  - {name: n1, pieces: {of: nozzle, gap: 0.5, at_least: 10}}\n"
+    "  - {name: l, largest_piece: {gap: 0.25}}\n"
+    "  - {name: m, mixing: {axis: z}}\n"
     "output: {particles: [vtp, bgeo], fields: [J, stress], surface: none, checkpoint: 3}\n"
     "camera: {from: [6, 3, 5], to: [2, 0.5, 0.5], fov: 40}\n";
 
@@ -225,10 +238,55 @@ static void test_full_colliders(void **state) {
     spate_scene_free(s);
 }
 
+static void test_full_sinks(void **state) {
+    (void)state;
+    spate_scene *s = read_good(full);
+    assert_int_equal(s->sink_count, 2);
+    assert_string_equal(s->sinks[0].name, "drain");
+    assert_int_equal(s->sinks[0].shape->kind, SHAPE_BOX);
+    assert_number(s->sinks[0].from, 0.25);
+    assert_number(s->sinks[0].until, 2);
+    assert_string_equal(s->sinks[1].name, "sink 2");
+    assert_true(s->sinks[1].from == 0 && isinf(s->sinks[1].until));
+    /* sinks decide the course of a run */
+    const char *const sets[] = {"sinks.1.until=1", "sinks.drain.name=plug", "seed=7"};
+    for (int i = 0; i < COUNT_OF(sets); i++) {
+        spate_scene *other = read_with(full, &sets[i], 1);
+        assert_int_equal(other->hash == s->hash, i == 2); /* control: the seed it has */
+        spate_scene_free(other);
+    }
+    spate_scene_free(s);
+}
+
+static void test_full_probes(void **state) {
+    (void)state;
+    spate_scene *s = read_good(full);
+    const probe *p = s->probes + 5;
+    static const probe_kind kinds[] = {PROBE_COUNT,  PROBE_MEAN_SPEED,    PROBE_MEAN_SPEED,
+                                       PROBE_SPREAD, PROBE_SPREAD,        PROBE_PIECES,
+                                       PROBE_PIECES, PROBE_LARGEST_PIECE, PROBE_MIXING};
+    static const int groups[] = {2, -1, -1, -1, 2, -1, 2, -1, -1};
+    for (int i = 0; i < COUNT_OF(kinds); i++) {
+        assert_int_equal(p[i].kind, kinds[i]);
+        assert_int_equal(p[i].group, groups[i]);
+        assert_int_equal(p[i].shape != NULL, i == 0 || i == 2);
+    }
+    assert_int_equal(p[0].shape->kind, SHAPE_PLANE);
+    assert_int_equal(p[3].axis, AXIS_ALL);
+    assert_int_equal(p[4].axis, AXIS_HORIZONTAL);
+    assert_number(p[5].gap, 0.125); /* dx */
+    assert_int_equal(p[5].at_least, 1);
+    assert_number(p[6].gap, 0.5);
+    assert_int_equal(p[6].at_least, 10);
+    assert_number(p[7].gap, 0.25);
+    assert_int_equal(p[8].axis, 2);
+    spate_scene_free(s);
+}
+
 static void test_full_output(void **state) {
     (void)state;
     spate_scene *s = read_good(full);
-    assert_int_equal(s->probe_count, 5);
+    assert_int_equal(s->probe_count, 14);
     const probe *p = s->probes;
     assert_string_equal(p[0].name, "front");
     assert_int_equal(p[0].kind, PROBE_EXTENT);
@@ -407,7 +465,7 @@ static void test_overrides(void **state) {
         "gravity.1=-3",
         "output.particles=none",
         "materials.water.density=5",
-        "probes.5={name: x, height: {at: [0, 1]}}",
+        "probes.14={name: x, height: {at: [0, 1]}}",
     };
     spate_scene *s;
     /* an unnamed entry has no name in the file yet: by index only */
@@ -428,7 +486,7 @@ static void test_overrides(void **state) {
     assert_vector(s->gravity, 0, -3, 0.25);
     assert_int_equal(s->output.particles, 0);
     assert_number(s->materials[0].density, 5);
-    assert_int_equal(s->probe_count, 6);
+    assert_int_equal(s->probe_count, 15);
     spate_scene_free(s);
 }
 
@@ -667,6 +725,8 @@ int main(void) {
         TEST(test_full_scene),
         TEST(test_full_bodies),
         TEST(test_full_colliders),
+        TEST(test_full_sinks),
+        TEST(test_full_probes),
         TEST(test_full_output),
         TEST(test_defaults),
         TEST(test_walls_as_list),

@@ -307,6 +307,29 @@ static void test_wrong_shapes(void **state) {
     assert_non_null(strstr(spate_message(ctx), "no/such/folder/..rock.obj"));
 }
 
+#define SINK(rest) "sinks: [{shape: {box: {min: [0, 0], max: [1, 1]}}, " rest "}]"
+
+static void test_wrong_sinks(void **state) {
+    (void)state;
+    static const wrong cases[] = {
+        {6, "sinks: ^{}", "sinks: expected a list, found a mapping"},
+        {6, "sinks: [^{name: a}]", "sinks.0.shape: is missing"},
+        {6, "sinks: [{shape: ^{points: [[1, 1]]}}]",
+         "sinks.0.shape: points have no inside; a sink"},
+        {6, "sinks: [{shape: ^{sphere: {center: [9, 1], radius: 1}}}]",
+         "sinks.0.shape: lies outside the domain: x from 8 to 10"},
+        {6, SINK("until: ^0"), "sinks.0.until: 0 is not after from (0); make it later"},
+        {6, SINK("from: 2, until: ^1"), "sinks.0.until: 1 is not after from (2)"},
+        {6, SINK("from: ^-1"), "sinks.0.from: -1 is out of range"},
+        {6, SINK("^limit: 5"), "sinks.0.limit: unknown field 'limit'"},
+        {6,
+         "sinks: [{name: a, shape: {box: {min: [0, 0], max: [1, 1]}}}, {name: ^a, shape: {box: "
+         "{min: [0, 0], max: [1, 1]}}}]",
+         "sinks.1.name: 'a' is the name of another one"},
+    };
+    expect_failures(cases, COUNT_OF(cases));
+}
+
 #define MOTION(keys) \
     "colliders: [{shape: {plane: {point: [0, 0], normal: [0, 1]}}, motion: {keys: " keys "}}]"
 
@@ -332,6 +355,31 @@ static void test_wrong_motion_probes_output(void **state) {
         {6, "probes: [{height: {at: ^5}}]",
          "height.at: x = 5 is outside the domain; give one from"},
         {6, "probes: [{pressure: {at: ^[1, 3]}}]", "pressure.at: y = 3 is outside the domain"},
+        {6, "probes: [{count: ^{of: dam}}]", "probes.0.count.shape: is missing"},
+        {6, "probes: [{count: {shape: ^{points: [[1, 1]]}}}]",
+         "count.shape: points have no inside; a probe needs a solid shape"},
+        {6, "probes: [{count: {shape: ^{box: {min: [5, 0], max: [6, 1]}}}}]",
+         "count.shape: lies outside the domain"},
+        {6, "probes: [{mean_speed: {of: ^dom}}]", "mean_speed.of: no body or source is named"},
+        {6, "probes: [{mean_speed: {shape: {sphere: {center: [1, 1], radius: ^0}}}}]",
+         "mean_speed.shape.sphere.radius: 0 is out of range"},
+        {6, "probes: [{spread: {axis: ^z}}]", "spread.axis: 'z' in a 2D scene; use x or y"},
+        {6, "probes: [{spread: {axis: ^vertical}}]", "spread.axis: unknown word 'vertical'"},
+        {6, "probes: [{pieces: {gap: ^0}}]", "pieces.gap: 0 is out of range"},
+        {6, "probes: [{pieces: {gap: ^1e-9}}]",
+         "pieces.gap: 1e-09 is less than a millionth of a cell; give at least 1e-07"},
+        {6, "probes: [{pieces: {at_least: ^0}}]", "pieces.at_least: 0 is out of range"},
+        {6, "probes: [{largest_piece: {^at_least: 2}}]", "unknown field 'at_least'"},
+        {6, "probes: [{mixing: ^{of: dam}}]", "mixing.axis: is missing"},
+        {6, "probes: [{mixing: {axis: ^z}}]", "mixing.axis: 'z' in a 2D scene"},
+        {6,
+         "sources: [{name: tap, material: water, shape: {box: {min: [0, 0], max: [1, 1]}}}]\n"
+         "probes: [{mixing: {of: ^tap, axis: x}}]",
+         "probes.0.mixing.of: a source has no order at the start; name a body"},
+        {5,
+         "sources: [{name: tap, material: water, shape: {box: {min: [0, 0], max: [1, 1]}}}]\n"
+         "probes: [{mixing: ^{axis: x}}]",
+         "probes.0.mixing: there are no bodies, whose order it could follow; remove it"},
         {6, "output: {particles: ^vtk}",
          "output.particles: unknown word 'vtk'; did you mean 'vtp'"},
         {6, "output: {particles: [vtp, ^none]}", "output.particles.1: 'none' beside other formats"},
@@ -381,8 +429,13 @@ static void test_wrong_overrides(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        TEST(test_wrong_top),       TEST(test_wrong_domain), TEST(test_wrong_solver_and_materials),
-        TEST(test_wrong_bodies),    TEST(test_wrong_shapes), TEST(test_wrong_motion_probes_output),
+        TEST(test_wrong_top),
+        TEST(test_wrong_domain),
+        TEST(test_wrong_solver_and_materials),
+        TEST(test_wrong_bodies),
+        TEST(test_wrong_shapes),
+        TEST(test_wrong_sinks),
+        TEST(test_wrong_motion_probes_output),
         TEST(test_wrong_overrides),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

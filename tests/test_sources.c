@@ -139,6 +139,30 @@ static void test_limit(void **state) {
     play_close(&p);
 }
 
+/* The limit holds at every step, in the middle of a layer (301), at the end of one (320), with the
+ * first filling (64), and from the start (0); it is reached exactly, and never passed. */
+static void test_limit_is_never_passed(void **state) {
+    (void)state;
+    static const int64_t limits[] = {301, 320, 64, 0};
+    for (int l = 0; l < COUNT_OF(limits); l++) {
+        char fields[256];
+        snprintf(fields, sizeof fields,
+                 "shape: {box: {min: [0.2, 1.6, 0.2], max: [0.3, 1.7, 0.3]}}, "
+                 "velocity: [0, -2, 0], limit: %d",
+                 (int)limits[l]);
+        play p = play_open(3, "[0.5, 2, 0.5]", fields, 1);
+        int64_t before = emitted(&p);
+        while (spate_simulation_time(p.sim) < 0.3) {
+            step(&p, 0.3);
+            assert_true(emitted(&p) >= before && emitted(&p) <= limits[l]);
+            before = emitted(&p);
+        }
+        assert_int_equal(before, limits[l]);
+        assert_int_equal(spate_simulation_particles(p.sim), limits[l]);
+        play_close(&p);
+    }
+}
+
 static void test_from_and_until(void **state) {
     (void)state;
     play p = play_open(2, "[1, 2]",
@@ -256,6 +280,32 @@ static void test_particles_in_the_nozzle_keep_its_velocity(void **state) {
     play_close(&p);
 }
 
+/* The nodes in a running nozzle have its velocity, whatever else is there: a particle of a body at
+ * rest in its middle is swept along at once. Before the nozzle runs it stays where it is. */
+static void test_nodes_in_the_nozzle_have_its_velocity(void **state) {
+    (void)state;
+    for (int runs = 0; runs < 2; runs++) {
+        char fields[512];
+        snprintf(fields, sizeof fields,
+                 "shape: {sphere: {center: [0.5, 1.5, 0.5], radius: 0.3}}, "
+                 "velocity: [0.5, -1, 0.25], from: %d}\n"
+                 "bodies:\n  - {name: leaf, material: water, shape: {points: [[0.5, 1.5, 0.5]]}",
+                 runs ? 0 : 1);
+        play p = play_open(3, "[1, 2, 1]", fields, 1);
+        step(&p, 10);
+        const double v[3] = {0.5, -1, 0.25};
+        int found = 0;
+        for (int64_t i = 0; i < p.sim->particles.count; i++) {
+            if (p.sim->particles.group[i] != 0) continue;
+            for (int a = 0; a < 3; a++)
+                assert_true(fabs((double)p.sim->particles.motion[16 * i + a] - runs * v[a]) < 1e-6);
+            found++;
+        }
+        assert_int_equal(found, 1);
+        play_close(&p);
+    }
+}
+
 static void test_threads_make_no_difference(void **state) {
     (void)state;
     static const int threads[] = {1, 2, 3, 7};
@@ -277,10 +327,12 @@ int main(void) {
         cmocka_unit_test(test_rate_of_a_box),
         cmocka_unit_test(test_rate_of_a_round_nozzle),
         cmocka_unit_test(test_limit),
+        cmocka_unit_test(test_limit_is_never_passed),
         cmocka_unit_test(test_from_and_until),
         cmocka_unit_test(test_nozzle_through_the_side),
         cmocka_unit_test(test_layers_are_even),
         cmocka_unit_test(test_particles_in_the_nozzle_keep_its_velocity),
+        cmocka_unit_test(test_nodes_in_the_nozzle_have_its_velocity),
         cmocka_unit_test(test_threads_make_no_difference),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -17,10 +17,16 @@ _spate() {
         mapfile -t COMPREPLY < <(compgen -W "material speed J density pressure id" -- "$word")
         return ;;
     --variant)
-        mapfile -t COMPREPLY < <(compgen -W "liquid elastic" -- "$word")
+        mapfile -t COMPREPLY < <(compgen -W "liquid elastic sand clay" -- "$word")
+        return ;;
+    --integrator)
+        mapfile -t COMPREPLY < <(compgen -W "pic flip nflip sflip apic aflip aspic asflip polypic" -- "$word")
         return ;;
     --dimension)
         mapfile -t COMPREPLY < <(compgen -W "2 3" -- "$word")
+        return ;;
+    --compare)
+        mapfile -t COMPREPLY < <(compgen -S = -W "integrator alpha dt cfl" -- "$word")
         return ;;
     --frames | --until | --threads | --set | --size | --range | --samples | --plot | --particles | \
         --rounds | --domain-scale)
@@ -29,10 +35,10 @@ _spate() {
 
     local options=
     case $command in
-    run) options="--output --frames --until --threads --set --resume --force --quiet --json --steps-log" ;;
+    run) options="--output --frames --until --threads --set --compare --resume --force --quiet --json --steps-log" ;;
     check) options="--set" ;;
     render) options="--output --size --colour --range --frames --samples --no-film --plot --threads --quiet" ;;
-    bench) options="--threads --particles --rounds --variant --dimension --domain-scale --json" ;;
+    bench) options="--threads --particles --rounds --variant --integrator --dimension --domain-scale --json" ;;
     esac
     if [[ $word == -* ]]; then
         mapfile -t COMPREPLY < <(compgen -W "$options --help" -- "$word")

@@ -221,6 +221,44 @@ SPATE_API spate_render_options spate_default_render_options(void);
 SPATE_API spate_status spate_render(spate_context *context, const char *folder,
                                     const spate_render_options *options);
 
+/* ---- Comparisons: variants of a scene side by side ----------------------------------------------
+ */
+
+/* The whole path of a field, as `sets` take it: a bare name that is not one at the top of a scene is
+ * one of the solver's, so "integrator" gives "solver.integrator". False when it does not fit. */
+SPATE_API bool spate_scene_field(const char *name, char *path, size_t size);
+
+/* The folder that holds a comparison: `given`, or named after the scene when NULL. It is refused when
+ * it is not empty, unless `reuse`. Nothing is made. */
+SPATE_API spate_status spate_compare_folder(const spate_scene *scene, const char *given, bool reuse,
+                                            char *folder, size_t size);
+
+/* One of the runs that are compared. */
+typedef struct spate_variant {
+    const char *name;    /* in tables and pictures */
+    const char *folder;  /* of its run */
+    const char *trouble; /* how it ended when not well, e.g. "unstable"; NULL (default): well */
+    double total_energy; /* set by spate_compare: at the last frame; NAN when there is none */
+} spate_variant;
+
+typedef struct spate_compare_options {
+    const char *folder; /* where the files go; must be given */
+    const char *title;  /* over the pictures, behind the scene's name; NULL (default): nothing */
+    int times;          /* columns of the sheet; default 4 */
+    int cell;           /* about the width of a picture in it; default 480 pixels */
+    int samples;        /* rays a pixel in 3D; default 4 */
+    void (*wrote)(const char *file, void *user); /* after every file; may be NULL */
+    void *user;
+    const volatile int *interrupt; /* may be NULL */
+} spate_compare_options;
+
+SPATE_API spate_compare_options spate_default_compare_options(void);
+/* From the folders of several runs: compare.csv, a row a frame of every variant; compare.png, the
+ * energies and probes over time, a curve a variant; sheet.png, a row of pictures a variant. A run
+ * without frames in vtp has no row of pictures. */
+SPATE_API spate_status spate_compare(spate_context *context, spate_variant *variants, int count,
+                                     const spate_compare_options *options);
+
 /* ---- Benchmarks --------------------------------------------------------------------------------
  */
 
@@ -232,6 +270,7 @@ typedef struct spate_bench_phase {
 /* One row of `spate bench`; strings live until the callback returns. */
 typedef struct spate_bench_row {
     const char *name, *solver, *variant;
+    const char *integrator; /* "": the scene's own */
     int dimension, threads;
     int64_t particles, cells, steps;
     double seconds;
@@ -243,13 +282,15 @@ typedef struct spate_bench_row {
 } spate_bench_row;
 
 typedef struct spate_bench_options {
-    const char *name;    /* which benchmark; NULL: all */
-    int64_t particles;   /* about how many; 0 (default): 1M in 3D, 250k in 2D */
-    int threads;         /* 0 (default): one, then two */
-    int rounds;          /* best of; default 3 */
-    const char *variant; /* "liquid", "elastic"; NULL: all */
-    int dimension;       /* 2, 3; 0: both */
-    double domain_scale; /* edge length of the domain in bodies; default 2 */
+    const char *name;       /* which benchmark; NULL: all */
+    int64_t particles;      /* about how many; 0 (default): 1M in 3D, 250k in 2D */
+    int threads;            /* 0 (default): one, then two */
+    int rounds;             /* best of; default 3 */
+    const char *variant;    /* "liquid", "elastic", "sand", "clay"; NULL: all */
+    const char *integrator; /* one, or several with commas: stepped in turn; NULL: the variant's */
+    const char *scene;      /* a scene file instead of the variants; NULL (default) */
+    int dimension;          /* 2, 3; 0: both */
+    double domain_scale;    /* edge length of the domain in bodies; default 2 */
     void (*row)(const spate_bench_row *row, void *user);
     void *user;
 } spate_bench_options;

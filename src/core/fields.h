@@ -19,9 +19,16 @@ typedef enum field_type {
     FIELD_CHOICE,  /* int: index into choices */
     FIELD_VECTOR,  /* double[3]; the scene's dimension decides how many are read; 2D: z is 0 */
     FIELD_PAIR,    /* double[2]; one number stands for both */
+    FIELD_NUMBERS, /* number_list of any length; one number stands for a list of one */
     FIELD_SPIN,    /* double[3]; 3D: a vector, 2D: one number, about z */
     FIELD_PART,    /* a list or mapping the scene reader reads itself; `unit` says what it is */
 } field_type;
+
+/* What FIELD_NUMBERS fills: values in the scene's arena. */
+typedef struct number_list {
+    double *values; /* NULL when there is none */
+    int count;
+} number_list;
 
 typedef struct field {
     const char *name;
@@ -31,9 +38,10 @@ typedef struct field {
                          "kg/m^3", "Pa s". Defaults and ranges are in it and are converted
                          where a scene says `units: cgs` */
     bool required;
-    double fallback; /* default of a number, integer, flag, choice, and of each component
-                        of a vector or pair; NAN: `help` tells it; HUGE_VAL: no limit */
-    double min, max; /* allowed range, inclusive; for vectors and pairs: each component */
+    double fallback;            /* default of a number, integer, flag, choice, and of each component
+                        of a vector or pair; of a list: its only entry, NAN: an empty list;
+                        else NAN: `help` tells it; HUGE_VAL: no limit */
+    double min, max;            /* allowed range, inclusive; of each component or entry */
     const char *const *choices; /* FIELD_CHOICE: words, closed by NULL */
     const char *help;           /* one sentence */
 } field;
@@ -98,6 +106,11 @@ typedef struct field_table {
     {                                                                                            \
         .name = #member, .type = FIELD_PAIR, .offset = offsetof(type_, member), .unit = (unit_), \
         .fallback = (default_), .min = (min_), .max = (max_), .help = (help_)                    \
+    }
+#define NUMBERS_FIELD(type_, member, unit_, default_, min_, max_, help_)                       \
+    {                                                                                          \
+        .name = #member, .type = FIELD_NUMBERS, .offset = offsetof(type_, member),             \
+        .unit = (unit_), .fallback = (default_), .min = (min_), .max = (max_), .help = (help_) \
     }
 #define PART_FIELD(name_, what, required_, help_)                                     \
     {                                                                                 \

@@ -70,7 +70,11 @@ INLINE quad quad_splat(real s) { return (quad){s, s, s, s}; }
 
 /* Two nodes side by side: lanes 0-3 from `a`, 4-7 from `b`. */
 INLINE wide wide_join(quad a, quad b) {
+#if SIMD_AVX2
+    return (wide)_mm256_set_m128((__m128)b, (__m128)a);
+#else
     return (wide){a[0], a[1], a[2], a[3], b[0], b[1], b[2], b[3]};
+#endif
 }
 INLINE quad wide_low(wide v) {
 #if SIMD_AVX2
@@ -204,6 +208,16 @@ INLINE bool wide_any(wide_int mask) {
     real_bits any = 0;
     for (int i = 0; i < WIDE; i++) any |= mask[i];
     return any != 0;
+#endif
+}
+/* How many lanes of the mask are set. */
+INLINE int wide_count(wide_int mask) {
+#if SIMD_AVX2
+    return __builtin_popcount((unsigned)_mm256_movemask_ps((__m256)mask));
+#else
+    int count = 0;
+    for (int i = 0; i < WIDE; i++) count += mask[i] != 0;
+    return count;
 #endif
 }
 INLINE bool wide_all(wide_int mask) { return !wide_any(~mask); }

@@ -1,11 +1,13 @@
 /*
  * Benchmarks: a block of material in a domain of `domain_scale` blocks' edges, thrown so that it is
- * sorted every dozen steps, stepped with everything a run does but the writing of files. The best of
- * several rounds counts.
+ * sorted every dozen steps, or a scene of the user's, stepped with everything a run does but the
+ * writing of files. The best of several rounds counts.
  */
 #include "core/text.h"
 #include "core/threads.h"
 #include "solver/solver.h"
+
+#include <stdio.h>
 
 spate_bench_options spate_default_bench_options(void) {
     return (spate_bench_options){.rounds = 3, .domain_scale = 2};
@@ -45,22 +47,33 @@ static double bytes_of_step(const spate_simulation *sim) {
     return particle * 3 * (double)sim->particles.count + 2 * (double)sim->type->grid_bytes(sim);
 }
 
-/* ---- One case -------------------------------------------------------------------------------- */
+/* ---- Cases ----------------------------------------------------------------------------------- */
 
 typedef struct bench_case {
-    const char *variant;  /* "liquid", "elastic" */
-    const char *material; /* YAML of the material */
+    const char *variant;
+    const char *material;   /* YAML of the material */
+    const char *integrator; /* unless another is asked for */
     int dim;
 } bench_case;
 
+#define LIQUID_YAML  "{model: liquid, density: 1000, bulk_modulus: 1.0e5}"
+#define ELASTIC_YAML "{model: neo_hookean, density: 1000, young_modulus: 1.0e5, poisson: 0.3}"
+#define SAND_YAML \
+    "{model: sand, density: 1000, young_modulus: 1.0e5, poisson: 0.3, friction_angle: 30}"
+#define CLAY_YAML                                                                           \
+    "{model: clay, density: 1000, young_modulus: 1.0e5, poisson: 0.3, friction_angle: 45, " \
+    "chi: 2, xi: 1, alpha_h: -0.05}"
+
 static const bench_case mpm_cases[] = {
-    {"liquid", "{model: liquid, density: 1000, bulk_modulus: 1.0e5}", 3},
-    {"elastic", "{model: neo_hookean, density: 1000, young_modulus: 1.0e5, poisson: 0.3}", 3},
-    {"liquid", "{model: liquid, density: 1000, bulk_modulus: 1.0e5}", 2},
-    {"elastic", "{model: neo_hookean, density: 1000, young_modulus: 1.0e5, poisson: 0.3}", 2},
+    {"liquid", LIQUID_YAML, "apic", 3}, {"elastic", ELASTIC_YAML, "apic", 3},
+    {"sand", SAND_YAML, "asflip", 3},   {"clay", CLAY_YAML, "asflip", 3},
+    {"liquid", LIQUID_YAML, "apic", 2}, {"elastic", ELASTIC_YAML, "apic", 2},
+    {"sand", SAND_YAML, "asflip", 2},   {"clay", CLAY_YAML, "asflip", 2},
 };
 
-static spate_status make_scene(spate_context *ctx, const bench_case *c,
+static const char *const variants[] = {"liquid", "elastic", "sand", "clay", NULL};
+
+static spate_status make_scene(spate_context *ctx, const bench_case *c, const char *integrator,
                                const spate_bench_options *o, spate_scene **scene) {
     double per_cell = c->dim == 2 ? 4 : 8;
     double wanted = o->particles > 0 ? (double)o->particles : c->dim == 2 ? 250e3 : 1e6;
@@ -71,7 +84,7 @@ static spate_status make_scene(spate_context *ctx, const bench_case *c,
     double low = floor(0.25 * cells) / cells, high = low + 1;
     text t = {.ctx = ctx};
     text_add(&t, "spate: 1\nname: bench\ndimension: %d\nduration: 1000\nfps: 0.001\n", c->dim);
-    text_add(&t, "materials: {m: %s}\n", c->material);
+    text_add(&t, "materials: {m: %s}\nsolver: {integrator: %s}\n", c->material, integrator);
     if (c->dim == 2) {
         text_add(&t, "domain: {size: [%.12g, %.12g], dx: %.17g}\n", size, size, 1 / cells);
         text_add(&t,
@@ -94,64 +107,121 @@ static spate_status make_scene(spate_context *ctx, const bench_case *c,
     return status;
 }
 
+/* ---- Measuring ------------------------------------------------------------------------------- */
+
+enum { CONTESTANTS_MAX = 16, NAME_MAX_LENGTH = 32 };
+
+/* One simulation of a case: those of several integrators are stepped in turn, round by round, so that
+ * what else the machine does touches all of them alike. */
+typedef struct contestant {
+    char integrator[NAME_MAX_LENGTH]; /* "": the scene's own */
+    spate_scene *scene;
+    spate_simulation *sim;
+    size_t bytes;
+    int64_t steps;
+    double seconds; /* of the best round */
+    phase phases[PHASES_MAX];
+    int phase_count;
+} contestant;
+
 static spate_status run_steps(spate_simulation *sim, int64_t steps) {
-    for (int64_t i = 0; i < steps; i++) TRY(spate_simulation_step(sim, 1000));
+    for (int64_t i = 0; i < steps; i++) TRY(spate_simulation_step(sim, 1e9));
     return SPATE_OK;
 }
 
-/* Rounds of the same number of steps; the quickest fills the row. */
-static spate_status measure(spate_simulation *sim, int rounds, spate_bench_row *row,
-                            phase *phases) {
+static spate_status contestant_open(spate_context *ctx, const bench_case *c, contestant *one,
+                                    const spate_bench_options *o) {
+    size_t before = ctx->bytes_now;
+    if (o->scene) {
+        char set[NAME_MAX_LENGTH + 32];
+        const char *overrides[] = {set};
+        snprintf(set, sizeof set, "solver.integrator=%.31s", one->integrator);
+        TRY(spate_scene_load(ctx, o->scene, overrides, one->integrator[0] ? 1 : 0, &one->scene));
+    } else
+        TRY(make_scene(ctx, c, one->integrator[0] ? one->integrator : c->integrator, o,
+                       &one->scene));
+    TRY(spate_simulation_create(one->scene, &one->sim));
+    TRY(run_steps(one->sim, 3));
     double start = phase_start();
-    TRY(run_steps(sim, 3));
+    TRY(run_steps(one->sim, 3));
     double a_step = (phase_start() - start) / 3;
-    row->steps = (int64_t)fmax(60, fmin(2000, 1.0 / a_step));
-    for (int round = 0; round < rounds; round++) {
-        sim->phase_count = 0;
-        start = phase_start();
-        TRY(run_steps(sim, row->steps));
-        double seconds = phase_start() - start;
-        if (round > 0 && seconds >= row->seconds) continue;
-        row->seconds = seconds;
-        row->phase_count = sim->phase_count;
-        memcpy(phases, sim->phases, sizeof sim->phases);
-    }
+    one->steps = (int64_t)fmax(o->scene ? 20 : 60, fmin(2000, 1.0 / a_step));
+    one->bytes = ctx->bytes_now - before;
     return SPATE_OK;
+}
+
+static spate_status contestant_round(contestant *one) {
+    one->sim->phase_count = 0;
+    double start = phase_start();
+    TRY(run_steps(one->sim, one->steps));
+    double seconds = phase_start() - start;
+    if (one->seconds > 0 && seconds >= one->seconds) return SPATE_OK;
+    one->seconds = seconds;
+    one->phase_count = one->sim->phase_count;
+    memcpy(one->phases, one->sim->phases, sizeof one->phases);
+    return SPATE_OK;
+}
+
+static void contestant_report(const contestant *one, const bench_case *c,
+                              const spate_bench_options *o, double bandwidth) {
+    const spate_simulation *sim = one->sim;
+    spate_bench_phase shown[PHASES_MAX];
+    double particles_now = (double)sim->particles.count;
+    spate_bench_row row = {
+        .name = "mpm",
+        .solver = one->scene->solver->name,
+        .variant = o->scene ? one->scene->name : c->variant,
+        .integrator = one->integrator[0] ? one->integrator
+                      : o->scene         ? ""
+                                         : c->integrator,
+        .dimension = one->scene->dim,
+        .threads = pool_size(sim->ctx->pool),
+        .particles = sim->particles.count,
+        .cells = 1,
+        .steps = one->steps,
+        .seconds = one->seconds,
+        .particle_steps_per_second = particles_now * (double)one->steps / one->seconds,
+        .bytes_per_particle = (double)one->bytes / particles_now,
+        .phases = shown,
+        .phase_count = one->phase_count,
+    };
+    for (int a = 0; a < row.dimension; a++) row.cells *= one->scene->domain.cells[a];
+    for (int i = 0; i < row.phase_count; i++)
+        shown[i] = (spate_bench_phase){one->phases[i].name, one->phases[i].seconds};
+    double moved = bytes_of_step(sim) * (double)row.steps / row.seconds;
+    row.bandwidth_share = bandwidth > 0 ? moved / bandwidth : -1;
+    if (o->row) o->row(&row, o->user);
+}
+
+/* The integrators of a list with commas; one that is "" without a list. */
+static int split_names(const char *list, contestant *all) {
+    int count = 0;
+    do {
+        size_t length = list ? strcspn(list, ",") : 0;
+        if (length >= NAME_MAX_LENGTH || count == CONTESTANTS_MAX) return -1;
+        if (length) memcpy(all[count].integrator, list, length);
+        count++;
+        list = list && list[length] ? list + length + 1 : NULL;
+    } while (list);
+    return count;
 }
 
 static spate_status bench_case_run(spate_context *ctx, const bench_case *c,
                                    const spate_bench_options *o) {
-    spate_scene *scene = NULL;
-    spate_simulation *sim = NULL;
-    phase phases[PHASES_MAX] = {0};
-    spate_bench_phase shown[PHASES_MAX];
-    size_t bytes_before = ctx->bytes_now;
-    spate_status status;
-    spate_bench_row row = {.name = "mpm",
-                           .variant = c->variant,
-                           .dimension = c->dim,
-                           .threads = pool_size(ctx->pool),
-                           .phases = shown};
-    TRY_OR_DONE(status, make_scene(ctx, c, o, &scene));
-    TRY_OR_DONE(status, spate_simulation_create(scene, &sim));
-    TRY_OR_DONE(status, measure(sim, o->rounds > 0 ? o->rounds : 1, &row, phases));
-    row.solver = scene->solver->name;
-    row.particles = sim->particles.count;
-    row.cells = 1;
-    for (int a = 0; a < c->dim; a++) row.cells *= scene->domain.cells[a];
-    row.particle_steps_per_second = (double)row.particles * (double)row.steps / row.seconds;
-    row.bytes_per_particle = (double)(ctx->bytes_now - bytes_before) / (double)row.particles;
-    for (int i = 0; i < row.phase_count; i++)
-        shown[i] = (spate_bench_phase){phases[i].name, phases[i].seconds};
-    double moved = bytes_of_step(sim) * (double)row.steps / row.seconds;
-    spate_simulation_free(sim);
-    sim = NULL;
+    contestant all[CONTESTANTS_MAX] = {0};
+    spate_status status = SPATE_OK;
+    int count = split_names(o->integrator, all);
+    if (count < 0) return fail(ctx, SPATE_BAD_INPUT, "the list of integrators is too long");
+    for (int k = 0; k < count; k++) TRY_OR_DONE(status, contestant_open(ctx, c, &all[k], o));
+    for (int round = 0; round < (o->rounds > 0 ? o->rounds : 1); round++)
+        for (int k = 0; k < count; k++) TRY_OR_DONE(status, contestant_round(&all[k]));
     double bandwidth = copy_bandwidth(ctx);
-    row.bandwidth_share = bandwidth > 0 ? moved / bandwidth : -1;
-    if (o->row) o->row(&row, o->user);
+    for (int k = 0; k < count; k++) contestant_report(&all[k], c, o, bandwidth);
 done:
-    spate_simulation_free(sim);
-    spate_scene_free(scene);
+    for (int k = 0; k < count; k++) {
+        spate_simulation_free(all[k].sim);
+        spate_scene_free(all[k].scene);
+    }
     return status;
 }
 
@@ -162,7 +232,8 @@ static spate_status bench_threads(spate_context *outer, int threads, const spate
     spate_context *ctx;
     spate_status status = spate_open(&config, &ctx);
     if (status) return fail(outer, status, "no memory for another context");
-    for (int i = 0; i < COUNT_OF(mpm_cases) && !status; i++) {
+    if (o->scene) status = bench_case_run(ctx, NULL, o);
+    for (int i = 0; i < COUNT_OF(mpm_cases) && !status && !o->scene; i++) {
         const bench_case *c = &mpm_cases[i];
         if (o->variant && strcmp(o->variant, c->variant) != 0) continue;
         if (o->dimension && o->dimension != c->dim) continue;
@@ -176,10 +247,13 @@ static spate_status bench_threads(spate_context *outer, int threads, const spate
 spate_status spate_bench(spate_context *ctx, const spate_bench_options *options) {
     spate_bench_options o = options ? *options : spate_default_bench_options();
     if (o.name && strcmp(o.name, "mpm") != 0)
-        return fail(ctx, SPATE_BAD_INPUT, "there is no benchmark '%s'; known: mpm", o.name);
-    if (o.variant && strcmp(o.variant, "liquid") != 0 && strcmp(o.variant, "elastic") != 0)
-        return fail(ctx, SPATE_BAD_INPUT, "mpm has no variant '%s'; known: liquid, elastic",
-                    o.variant);
+        return fail(ctx, SPATE_BAD_INPUT,
+                    "there is no benchmark '%s'; known: mpm, or give a scene file", o.name);
+    bool known = !o.variant;
+    for (int k = 0; variants[k] && !known; k++) known = !strcmp(o.variant, variants[k]);
+    if (!known)
+        return fail(ctx, SPATE_BAD_INPUT,
+                    "mpm has no variant '%s'; known: liquid, elastic, sand, clay", o.variant);
     if (o.dimension && o.dimension != 2 && o.dimension != 3)
         return fail(ctx, SPATE_BAD_INPUT, "dimension is %d; give 2 or 3", o.dimension);
     if (o.threads > 0) return bench_threads(ctx, o.threads, &o);

@@ -16,7 +16,7 @@ enum { COORDS_MAX = 1 << 20 };
 /* The single numbers of a simulation, as they lie in the file. */
 typedef struct scalars {
     double time, dt, drift, max_speed;
-    int64_t step, removed, sorts;
+    int64_t step, removed, drained, sorts;
     uint64_t next_id;
     char dt_limit[DT_LIMIT_SIZE];
 } scalars;
@@ -94,6 +94,7 @@ static void list_all(spate_simulation *sim, const run_record *record, entry_list
                               .max_speed = sim->max_speed,
                               .step = sim->step,
                               .removed = sim->removed,
+                              .drained = sim->drained,
                               .sorts = b->sorts,
                               .next_id = sim->next_id};
     snprintf(list->scalars.dt_limit, DT_LIMIT_SIZE, "%s", sim->dt_limit ? sim->dt_limit : "");
@@ -320,6 +321,7 @@ static void set_scalars(spate_simulation *sim, const scalars *s) {
     sim->max_speed = s->max_speed;
     sim->step = s->step;
     sim->removed = s->removed;
+    sim->drained = s->drained;
     sim->next_id = s->next_id;
     sim->blocks.sorts = s->sorts;
 }

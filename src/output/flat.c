@@ -8,8 +8,9 @@ static const rgb paper = {0.93f, 0.94f, 0.95f}, water_room = {1, 1, 1},
 
 flat_map flat_fit(const shades *s, const picture *p) {
     const domain *d = &s->scene->domain;
-    double letters = shades_letters(p), side = 2.5 * letters, right = side + shades_margin(s, p);
-    double below = 6 * letters, wide = p->width - side - right, high = p->height - side - below;
+    double letters = shades_letters(p), side = s->plain ? 3 : 2.5 * letters;
+    double right = side + shades_margin(s, p), below = s->plain ? side : 6 * letters;
+    double wide = p->width - side - right, high = p->height - side - below;
     flat_map m = {.scale = fmax(fmin(wide / d->size[0], high / d->size[1]), 1e-12)};
     m.left = side + 0.5 * (wide - m.scale * d->size[0]);
     m.bottom = side + 0.5 * (high + m.scale * d->size[1]);

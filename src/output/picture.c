@@ -241,6 +241,11 @@ double picture_text_width(double size, const char *text) {
     return (width > 0 ? width - 1.9 : 0) * size / GLYPH_CAPITAL;
 }
 
+double picture_fit_text(double size, double room, const char *text) {
+    const double width = picture_text_width(size, text);
+    return width > room ? size * fmax(room, 1) / width : size;
+}
+
 void picture_text(picture *p, double x, double y, double size, text_align align, rgb colour,
                   const char *text) {
     double segments[GLYPH_SEGMENTS][4], width = picture_text_width(size, text);
@@ -345,5 +350,14 @@ spate_status picture_write_png(spate_context *ctx, const unsigned char *bytes, i
     else
         file_abandon(&job->file);
     give(ctx, job);
+    return status;
+}
+
+spate_status picture_save(spate_context *ctx, const picture *p, const char *path) {
+    unsigned char *bytes = take(ctx, (size_t)p->width * (size_t)p->height, 3);
+    if (!bytes) return SPATE_OUT_OF_MEMORY;
+    picture_to_bytes(p, bytes);
+    spate_status status = picture_write_png(ctx, bytes, p->width, p->height, path);
+    give(ctx, bytes);
     return status;
 }

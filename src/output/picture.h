@@ -34,11 +34,15 @@ typedef enum text_align { ALIGN_LEFT, ALIGN_MIDDLE, ALIGN_RIGHT } text_align;
 void picture_text(picture *p, double x, double y, double size, text_align align, rgb colour,
                   const char *text);
 double picture_text_width(double size, const char *text);
+/* `size`, or smaller so that the text is not wider than `room`. */
+double picture_fit_text(double size, double room, const char *text);
 
 /* width * height * 3 bytes for screens. */
 void picture_to_bytes(const picture *p, unsigned char *bytes);
 /* Replaces the file as a whole or leaves what was there. */
 spate_status picture_write_png(spate_context *ctx, const unsigned char *bytes, int width,
                                int height, const char *path);
+/* The same from a picture. */
+spate_status picture_save(spate_context *ctx, const picture *p, const char *path);
 
 #endif

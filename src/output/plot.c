@@ -1,4 +1,4 @@
-/* Ticks at round numbers, one colour a column, gaps where a value is missing. */
+/* Ticks at round numbers, one pen a curve, gaps where a value is missing. */
 #include "output/plot.h"
 #include "core/file.h"
 #include "core/text.h"
@@ -39,8 +39,11 @@ double plot_tick(const plot_ticks *t, int index) {
 void plot_tick_text(const plot_ticks *t, double value, char *out, size_t size) {
     if (t->digits >= 0)
         snprintf(out, size, "%.*f", t->digits, value);
-    else
-        plot_number_text(value, out, size);
+    else {
+        /* As many digits as tell a tick from the next one, which may be 2.5 away. */
+        int digits = value == 0 ? 1 : 3 + (int)floor(log10(fabs(value) / t->step) + 1e-9);
+        snprintf(out, size, "%.*g", digits < 1 ? 1 : digits > 15 ? 15 : digits, value);
+    }
     for (char *c = out; *c; c++)
         if (*c == ',') *c = '.'; /* a locale's decimal comma */
 }
@@ -137,6 +140,7 @@ enum { PLOT_COLUMNS = 8 };
 typedef struct plot_frame {
     double x0, y0, x1, y1;  /* the axes in pixels, y0 the bottom */
     double low[2], high[2]; /* and in numbers: time, value */
+    int ticks[2];           /* about how many along each axis */
     double size;            /* of letters */
 } plot_frame;
 
@@ -175,45 +179,52 @@ static spate_status choose_columns(const plot_table *t, const char *list, int *c
     }
 }
 
-/* The range of a column, added to [*low, *high]. */
-static void widen(const plot_table *t, int column, double *low, double *high) {
-    for (int64_t r = 0; r < t->row_count; r++) {
-        double v = t->values[r * t->column_count + column];
-        if (isfinite(v)) *low = fmin(*low, v), *high = fmax(*high, v);
+/* The numbers of a curve along an axis, added to [*low, *high] as far as they lie within `limits`. */
+static void widen(const plot_curve *c, int axis, const double limits[2], double *low,
+                  double *high) {
+    const double *values = axis ? c->y : c->x;
+    for (int64_t i = 0; i < c->count; i++) {
+        double v = values[i * c->stride];
+        if (!isfinite(v)) continue;
+        v = fmin(fmax(v, limits[0]), limits[1]);
+        *low = fmin(*low, v), *high = fmax(*high, v);
     }
 }
 
-static spate_status place_frame(const plot_table *t, int time, const int *columns, int count,
-                                const picture *p, plot_frame *f) {
-    for (int a = 0; a < 2; a++) f->low[a] = HUGE_VAL, f->high[a] = -HUGE_VAL;
-    widen(t, time, &f->low[0], &f->high[0]);
-    for (int i = 0; i < count; i++) widen(t, columns[i], &f->low[1], &f->high[1]);
-    if (!isfinite(f->low[0]))
-        return fail(t->ctx, SPATE_BAD_INPUT, "plot: stats.csv has no rows with a time");
-    if (!isfinite(f->low[1]))
-        return fail(t->ctx, SPATE_BAD_INPUT, "plot: the column '%s' has no values in this run",
-                    t->names[columns[0]]);
-    for (int a = 0; a < 2; a++) {
-        double span = f->high[a] - f->low[a];
-        /* A constant needs room too; and an axis that nearly reaches 0 shows it. */
-        if (!(span > 1e-9 * fmax(fabs(f->low[a]), fabs(f->high[a]))))
-            span = fmax(fabs(f->high[a]), 1e-30), f->low[a] -= 0.5 * span, f->high[a] += 0.5 * span;
-        else if (a == 1) {
-            if (f->low[1] > 0 && f->low[1] < 0.3 * span) f->low[1] = 0;
-            if (f->low[1] != 0) f->low[1] -= 0.05 * span;
-            f->high[1] += 0.05 * span;
-        }
+/* A constant needs room too; and an axis of values that nearly reaches 0 shows it. */
+static void make_room(int axis, double *low, double *high) {
+    double span = *high - *low;
+    if (!(span > 1e-9 * fmax(fabs(*low), fabs(*high))))
+        span = fmax(fabs(*high), 1e-30), *low -= 0.5 * span, *high += 0.5 * span;
+    else if (axis == 1) {
+        if (*low > 0 && *low < 0.3 * span) *low = 0;
+        if (*low != 0) *low -= 0.05 * span;
+        *high += 0.05 * span;
     }
-    f->size = fmax(7, fmin(p->height / 55.0, p->width / 80.0));
-    f->x0 = 9 * f->size, f->x1 = p->width - 3 * f->size;
-    f->y0 = p->height - 5.5 * f->size, f->y1 = 5 * f->size;
-    return SPATE_OK;
+}
+
+/* The ranges of both axes; false along `*missing` where there is no number at all. A broken curve may
+ * reach out of the others' range by as much as that range: one that explodes would flatten them. */
+static bool fit_axes(const plot_curve *curves, int count, plot_frame *f, int *missing) {
+    for (int a = 0; a < 2; a++) {
+        double low = HUGE_VAL, high = -HUGE_VAL, limits[2] = {-HUGE_VAL, HUGE_VAL};
+        for (int i = 0; i < count; i++)
+            if (!curves[i].broken) widen(&curves[i], a, limits, &low, &high);
+        if (a == 1 && low < high) limits[0] = 2 * low - high, limits[1] = 2 * high - low;
+        for (int i = 0; i < count; i++)
+            if (curves[i].broken) widen(&curves[i], a, limits, &low, &high);
+        *missing = a;
+        if (!isfinite(low)) return false;
+        make_room(a, &low, &high);
+        f->low[a] = low, f->high[a] = high;
+    }
+    return true;
 }
 
 static void draw_axes(picture *p, const plot_frame *f, const char *time_unit) {
     char label[48];
-    plot_ticks x = plot_choose_ticks(f->low[0], f->high[0], 9),
-               y = plot_choose_ticks(f->low[1], f->high[1], 6);
+    plot_ticks x = plot_choose_ticks(f->low[0], f->high[0], f->ticks[0]),
+               y = plot_choose_ticks(f->low[1], f->high[1], f->ticks[1]);
     for (int i = 0; i < y.count; i++) {
         double v = plot_tick(&y, i), at = to_y(f, v);
         picture_line(p, f->x0, at, f->x1, at, 1, v == 0 ? ink : faint, v == 0 ? 0.5f : 0.9f);
@@ -232,36 +243,119 @@ static void draw_axes(picture *p, const plot_frame *f, const char *time_unit) {
                  label);
 }
 
-static void draw_column(picture *p, const plot_frame *f, const plot_table *t, int time, int column,
-                        rgb colour) {
-    double last[2] = {NAN, NAN};
-    for (int64_t r = 0; r < t->row_count; r++) {
-        const double *row = t->values + r * t->column_count;
-        double x = to_x(f, row[time]), y = to_y(f, row[column]);
-        if (isfinite(x) && isfinite(y)) {
-            if (isfinite(last[0]))
-                picture_line(p, last[0], last[1], x, y, 0.2 * f->size, colour, 1);
-            else
-                picture_disc(p, x, y, 0.15 * f->size, colour, 1);
-        }
-        last[0] = isfinite(y) ? x : NAN, last[1] = y;
+/* ---- Curves ---------------------------------------------------------------------------------- */
+
+plot_pen plot_choose_pen(int index) {
+    static const unsigned colours[PLOT_PEN_COLOURS] = {0x0072b2, 0xd55e00, 0x009e73, 0xcc79a7,
+                                                       0xe69f00, 0x56b4e9, 0x000000};
+    return (plot_pen){colour_from_hex(colours[index % PLOT_PEN_COLOURS]),
+                      index / PLOT_PEN_COLOURS % 3};
+}
+
+/* A straight piece from a to b; *along is the way drawn so far, which the dashes go by. */
+static void draw_piece(picture *p, plot_pen pen, double width, const double a[2], const double b[2],
+                       double *along) {
+    const double length = hypot(b[0] - a[0], b[1] - a[1]);
+    const double on = (pen.dash == 1 ? 4 : 0.5) * width, period = (pen.dash == 1 ? 7.5 : 3) * width;
+    if (!pen.dash || !(length > 0)) {
+        picture_line(p, a[0], a[1], b[0], b[1], width, pen.colour, 1);
+        return;
     }
+    for (double k = floor(*along / period); k * period < *along + length; k++) {
+        double from = fmax(k * period - *along, 0) / length;
+        double to = fmin(k * period + on - *along, length) / length;
+        if (to <= from) continue;
+        picture_line(p, a[0] + from * (b[0] - a[0]), a[1] + from * (b[1] - a[1]),
+                     a[0] + to * (b[0] - a[0]), a[1] + to * (b[1] - a[1]), width, pen.colour, 1);
+    }
+    *along += length;
+}
+
+void plot_sample(picture *p, double x0, double x1, double y, double width, plot_pen pen) {
+    double along = 0;
+    draw_piece(p, pen, width, (double[2]){x0, y}, (double[2]){x1, y}, &along);
+}
+
+/* Cuts the segment a-b to the height of the axes; false when nothing is left. */
+static bool cut_to_frame(const plot_frame *f, double a[2], double b[2]) {
+    const double edges[2] = {f->y1, f->y0};
+    for (int e = 0; e < 2; e++) {
+        double out_a = e ? a[1] - edges[e] : edges[e] - a[1];
+        double out_b = e ? b[1] - edges[e] : edges[e] - b[1];
+        if (out_a > 0 && out_b > 0) return false;
+        if (out_a <= 0 && out_b <= 0) continue;
+        double *out = out_a > 0 ? a : b;
+        out[0] = a[0] + (b[0] - a[0]) * out_a / (out_a - out_b), out[1] = edges[e];
+    }
+    return true;
+}
+
+static void draw_cross(picture *p, const plot_frame *f, const double at[2], rgb colour) {
+    const double r = 0.55 * f->size, x = at[0], y = fmin(fmax(at[1], f->y1), f->y0);
+    picture_line(p, x - r, y - r, x + r, y + r, 0.25 * f->size, colour, 1);
+    picture_line(p, x - r, y + r, x + r, y - r, 0.25 * f->size, colour, 1);
+}
+
+static void draw_curve(picture *p, const plot_frame *f, const plot_curve *c) {
+    double last[2] = {NAN, NAN}, end[2] = {NAN, NAN}, along = 0;
+    for (int64_t i = 0; i < c->count; i++) {
+        double at[2] = {to_x(f, c->x[i * c->stride]), to_y(f, c->y[i * c->stride])};
+        if (!isfinite(at[0]) || !isfinite(at[1])) {
+            last[0] = NAN;
+            continue;
+        }
+        double a[2] = {last[0], last[1]}, b[2] = {at[0], at[1]};
+        if (!isfinite(last[0]))
+            picture_disc(p, at[0], at[1], 0.15 * f->size, c->pen.colour, 1);
+        else if (cut_to_frame(f, a, b))
+            draw_piece(p, c->pen, 0.2 * f->size, a, b, &along);
+        memcpy(last, at, sizeof last);
+        memcpy(end, at, sizeof end);
+    }
+    if (c->broken && isfinite(end[0])) draw_cross(p, f, end, c->pen.colour);
+}
+
+void plot_panel(picture *p, const plot_box *box, const plot_curve *curves, int count) {
+    const double size = box->letters;
+    int missing;
+    plot_frame f = {.x0 = box->left + 6.5 * size,
+                    .x1 = box->right - 2 * size,
+                    .y0 = box->bottom - 5 * size,
+                    .y1 = box->top + 3 * size,
+                    .high = {1, 1},
+                    .ticks = {5, 5},
+                    .size = size};
+    bool any = fit_axes(curves, count, &f, &missing);
+    draw_axes(p, &f, box->time_unit);
+    for (int i = 0; i < count && any; i++) draw_curve(p, &f, &curves[i]);
+    picture_text(p, f.x0, box->top + 1.6 * size,
+                 picture_fit_text(1.1 * size, box->right - f.x0, box->title), ALIGN_LEFT, ink,
+                 box->title);
 }
 
 spate_status plot_draw(const plot_table *t, const char *columns, const char *title,
                        const char *time_unit, picture *out) {
-    int list[PLOT_COLUMNS], count, time = plot_find_column(t, "time", 4);
-    plot_frame f = {0};
+    int list[PLOT_COLUMNS], count, time = plot_find_column(t, "time", 4), missing;
+    plot_curve curves[PLOT_COLUMNS];
     if (time < 0) return fail(t->ctx, SPATE_BAD_INPUT, "plot: stats.csv has no column 'time'");
     TRY(choose_columns(t, columns, list, &count));
-    TRY(place_frame(t, time, list, count, out, &f));
+    for (int i = 0; i < count; i++)
+        curves[i] = (plot_curve){t->values + time, t->values + list[i],     t->row_count,
+                                 t->column_count,  {colour_material(i), 0}, false};
+    plot_frame f = {.ticks = {9, 6}, .size = fmax(7, fmin(out->height / 55.0, out->width / 80.0))};
+    f.x0 = 9 * f.size, f.x1 = out->width - 3 * f.size;
+    f.y0 = out->height - 5.5 * f.size, f.y1 = 5 * f.size;
+    if (!fit_axes(curves, count, &f, &missing))
+        return missing == 0
+                   ? fail(t->ctx, SPATE_BAD_INPUT, "plot: stats.csv has no rows with a time")
+                   : fail(t->ctx, SPATE_BAD_INPUT,
+                          "plot: the column '%s' has no values in this run", t->names[list[0]]);
     picture_fill(out, (rgb){1, 1, 1});
     draw_axes(out, &f, time_unit);
     double x = f.x0;
     for (int i = 0; i < count; i++) {
-        rgb colour = colour_material(i);
-        draw_column(out, &f, t, time, list[i], colour);
-        picture_line(out, x, 3 * f.size, x + 2 * f.size, 3 * f.size, 0.3 * f.size, colour, 1);
+        draw_curve(out, &f, &curves[i]);
+        plot_sample(out, x, x + 2 * f.size, 3 * f.size, 0.3 * f.size, curves[i].pen);
         picture_text(out, x + 2.8 * f.size, 3.5 * f.size, f.size, ALIGN_LEFT, ink,
                      t->names[list[i]]);
         x += 5.5 * f.size + picture_text_width(f.size, t->names[list[i]]);

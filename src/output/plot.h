@@ -1,4 +1,5 @@
-/* Plots: columns of stats.csv against time, as a small clean picture. */
+/* Plots: numbers against time, as small clean pictures: columns of one stats.csv, or the same column of
+ * several runs. */
 #ifndef SPATE_OUTPUT_PLOT_H
 #define SPATE_OUTPUT_PLOT_H
 
@@ -35,6 +36,37 @@ spate_status plot_read_table(spate_context *ctx, const char *path, plot_table *o
 /* -1 when there is none of that name. */
 int plot_find_column(const plot_table *t, const char *name, size_t length);
 void plot_free_table(plot_table *t);
+
+/* How a curve is drawn. */
+typedef struct plot_pen {
+    rgb colour;
+    int dash; /* 0: a line, 1: dashes, 2: dots */
+} plot_pen;
+
+/* The pen of the i-th of many curves: seven colours that all kinds of colour vision tell apart
+ * (Okabe and Ito 2008, without their yellow, which is lost on white), then the same in dashes and in
+ * dots. */
+enum { PLOT_PEN_COLOURS = 7 };
+plot_pen plot_choose_pen(int index);
+/* A piece of a curve, as legends show it. */
+void plot_sample(picture *p, double x0, double x1, double y, double width, plot_pen pen);
+
+/* A curve: `count` points, each `stride` numbers after the one before. Where a number is missing
+ * (NAN) there is a gap. */
+typedef struct plot_curve {
+    const double *x, *y;
+    int64_t count, stride;
+    plot_pen pen;
+    bool broken; /* it ended before its time: a cross marks where, and it does not set the scale */
+} plot_curve;
+
+/* A small plot in a part of the picture; without any number to show only its frame is drawn. */
+typedef struct plot_box {
+    double left, top, right, bottom; /* pixels */
+    double letters;                  /* height of capitals */
+    const char *title, *time_unit;
+} plot_box;
+void plot_panel(picture *p, const plot_box *box, const plot_curve *curves, int count);
 
 /* Draws the columns ("a,b") against the column "time" over the whole picture. */
 spate_status plot_draw(const plot_table *t, const char *columns, const char *title,

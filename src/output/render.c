@@ -1,6 +1,5 @@
 /* From particles_NNNN.vtp to frame_NNNN.png and film.mp4; from stats.csv to plot_....png. */
 #include "output/render.h"
-#include "core/file.h"
 #include "core/text.h"
 #include "output/film.h"
 #include "output/flat.h"
@@ -112,44 +111,58 @@ spate_status render_frame(const shades *s, const snapshot *frame, const char *fi
 
 /* ---- A folder -------------------------------------------------------------------------------- */
 
-typedef struct render_job {
-    spate_context *ctx;
-    const char *folder;
-    const spate_render_options *options;
-    spate_scene *scene;
-    char output[PATH_SIZE];
-    int64_t *frames; /* numbers, ascending */
-    int64_t frame_count, frame_capacity;
-    shades shades;
-    picture picture;
-    unsigned char *bytes;
-    film film;
-} render_job;
-
 static spate_status notice_frame(const char *name, void *user) {
     static const char head[] = "particles_", tail[] = ".vtp";
-    render_job *job = user;
+    frame_list *list = user;
     size_t length = strlen(name), ends = sizeof head - 1 + sizeof tail - 1;
     int64_t number;
     if (length <= ends || memcmp(name, head, sizeof head - 1) ||
         strcmp(name + length - (sizeof tail - 1), tail) ||
         !text_to_int64(name + sizeof head - 1, length - ends, &number) || number < 0)
         return SPATE_OK;
-    const spate_render_options *o = job->options;
-    if (number < o->first || (o->last >= 0 && number > o->last)) return SPATE_OK;
-    TRY(GROW(job->ctx, job->frames, job->frame_capacity, job->frame_count + 1));
+    if (number < list->first || (list->last >= 0 && number > list->last)) return SPATE_OK;
+    TRY(GROW(list->ctx, list->numbers, list->capacity, list->count + 1));
     /* Names are sorted as text: past 9999 the numbers are not. */
-    int64_t at = job->frame_count++;
-    for (; at > 0 && job->frames[at - 1] > number; at--) job->frames[at] = job->frames[at - 1];
-    job->frames[at] = number;
+    int64_t at = list->count++;
+    for (; at > 0 && list->numbers[at - 1] > number; at--)
+        list->numbers[at] = list->numbers[at - 1];
+    list->numbers[at] = number;
     return SPATE_OK;
 }
 
-static spate_status frame_path(render_job *job, int64_t number, char path[PATH_SIZE]) {
+spate_status render_list_frames(const char *folder, frame_list *list) {
+    return file_list(list->ctx, folder, notice_frame, list);
+}
+
+spate_status render_load_frame(spate_context *ctx, const char *folder, int64_t number,
+                               char path[PATH_SIZE], snapshot *out) {
     char name[64];
     snprintf(name, sizeof name, "particles_%04lld.vtp", (long long)number);
-    return path_join(job->ctx, job->folder, name, path);
+    TRY(path_join(ctx, folder, name, path));
+    return snapshot_load(ctx, path, out);
 }
+
+spate_status render_load_scene(spate_context *ctx, const char *folder, spate_scene **out) {
+    char path[PATH_SIZE];
+    TRY(path_join(ctx, folder, "run.scene.yaml", path));
+    if (!file_exists(path))
+        return fail(ctx, SPATE_BAD_INPUT,
+                    "%s: not the folder of a run: there is no run.scene.yaml in it", folder);
+    return spate_scene_load(ctx, path, NULL, 0, out);
+}
+
+typedef struct render_job {
+    spate_context *ctx;
+    const char *folder;
+    const spate_render_options *options;
+    spate_scene *scene;
+    char output[PATH_SIZE];
+    frame_list frames;
+    shades shades;
+    picture picture;
+    unsigned char *bytes;
+    film film;
+} render_job;
 
 static bool interrupted(const render_job *job) {
     return job->options->interrupt && *job->options->interrupt;
@@ -157,7 +170,7 @@ static bool interrupted(const render_job *job) {
 
 static spate_status stop_here(render_job *job, int64_t done) {
     return fail(job->ctx, SPATE_INTERRUPTED, "%s: interrupted after %lld of %lld pictures",
-                job->folder, (long long)done, (long long)job->frame_count);
+                job->folder, (long long)done, (long long)job->frames.count);
 }
 
 /* The colour scale is one for all frames, so a film does not flicker. */
@@ -173,12 +186,11 @@ static spate_status choose_range(render_job *job) {
     }
     if (shades_by_material(&job->shades)) return SPATE_OK;
     double low = HUGE_VAL, high = -HUGE_VAL;
-    for (int64_t i = 0; i < job->frame_count; i++) {
+    for (int64_t i = 0; i < job->frames.count; i++) {
         char path[PATH_SIZE];
         snapshot frame;
         if (interrupted(job)) return stop_here(job, 0);
-        TRY(frame_path(job, job->frames[i], path));
-        TRY(snapshot_load(job->ctx, path, &frame));
+        TRY(render_load_frame(job->ctx, job->folder, job->frames.numbers[i], path, &frame));
         spate_status status = shades_measure(&job->shades, &frame, path, &low, &high);
         snapshot_free(&frame);
         TRY(status);
@@ -190,11 +202,10 @@ static spate_status choose_range(render_job *job) {
 static spate_status draw_frame(render_job *job, int64_t i) {
     char from[PATH_SIZE], to[PATH_SIZE], name[64];
     snapshot frame;
-    TRY(frame_path(job, job->frames[i], from));
-    snprintf(name, sizeof name, "frame_%04lld.png", (long long)job->frames[i]);
+    snprintf(name, sizeof name, "frame_%04lld.png", (long long)job->frames.numbers[i]);
     TRY(path_join(job->ctx, job->output, name, to));
-    TRY(snapshot_load(job->ctx, from, &frame));
-    double time = isnan(frame.time) ? (double)job->frames[i] / job->scene->fps : frame.time;
+    TRY(render_load_frame(job->ctx, job->folder, job->frames.numbers[i], from, &frame));
+    double time = isnan(frame.time) ? (double)job->frames.numbers[i] / job->scene->fps : frame.time;
     spate_status status =
         render_frame(&job->shades, &frame, from, time, job->options->samples, &job->picture);
     snapshot_free(&frame);
@@ -203,7 +214,7 @@ static spate_status draw_frame(render_job *job, int64_t i) {
     TRY(picture_write_png(job->ctx, job->bytes, job->picture.width, job->picture.height, to));
     film_add(&job->film, job->bytes);
     if (job->options->progress)
-        job->options->progress((int)i + 1, (int)job->frame_count, to, job->options->user);
+        job->options->progress((int)i + 1, (int)job->frames.count, to, job->options->user);
     return SPATE_OK;
 }
 
@@ -221,20 +232,12 @@ static spate_status open_output(render_job *job) {
     return file_make_folder(job->ctx, job->output);
 }
 
-static spate_status load_scene(render_job *job) {
-    char path[PATH_SIZE];
-    TRY(path_join(job->ctx, job->folder, "run.scene.yaml", path));
-    if (!file_exists(path))
-        return fail(job->ctx, SPATE_BAD_INPUT,
-                    "%s: not the folder of a run: there is no run.scene.yaml in it", job->folder);
-    return spate_scene_load(job->ctx, path, NULL, 0, &job->scene);
-}
-
 static spate_status draw_pictures(render_job *job) {
     const spate_render_options *o = job->options;
-    TRY(load_scene(job));
-    TRY(file_list(job->ctx, job->folder, notice_frame, job));
-    if (!job->frame_count)
+    TRY(render_load_scene(job->ctx, job->folder, &job->scene));
+    job->frames = (frame_list){.ctx = job->ctx, .first = o->first, .last = o->last};
+    TRY(render_list_frames(job->folder, &job->frames));
+    if (!job->frames.count)
         return fail(
             job->ctx, SPATE_BAD_INPUT,
             o->first > 0 || o->last >= 0
@@ -250,14 +253,14 @@ static spate_status draw_pictures(render_job *job) {
         TRY(film_open(job->ctx, path, o->width, o->height, job->scene->fps, &job->film));
     }
     spate_status status = SPATE_OK;
-    for (int64_t i = 0; i < job->frame_count && status == SPATE_OK; i++)
+    for (int64_t i = 0; i < job->frames.count && status == SPATE_OK; i++)
         status = interrupted(job) ? stop_here(job, i) : draw_frame(job, i);
     /* A film that was interrupted is whole as far as it goes. */
     spate_status closed = film_close(&job->film, status == SPATE_OK || status == SPATE_INTERRUPTED);
     if (status == SPATE_OK && closed == SPATE_OK && o->film) {
         char path[PATH_SIZE];
         TRY(path_join(job->ctx, job->output, "film.mp4", path));
-        int frames = (int)job->frame_count;
+        int frames = (int)job->frames.count;
         if (o->progress && file_exists(path)) o->progress(frames, frames, path, o->user);
     }
     return status != SPATE_OK ? status : closed;
@@ -268,7 +271,7 @@ static spate_status draw_pictures(render_job *job) {
 static spate_status draw_plot(render_job *job) {
     char path[PATH_SIZE], name[160];
     plot_table table;
-    TRY(load_scene(job));
+    TRY(render_load_scene(job->ctx, job->folder, &job->scene));
     TRY(path_join(job->ctx, job->folder, "stats.csv", path));
     TRY(plot_read_table(job->ctx, path, &table));
     spate_status status;
@@ -301,7 +304,7 @@ spate_status spate_render(spate_context *context, const char *folder,
     if (!job) return SPATE_OUT_OF_MEMORY;
     job->ctx = context, job->folder = folder, job->options = options;
     spate_status status = options->plot ? draw_plot(job) : draw_pictures(job);
-    give(context, job->frames);
+    give(context, job->frames.numbers);
     give(context, job->bytes);
     picture_free(context, &job->picture);
     spate_scene_free(job->scene);

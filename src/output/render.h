@@ -2,7 +2,24 @@
 #ifndef SPATE_OUTPUT_RENDER_H
 #define SPATE_OUTPUT_RENDER_H
 
+#include "core/file.h"
 #include "output/shades.h"
+
+/* The frames in a run's folder. */
+typedef struct frame_list {
+    spate_context *ctx;
+    int first, last;  /* only these; last < 0: up to the end */
+    int64_t *numbers; /* ascending */
+    int64_t count, capacity;
+} frame_list;
+
+/* Adds what is there of particles_NNNN.vtp; free `numbers` with give(). */
+spate_status render_list_frames(const char *folder, frame_list *list);
+/* Reads a frame; `path` is its file, for messages. */
+spate_status render_load_frame(spate_context *ctx, const char *folder, int64_t number,
+                               char path[PATH_SIZE], snapshot *out);
+/* The scene as it ran. */
+spate_status render_load_scene(spate_context *ctx, const char *folder, spate_scene **out);
 
 /* Draws one frame, 2D or 3D as its scene is; `file` is for messages. */
 spate_status render_frame(const shades *s, const snapshot *frame, const char *file, double time,

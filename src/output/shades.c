@@ -126,7 +126,7 @@ void shades_set_range(shades *s, double low, double high) {
 double shades_letters(const picture *p) { return fmax(6, fmin(p->height / 60.0, p->width / 90.0)); }
 
 double shades_margin(const shades *s, const picture *p) {
-    return shades_by_material(s) ? 0 : 9 * shades_letters(p);
+    return s->plain || shades_by_material(s) ? 0 : 9 * shades_letters(p);
 }
 
 static void draw_colour_bar(const shades *s, picture *out) {
@@ -149,6 +149,7 @@ static void draw_colour_bar(const shades *s, picture *out) {
 void shades_caption(const shades *s, double time, picture *out) {
     double size = shades_letters(out), x = 2.2 * size, y = out->height - 2.2 * size;
     char words[64];
+    if (s->plain) return;
     snprintf(words, sizeof words, "t = %.3f s", time);
     for (char *c = words; *c; c++)
         if (*c == ',') *c = '.';
@@ -161,6 +162,7 @@ void shades_scale_bar(const shades *s, double pixels_a_unit, picture *out) {
     double size = shades_letters(out), length = plot_round_down(0.2 * out->width / pixels_a_unit);
     double half = 0.5 * length * pixels_a_unit, x = 0.5 * out->width, y = out->height - 1.6 * size;
     char number[40], words[48];
+    if (s->plain) return;
     plot_number_text(length, number, sizeof number);
     snprintf(words, sizeof words, "%s %s", number, s->scene->units == UNITS_SI ? "m" : "cm");
     picture_line(out, x - half, y, x + half, y, 0.22 * size, ink, 1);

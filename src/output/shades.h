@@ -14,6 +14,7 @@ typedef struct shades {
     char attribute[SNAPSHOT_NAME]; /* "" : by material */
     double low, high;              /* ends of the colour map */
     char label[2 * SNAPSHOT_NAME]; /* attribute with its unit */
+    bool plain;                    /* no words in the picture: whoever asks for it writes them */
 } shades;
 
 /* `colour`: an attribute's name, "speed", or one component, "v_y"; NULL for the default of the

@@ -1,58 +1,7 @@
 /* Statistics of the present state; see statistics.h for what the columns mean. */
 #include "output/statistics.h"
 #include "core/vec.h"
-#include "output/attributes.h"
-
-/* ---- Sums and largest values over all particles ---- */
-
-enum { TALLY_SUMS = 15, TALLY_TOPS = 5, RANGES_A_CHUNK = 8 };
-
-/* What a chunk found; chunks are put together in their order. */
-typedef struct tally {
-    double sums[TALLY_SUMS];
-    double tops[TALLY_TOPS]; /* start at -HUGE_VAL */
-} tally;
-
-typedef struct tally_job tally_job;
-struct tally_job {
-    spate_simulation *sim;
-    const probe *probe; /* NULL for the columns of every run */
-    void (*visit)(const tally_job *job, particle_range range, tally *t);
-    tally *chunks;
-};
-
-static tally tally_empty(void) {
-    tally t = {0};
-    for (int i = 0; i < TALLY_TOPS; i++) t.tops[i] = -HUGE_VAL;
-    return t;
-}
-
-static void raise_to(double *top, double value) {
-    if (value > *top) *top = value;
-}
-
-static void tally_chunk(void *data, int64_t begin, int64_t end, int worker) {
-    const tally_job *job = data;
-    (void)worker;
-    tally t = tally_empty();
-    for (int64_t k = begin; k < end; k++) job->visit(job, particle_range_at(job->sim, k), &t);
-    job->chunks[begin / RANGES_A_CHUNK] = t;
-}
-
-static spate_status tally_all(tally_job *job, tally *total) {
-    int64_t ranges = particle_range_count(job->sim);
-    int64_t chunks = (ranges + RANGES_A_CHUNK - 1) / RANGES_A_CHUNK;
-    job->chunks = take(job->sim->ctx, (size_t)chunks + 1, sizeof *job->chunks);
-    if (!job->chunks) return SPATE_OUT_OF_MEMORY;
-    parallel_for(job->sim->ctx->pool, ranges, RANGES_A_CHUNK, tally_chunk, job);
-    *total = tally_empty();
-    for (int64_t c = 0; c < chunks; c++) {
-        for (int i = 0; i < TALLY_SUMS; i++) total->sums[i] += job->chunks[c].sums[i];
-        for (int i = 0; i < TALLY_TOPS; i++) raise_to(&total->tops[i], job->chunks[c].tops[i]);
-    }
-    give(job->sim->ctx, job->chunks);
-    return SPATE_OK;
-}
+#include "output/tally.h"
 
 /* ---- The columns of every run ---- */
 
@@ -74,22 +23,25 @@ static void visit_motion(const spate_simulation *sim, const double x[3], int64_t
     double m = (double)sim->particles.mass[i], v[3] = {0}, c[3][3] = {{0}}, turn[3];
     int dim = sim->scene->dim;
     for (int a = 0; a < dim; a++) v[a] = (double)record[a];
-    /* c[j][a] = dx C_ja, so D C = dx / 4 c */
     for (int a = 0; a < dim; a++)
         for (int j = 0; j < dim; j++) c[j][a] = (double)record[4 + 4 * a + j];
-    const double axial[3] = {c[2][1] - c[1][2], c[0][2] - c[2][0], c[1][0] - c[0][1]};
-    const double quarter = sim->scene->domain.dx / 4;
+    /* c[j][a] = dx C_ja, and D = dx^2 moment */
+    double moment[3] = {0}, dx = sim->scene->domain.dx;
+    sim->type->affine_moment(sim, i, moment);
+    const double axial[3] = {c[2][1] * moment[1] - c[1][2] * moment[2],
+                             c[0][2] * moment[2] - c[2][0] * moment[0],
+                             c[1][0] * moment[0] - c[0][1] * moment[1]};
     vec_cross(turn, x, v);
     for (int a = 0; a < 3; a++) {
         t->sums[SUM_MOMENTUM + a] += m * v[a];
-        t->sums[SUM_ANGULAR + a] += m * (turn[a] + quarter * axial[a]);
+        t->sums[SUM_ANGULAR + a] += m * (turn[a] + dx * axial[a]);
         t->sums[SUM_MOMENT + a] += m * x[a];
     }
     t->sums[SUM_COUNT] += 1;
     t->sums[SUM_MASS] += m;
     t->sums[SUM_KINETIC] += 0.5 * m * vec_dot(v, v);
     raise_to(&t->tops[TOP_SPEED2], vec_dot(v, v));
-    raise_to(&t->tops[TOP_DIVERGENCE], fabs(c[0][0] + c[1][1] + c[2][2]) / sim->scene->domain.dx);
+    raise_to(&t->tops[TOP_DIVERGENCE], fabs(c[0][0] + c[1][1] + c[2][2]) / dx);
 }
 
 static void visit_material(const spate_simulation *sim, int64_t i, tally *t) {
@@ -110,15 +62,11 @@ static void visit_basics(const tally_job *job, particle_range range, tally *t) {
     }
 }
 
-/* Particles inside colliders. A block's particles lie within three cells of its middle along each
- * axis (they may have drifted out by one), so most blocks are passed over at once. */
+/* Particles inside colliders; most blocks are passed over at once. */
 static void visit_penetration(const tally_job *job, particle_range range, tally *t) {
     const spate_simulation *sim = job->sim;
-    const domain *d = &sim->scene->domain;
-    double middle[3] = {0}, x[3];
-    for (int a = 0; a < sim->scene->dim; a++)
-        middle[a] = d->origin[a] + (range.coords[a] * BLOCK_EDGE + 2 - 0.5) * d->dx;
-    if (!boundary_near(&sim->boundary, middle, 3 * sqrt(sim->scene->dim) * d->dx)) return;
+    double x[3], reach = range_middle(sim, range, x);
+    if (!boundary_near(&sim->boundary, x, reach)) return;
     for (int64_t i = range.begin; i < range.end; i++) {
         if (particle_is_removed(sim, i)) continue;
         simulation_place(sim, range.coords, i, x);
@@ -163,97 +111,7 @@ static spate_status evaluate_basics(statistics *s) {
     return SPATE_OK;
 }
 
-/* ---- Probes ---- */
-
-static void visit_extent(const tally_job *job, particle_range range, tally *t) {
-    const spate_simulation *sim = job->sim;
-    const probe *p = job->probe;
-    for (int64_t i = range.begin; i < range.end; i++) {
-        double x[3];
-        if (particle_is_removed(sim, i)) continue;
-        if (p->group >= 0 && sim->particles.group[i] != p->group) continue;
-        simulation_place(sim, range.coords, i, x);
-        raise_to(&t->tops[0], (p->side ? x[p->axis] : -x[p->axis]) + particle_radius(sim, i));
-    }
-}
-
-static void visit_height(const tally_job *job, particle_range range, tally *t) {
-    const spate_simulation *sim = job->sim;
-    const double half = 0.5 * sim->scene->domain.dx;
-    for (int64_t i = range.begin; i < range.end; i++) {
-        double x[3];
-        if (particle_is_removed(sim, i)) continue;
-        simulation_place(sim, range.coords, i, x);
-        if (fabs(x[0] - job->probe->at[0]) > half) continue;
-        if (sim->scene->dim == 3 && fabs(x[2] - job->probe->at[2]) > half) continue;
-        raise_to(&t->tops[0], x[1] + particle_radius(sim, i));
-    }
-}
-
-static void visit_pressure(const tally_job *job, particle_range range, tally *t) {
-    const spate_simulation *sim = job->sim;
-    const double dx = sim->scene->domain.dx;
-    for (int64_t i = range.begin; i < range.end; i++) {
-        double x[3];
-        if (particle_is_removed(sim, i)) continue;
-        simulation_place(sim, range.coords, i, x);
-        for (int a = 0; a < 3; a++) x[a] = a < sim->scene->dim ? x[a] - job->probe->at[a] : 0;
-        double weight = (1 - vec_length(x) / dx) * (double)sim->particles.mass[i];
-        if (weight <= 0) continue;
-        t->sums[0] += weight;
-        t->sums[1] += weight * particle_pressure(sim, i);
-    }
-}
-
-static void visit_center(const tally_job *job, particle_range range, tally *t) {
-    const spate_simulation *sim = job->sim;
-    for (int64_t i = range.begin; i < range.end; i++) {
-        double x[3], m = (double)sim->particles.mass[i];
-        if (particle_is_removed(sim, i)) continue;
-        if (job->probe->group >= 0 && sim->particles.group[i] != job->probe->group) continue;
-        simulation_place(sim, range.coords, i, x);
-        t->sums[0] += m;
-        for (int a = 0; a < 3; a++) t->sums[1 + a] += m * x[a];
-    }
-}
-
-/* Writes a probe's columns to `out` and returns how many there are. */
-static spate_status evaluate_probe(spate_simulation *sim, const probe *p, double *out,
-                                   int *columns) {
-    tally_job job = {.sim = sim, .probe = p};
-    tally t;
-    *columns = 1;
-    switch (p->kind) {
-    case PROBE_EXTENT:
-        job.visit = visit_extent;
-        TRY(tally_all(&job, &t));
-        out[0] = t.tops[0] == -HUGE_VAL ? NAN : p->side ? t.tops[0] : -t.tops[0];
-        break;
-    case PROBE_HEIGHT:
-        job.visit = visit_height;
-        TRY(tally_all(&job, &t));
-        out[0] = t.tops[0] == -HUGE_VAL ? sim->scene->domain.origin[1] : t.tops[0];
-        break;
-    case PROBE_PRESSURE:
-        job.visit = visit_pressure;
-        TRY(tally_all(&job, &t));
-        out[0] = t.sums[0] > 0 ? t.sums[1] / t.sums[0] : 0;
-        break;
-    case PROBE_CENTER_OF_MASS:
-        job.visit = visit_center;
-        TRY(tally_all(&job, &t));
-        *columns = sim->scene->dim;
-        for (int a = 0; a < *columns; a++) out[a] = t.sums[0] > 0 ? t.sums[1 + a] / t.sums[0] : NAN;
-        break;
-    }
-    return SPATE_OK;
-}
-
 /* ---- The row ---- */
-
-static int probe_columns(const spate_scene *scene, const probe *p) {
-    return p->kind == PROBE_CENTER_OF_MASS ? scene->dim : 1;
-}
 
 static spate_status name_columns(statistics *s) {
     static const char *const fixed[COLUMN_COUNT] = {
@@ -300,7 +158,22 @@ spate_status statistics_create(spate_simulation *sim, statistics *s) {
 
 void statistics_free(statistics *s) {
     if (s->sim) arena_free(&s->arena);
+    probe_memory_free(&s->memory);
     *s = (statistics){0};
+}
+
+/* All probes, or only the one that has this column. */
+static spate_status evaluate_probes(statistics *s, int column) {
+    const spate_scene *scene = s->sim->scene;
+    int at = COLUMN_COUNT + s->solver_columns;
+    for (int i = 0; i < scene->probe_count; i++) {
+        const probe *p = &scene->probes[i];
+        int columns = probe_columns(scene, p);
+        if (column < 0 || (column >= at && column < at + columns))
+            TRY(probe_measure(s->sim, p, &s->memory, s->values + at));
+        at += columns;
+    }
+    return SPATE_OK;
 }
 
 spate_status statistics_evaluate(statistics *s, int64_t frame, double wall_seconds) {
@@ -312,15 +185,8 @@ spate_status statistics_evaluate(statistics *s, int64_t frame, double wall_secon
     s->values[COLUMN_dt] = sim->dt;
     s->values[COLUMN_wall_seconds] = wall_seconds;
     TRY(evaluate_basics(s));
-    int at = COLUMN_COUNT;
-    if (s->solver_columns) sim->type->columns(sim, s->values + at);
-    at += s->solver_columns;
-    for (int i = 0; i < sim->scene->probe_count; i++) {
-        int columns;
-        TRY(evaluate_probe(sim, &sim->scene->probes[i], s->values + at, &columns));
-        at += columns;
-    }
-    return SPATE_OK;
+    if (s->solver_columns) sim->type->columns(sim, s->values + COLUMN_COUNT);
+    return evaluate_probes(s, -1);
 }
 
 /* A name with a comma or a quote in it is quoted. */
@@ -369,7 +235,10 @@ spate_status spate_simulation_quantity(spate_simulation *sim, const char *name, 
                       near && !of_run ? "'?" : "; see the columns of stats.csv");
         goto done;
     }
-    TRY_OR_DONE(status, statistics_evaluate(&s, 0, 0));
+    if (at >= COLUMN_COUNT + s.solver_columns)
+        TRY_OR_DONE(status, evaluate_probes(&s, at));
+    else
+        TRY_OR_DONE(status, statistics_evaluate(&s, 0, 0));
     *value = s.values[at];
 done:
     statistics_free(&s);

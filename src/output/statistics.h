@@ -4,18 +4,14 @@
  * exist is NAN here and left empty in the file.
  *
  * Sums are in double, over fixed chunks of blocks added in order: they do not depend on threads.
- * Angular momentum is about the origin and holds the affine part, m D axial(C) with D = dx^2 / 4.
- *
- * Probes: extent is the farthest particle's surface (its centre plus or minus pscale) along an
- * axis; height is the top (plus pscale) of the highest particle within half a cell of the position,
- * and the domain's floor where there is none; pressure is the mean of the particles nearer than dx,
- * weighted by mass and 1 - r / dx, and 0 where there is none; center_of_mass is one column a
- * coordinate.
+ * Angular momentum is about the origin and holds the affine part, m axial(C D), where the scheme has one.
+ * What the probes mean: probes.h.
  */
 #ifndef SPATE_OUTPUT_STATISTICS_H
 #define SPATE_OUTPUT_STATISTICS_H
 
 #include "core/text.h"
+#include "output/probes.h"
 #include "solver/solver.h"
 
 /* The columns every run has, in the file's order. */
@@ -41,7 +37,8 @@ typedef struct statistics {
     int count; /* columns */
     int solver_columns;
     const char **names;
-    double *values;     /* of the last evaluation; dt_limit's is NAN, it is text */
+    double *values; /* of the last evaluation; dt_limit's is NAN, it is text */
+    probe_memory memory;
     double rest_volume; /* what `volume` would be at J = 1 */
 } statistics;
 

@@ -7,6 +7,7 @@
 #include "core/vec.h"
 #include "scene/mesh.h"
 #include "scene/mesh_tree.h"
+#include <float.h>
 #include <string.h>
 
 static const double PI = 3.14159265358979323846;
@@ -58,14 +59,13 @@ static inline void try_triangle(const mesh *m, int64_t triangle, const double x[
     vec_copy(best->away, ap);
 }
 
-typedef float four_floats __attribute__((vector_size(4 * sizeof(float))));
-typedef double four __attribute__((vector_size(4 * sizeof(double))));
-typedef int64_t four_masks __attribute__((vector_size(4 * sizeof(int64_t))));
+typedef float four __attribute__((vector_size(4 * sizeof(float))));
+typedef int32_t four_masks __attribute__((vector_size(4 * sizeof(int32_t))));
 
 static inline four load_four(const float v[4]) {
-    four_floats f;
+    four f;
     memcpy(&f, v, sizeof f);
-    return __builtin_convertvector(f, four);
+    return f;
 }
 
 static inline four larger(four a, four b) {
@@ -73,27 +73,41 @@ static inline four larger(four a, four b) {
     return (four)((pick & (four_masks)a) | (~pick & (four_masks)b));
 }
 
-/* Squared distances to the boxes of a node's children. */
-static inline void child_gaps(const mesh_node *n, const double x[3], double gaps[4]) {
+/* A position in float, rounded both ways. */
+typedef struct place {
+    four low[3], high[3];
+} place;
+
+static inline place place_of(const double x[3]) {
+    place p;
+    for (int i = 0; i < 3; i++) {
+        float low = nextafterf((float)x[i], -HUGE_VALF), high = nextafterf((float)x[i], HUGE_VALF);
+        p.low[i] = (four){low, low, low, low};
+        p.high[i] = (four){high, high, high, high};
+    }
+    return p;
+}
+
+/* Squared distances to the boxes of a node's children, or less by what rounding may have added. */
+static inline four child_gaps(const mesh_node *n, const place *at) {
     four sum = {0, 0, 0, 0}, none = {0, 0, 0, 0};
     for (int i = 0; i < 3; i++) {
-        four at = {x[i], x[i], x[i], x[i]};
-        four d = larger(larger(load_four(n->low[i]) - at, at - load_four(n->high[i])), none);
+        four below = load_four(n->low[i]) - at->high[i], above = at->low[i] - load_four(n->high[i]);
+        four d = larger(larger(below, above), none);
         sum += d * d;
     }
-    memcpy(gaps, &sum, sizeof sum);
+    return sum * (1 - 8 * FLT_EPSILON);
 }
 
 typedef struct visit {
-    double gap;
+    float gap;
     int32_t node;
 } visit;
 
 /* Tries the leaves of a node and puts its other children on the stack, the nearest last. */
-static inline int open_node(const mesh *m, const mesh_node *n, const double x[3], nearest *best,
-                            visit *stack, int depth) {
-    double gaps[MESH_WAYS];
-    child_gaps(n, x, gaps);
+static inline int open_node(const mesh *m, const mesh_node *n, const double x[3], const place *at,
+                            nearest *best, visit *stack, int depth) {
+    four gaps = child_gaps(n, at);
     int bottom = depth;
     for (int k = 0; k < MESH_WAYS; k++) {
         if (!(gaps[k] < best->squared)) continue;
@@ -102,21 +116,26 @@ static inline int open_node(const mesh *m, const mesh_node *n, const double x[3]
                 try_triangle(m, t, x, best);
             continue;
         }
-        int at = depth++;
-        for (; at > bottom && stack[at - 1].gap < gaps[k]; at--) stack[at] = stack[at - 1];
-        stack[at] = (visit){gaps[k], n->first[k]};
+        int slot = depth++;
+        for (; slot > bottom && stack[slot - 1].gap < gaps[k]; slot--)
+            stack[slot] = stack[slot - 1];
+        stack[slot] = (visit){gaps[k], n->first[k]};
     }
     return depth;
 }
 
-static nearest find_nearest(const mesh *m, const double x[3]) {
+/* With a hint, whatever is farther than its triangle is never looked at. */
+static nearest find_nearest(const mesh *m, const double x[3], const mesh_hint *hint) {
     nearest best = {.squared = HUGE_VAL};
+    if (hint) try_triangle(m, hint->triangle, x, &best);
+    place at = place_of(x);
     visit stack[MESH_STACK];
     int depth = 0;
     stack[depth++] = (visit){0, 0};
     while (depth > 0) {
         visit v = stack[--depth];
-        if (v.gap < best.squared) depth = open_node(m, &m->nodes[v.node], x, &best, stack, depth);
+        if (v.gap < best.squared)
+            depth = open_node(m, &m->nodes[v.node], x, &at, &best, stack, depth);
     }
     return best;
 }
@@ -176,17 +195,39 @@ static bool in_bounds(const mesh *m, const double x[3]) {
     return true;
 }
 
-double mesh_distance(const mesh *m, const double x[3], double normal[3]) {
-    nearest best = find_nearest(m, x);
-    const double *face = pseudonormal(m, &best);
-    bool inside = in_bounds(m, x) &&
-                  (m->by_winding ? mesh_winding(m, x) > 0.5 : vec_dot(best.away, face) < 0);
+/* Where a surface has no holes one cannot get to the other side of it within its distance. */
+static bool is_same_side(const mesh *m, const double x[3], const mesh_hint *hint) {
+    double step[3];
+    if (!hint || m->open_edges || m->shared_edges) return false;
+    vec_sub(step, x, hint->at);
+    return vec_length(step) < 0.999 * fabs(hint->distance);
+}
+
+static bool is_inside(const mesh *m, const double x[3], const nearest *best,
+                      const mesh_hint *hint) {
+    if (!in_bounds(m, x)) return false;
+    if (!m->by_winding) return vec_dot(best->away, pseudonormal(m, best)) < 0;
+    return is_same_side(m, x, hint) ? hint->distance < 0 : mesh_winding(m, x) > 0.5;
+}
+
+double mesh_distance_near(const mesh *m, const double x[3], mesh_hint *hint, double normal[3]) {
+    nearest best = find_nearest(m, x, hint);
+    bool inside = is_inside(m, x, &best, hint);
     double d = sqrt(best.squared), size[3];
     if (normal) {
+        /* on the surface itself the way to it has no direction */
         vec_sub(size, m->max, m->min);
-        vec_copy(normal, face); /* on the surface itself the way to it has no direction */
+        vec_copy(normal, pseudonormal(m, &best));
         if (d > 1e-10 * vec_length(size)) vec_scale(normal, (inside ? -1 : 1) / d, best.away);
         if (!(vec_length(normal) > 0.5)) vec_set(normal, 0, 0, 1);
     }
+    if (hint) {
+        *hint = (mesh_hint){.triangle = best.triangle, .distance = inside ? -d : d};
+        vec_copy(hint->at, x);
+    }
     return inside ? -d : d;
+}
+
+double mesh_distance(const mesh *m, const double x[3], double normal[3]) {
+    return mesh_distance_near(m, x, NULL, normal);
 }

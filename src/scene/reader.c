@@ -227,7 +227,23 @@ static int64_t whole_number(double value) {
     return value <= -9.2e18 ? INT64_MIN : (int64_t)value;
 }
 
-static void set_default(const reader *r, const field *f, void *out) {
+/* Room in the scene for a list of numbers. */
+static spate_status take_numbers(reader *r, int count, number_list *list) {
+    *list = (number_list){.values = arena_take(r->arena, (size_t)count, sizeof(double))};
+    if (!list->values) return SPATE_OUT_OF_MEMORY;
+    list->count = count;
+    return SPATE_OK;
+}
+
+static spate_status default_list(reader *r, double value, number_list *list) {
+    *list = (number_list){.values = NULL};
+    if (isnan(value)) return SPATE_OK;
+    TRY(take_numbers(r, 1, list));
+    list->values[0] = value;
+    return SPATE_OK;
+}
+
+static spate_status set_default(reader *r, const field *f, void *out) {
     void *to = member(f, out);
     double value = f->fallback * reader_unit(r, f->unit);
     switch (f->type) {
@@ -235,6 +251,7 @@ static void set_default(const reader *r, const field *f, void *out) {
     case FIELD_FLAG: *(bool *)to = f->fallback != 0; break;
     case FIELD_CHOICE: *(int *)to = (int)f->fallback; break;
     case FIELD_TEXT: *(const char **)to = NULL; break;
+    case FIELD_NUMBERS: return default_list(r, value, to);
     case FIELD_PART: break;
     default:
         for (int i = 0; i < components(f); i++) ((double *)to)[i] = value;
@@ -242,6 +259,7 @@ static void set_default(const reader *r, const field *f, void *out) {
         if (f->type == FIELD_VECTOR && r->dim == 2) ((double *)to)[2] = 0;
         if (f->type == FIELD_SPIN && r->dim == 2) ((double *)to)[0] = ((double *)to)[1] = 0;
     }
+    return SPATE_OK;
 }
 
 static spate_status check_range(reader *r, const yaml_value *v, const field *f, double value) {
@@ -269,6 +287,13 @@ static spate_status read_pair(reader *r, const yaml_value *v, double out[2]) {
     return SPATE_OK;
 }
 
+static spate_status read_list(reader *r, const yaml_value *v, number_list *out) {
+    bool list = v->kind == YAML_LIST;
+    if (list && v->count == 0) return reader_fail(r, v, "an empty list; give at least one number");
+    TRY(take_numbers(r, list ? v->count : 1, out));
+    return list ? reader_numbers(r, v, v->count, out->values) : reader_number(r, v, out->values);
+}
+
 static spate_status read_spin(reader *r, const yaml_value *v, double out[3]) {
     if (r->dim == 3) return reader_vector(r, v, out);
     if (v->kind == YAML_LIST)
@@ -284,6 +309,10 @@ static spate_status read_member(reader *r, const yaml_value *v, const field *f, 
     case FIELD_VECTOR: TRY(reader_vector(r, v, numbers)); break;
     case FIELD_PAIR: TRY(read_pair(r, v, numbers)); break;
     case FIELD_SPIN: TRY(read_spin(r, v, numbers)); break;
+    case FIELD_NUMBERS:
+        TRY(read_list(r, v, to));
+        numbers = ((number_list *)to)->values;
+        break;
     case FIELD_INTEGER:
         TRY(reader_integer(r, v, to));
         return check_range(r, v, f, (double)*(int64_t *)to);
@@ -292,12 +321,11 @@ static spate_status read_member(reader *r, const yaml_value *v, const field *f, 
     case FIELD_CHOICE: return reader_choice(r, v, f->choices, to);
     case FIELD_PART: return SPATE_OK;
     }
-    bool list = v->kind == YAML_LIST;
-    for (int i = 0; i < (list ? v->count : 1); i++) {
-        const yaml_value *at = list ? yaml_item(v, i) : v;
-        double value = f->type == FIELD_SPIN && !list ? numbers[2] : numbers[i];
-        int back = list ? reader_enter_index(r, i) : r->path_length;
-        TRY(check_range(r, at, f, value));
+    if (v->kind != YAML_LIST) return check_range(r, v, f, numbers[f->type == FIELD_SPIN ? 2 : 0]);
+    int i = 0;
+    for (const yaml_entry *e = v->first; e; e = e->next, i++) {
+        int back = reader_enter_index(r, i);
+        TRY(check_range(r, e->value, f, numbers[i]));
         reader_leave(r, back);
     }
     return SPATE_OK;
@@ -311,10 +339,7 @@ static spate_status read_field(reader *r, const yaml_value *mapping, const field
         return reader_fail_field(r, mapping, f->name, "is missing; add it (%.*s)", (int)length,
                                  f->help);
     }
-    if (!v) {
-        set_default(r, f, out);
-        return SPATE_OK;
-    }
+    if (!v) return set_default(r, f, out);
     int back = reader_enter(r, f->name);
     if (yaml_is_null(v)) return reader_fail(r, v, "has no value; give one or remove the field");
     TRY(read_member(r, v, f, member(f, out)));

@@ -367,6 +367,7 @@ static spate_status read_scene(reader *r, const yaml_value *root) {
     TRY(read_part(r, root, "bodies", scene_read_bodies));
     TRY(read_part(r, root, "colliders", scene_read_colliders));
     TRY(read_part(r, root, "sources", scene_read_sources));
+    TRY(read_part(r, root, "sinks", scene_read_sinks));
     TRY(read_part(r, root, "probes", scene_read_probes));
     if (yaml_find(root, "output"))
         TRY(read_part(r, root, "output", scene_read_output));

@@ -62,20 +62,39 @@ typedef struct source {
     double particles_per_cell;
 } source;
 
+/* Where material is taken away. */
+typedef struct sink {
+    const char *name;
+    shape *shape;
+    double from, until; /* seconds; until HUGE_VAL by default */
+} sink;
+
 typedef enum probe_kind {
     PROBE_EXTENT,
     PROBE_HEIGHT,
     PROBE_PRESSURE,
-    PROBE_CENTER_OF_MASS
+    PROBE_CENTER_OF_MASS,
+    PROBE_COUNT,
+    PROBE_MEAN_SPEED,
+    PROBE_SPREAD,
+    PROBE_PIECES,
+    PROBE_LARGEST_PIECE,
+    PROBE_MIXING,
 } probe_kind;
+
+/* Directions of a spread besides the axes 0..2. */
+enum { AXIS_HORIZONTAL = 3, AXIS_ALL = 4 };
 
 typedef struct probe {
     const char *name;
     probe_kind kind;
-    int group;    /* body or source (bodies first); -1: everything */
-    int axis;     /* extent: 0..2 */
-    int side;     /* extent: 0 min, 1 max */
-    double at[3]; /* height: at[0] = x, at[2] = z (2D: 0); pressure: position */
+    int group;        /* body or source (bodies first); -1: everything */
+    int axis;         /* extent, mixing: 0..2; spread: AXIS_* too */
+    int side;         /* extent: 0 min, 1 max */
+    double at[3];     /* height: at[0] = x, at[2] = z (2D: 0); pressure: position */
+    shape *shape;     /* count, mean_speed: what is inside; NULL: everywhere */
+    double gap;       /* pieces, largest_piece: particles nearer than this hang together */
+    int64_t at_least; /* pieces: particles of the smallest that counts */
 } probe;
 
 enum { OUTPUT_VTP = 1, OUTPUT_PLY = 2, OUTPUT_BGEO = 4 };
@@ -119,6 +138,8 @@ struct spate_scene {
     int collider_count;
     source *sources;
     int source_count;
+    sink *sinks;
+    int sink_count;
     probe *probes;
     int probe_count;
     output_settings output;

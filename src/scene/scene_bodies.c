@@ -1,4 +1,4 @@
-/* Reading bodies, colliders, sources and probes of a scene. */
+/* Reading bodies, colliders, sources, sinks and probes of a scene. */
 #include "core/vec.h"
 #include "scene/scene_parts.h"
 #include "scene/scene_tables.h"
@@ -112,7 +112,13 @@ static spate_status check_inside(reader *r, const yaml_value *mapping, const sha
 
 static double default_per_cell(const reader *r) { return r->dim == 3 ? 8 : 4; }
 
-/* ---- Bodies, colliders, sources -------------------------------------------------------------- */
+static spate_status check_times(reader *r, const yaml_value *mapping, double from, double until) {
+    if (until > from) return SPATE_OK;
+    return reader_fail_field(r, yaml_find(mapping, "until"), "until",
+                             "%.10g is not after from (%.10g); make it later", until, from);
+}
+
+/* ---- Bodies, colliders, sources, sinks ------------------------------------------------------- */
 
 static spate_status read_body(reader *r, const yaml_value *v, int index) {
     body *b = &r->scene->bodies[index];
@@ -177,10 +183,7 @@ static spate_status read_source(reader *r, const yaml_value *v, int index) {
     TRY(read_shape_field(r, v, &s->shape));
     TRY(refuse_points(r, v, s->shape, "source"));
     TRY(check_inside(r, v, s->shape));
-    if (!(s->until > s->from))
-        return reader_fail_field(r, yaml_find(v, "until"), "until",
-                                 "%.10g is not after from (%.10g); make it later", s->until,
-                                 s->from);
+    TRY(check_times(r, v, s->from, s->until));
     if (isnan(s->particles_per_cell)) s->particles_per_cell = default_per_cell(r);
     return SPATE_OK;
 }
@@ -191,6 +194,29 @@ spate_status scene_read_sources(reader *r, const yaml_value *v) {
     for (const yaml_entry *e = v->first; e; e = e->next, i++) {
         int back = reader_enter_index(r, i);
         TRY(read_source(r, e->value, i));
+        reader_leave(r, back);
+    }
+    return SPATE_OK;
+}
+
+static spate_status read_sink(reader *r, const yaml_value *v, int index) {
+    sink *s = &r->scene->sinks[index];
+    TRY(reader_table(r, v, &scene_sink_table, s));
+    TRY(default_name(r, "sink", index, &s->name));
+    for (int i = 0; i < index; i++)
+        if (strcmp(r->scene->sinks[i].name, s->name) == 0) return duplicate_name(r, v, s->name);
+    TRY(read_shape_field(r, v, &s->shape));
+    TRY(refuse_points(r, v, s->shape, "sink"));
+    TRY(check_inside(r, v, s->shape));
+    return check_times(r, v, s->from, s->until);
+}
+
+spate_status scene_read_sinks(reader *r, const yaml_value *v) {
+    TRY(begin_list(r, v, sizeof(sink), &r->scene->sinks));
+    for (const yaml_entry *e = v->first; e; e = e->next) {
+        int back = reader_enter_index(r, r->scene->sink_count);
+        TRY(read_sink(r, e->value, r->scene->sink_count));
+        r->scene->sink_count++;
         reader_leave(r, back);
     }
     return SPATE_OK;
@@ -233,6 +259,43 @@ static spate_status check_probe_point(reader *r, const yaml_value *v, const prob
     return SPATE_OK;
 }
 
+static spate_status read_probe_shape(reader *r, const yaml_value *v, probe *p) {
+    TRY(read_shape_field(r, v, &p->shape));
+    TRY(refuse_points(r, v, p->shape, "probe"));
+    return check_inside(r, v, p->shape);
+}
+
+/* Cells of a tiny gap could not be counted; nothing but coinciding particles would hang together. */
+static spate_status check_gap(reader *r, const yaml_value *v, probe *p) {
+    const double dx = r->scene->domain.dx, least = 1e-6 * dx;
+    if (isnan(p->gap)) p->gap = dx;
+    if (p->gap >= least) return SPATE_OK;
+    return reader_fail_field(r, yaml_find(v, "gap"), "gap",
+                             "%.10g is less than a millionth of a cell; give at least %.10g",
+                             p->gap, least);
+}
+
+/* Only bodies have an order at the start. */
+static spate_status check_mixing(reader *r, const yaml_value *v, const probe *p) {
+    const spate_scene *s = r->scene;
+    if (p->group >= s->body_count)
+        return reader_fail_field(r, yaml_find(v, "of"), "of",
+                                 "a source has no order at the start; name a body");
+    if (s->body_count == 0)
+        return reader_fail(r, v, "there are no bodies, whose order it could follow; remove it");
+    return SPATE_OK;
+}
+
+static spate_status check_probe(reader *r, const yaml_value *v, probe *p) {
+    const bool has_axis =
+        p->kind == PROBE_EXTENT || p->kind == PROBE_SPREAD || p->kind == PROBE_MIXING;
+    if (has_axis && p->axis == 2 && r->dim == 2)
+        return reader_fail_field(r, yaml_find(v, "axis"), "axis",
+                                 "'z' in a 2D scene; use x or y, or say dimension: 3");
+    if (p->kind == PROBE_PIECES || p->kind == PROBE_LARGEST_PIECE) return check_gap(r, v, p);
+    return p->kind == PROBE_MIXING ? check_mixing(r, v, p) : SPATE_OK;
+}
+
 static spate_status read_probe_kind(reader *r, const yaml_value *v, const probe_declaration *d,
                                     probe *p) {
     const yaml_value *of, *at;
@@ -243,16 +306,14 @@ static spate_status read_probe_kind(reader *r, const yaml_value *v, const probe_
         TRY(read_group(r, of, &p->group));
         reader_leave(r, back);
     }
+    if (yaml_find(v, "shape")) TRY(read_probe_shape(r, v, p));
     if ((at = yaml_find(v, "at"))) {
         int back = reader_enter(r, "at");
         if (d->kind == PROBE_HEIGHT) TRY(read_floor_point(r, at, p));
         TRY(check_probe_point(r, at, p));
         reader_leave(r, back);
     }
-    if (d->kind == PROBE_EXTENT && p->axis >= r->dim)
-        return reader_fail_field(r, yaml_find(v, "axis"), "axis",
-                                 "'z' in a 2D scene; use x or y, or say dimension: 3");
-    return SPATE_OK;
+    return check_probe(r, v, p);
 }
 
 static spate_status read_probe(reader *r, const yaml_value *v, int index) {
@@ -275,8 +336,7 @@ static spate_status read_probe(reader *r, const yaml_value *v, int index) {
     }
     if (!kind)
         return reader_fail(r, v,
-                           "nothing to measure; add extent, height, pressure or "
-                           "center_of_mass");
+                           "nothing to measure; add extent: {axis: x, side: max}, or another kind");
     int back = reader_enter(r, kind->name);
     TRY(read_probe_kind(r, yaml_find(v, kind->name), kind, p));
     reader_leave(r, back);

@@ -13,6 +13,7 @@ spate_status scene_read_camera(reader *r, const yaml_value *v);
 spate_status scene_read_bodies(reader *r, const yaml_value *v);
 spate_status scene_read_colliders(reader *r, const yaml_value *v);
 spate_status scene_read_sources(reader *r, const yaml_value *v);
+spate_status scene_read_sinks(reader *r, const yaml_value *v);
 spate_status scene_read_probes(reader *r, const yaml_value *v);
 
 spate_status scene_read_shape(reader *r, const yaml_value *v, shape **out);

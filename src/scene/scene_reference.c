@@ -30,6 +30,7 @@ static void put_type(page *p, const field *f) {
     case FIELD_TEXT: put(p, "text"); break;
     case FIELD_VECTOR: put(p, "vector"); break;
     case FIELD_PAIR: put(p, "number or two"); break;
+    case FIELD_NUMBERS: put(p, "number or list of numbers"); break;
     case FIELD_SPIN: put(p, "vector; 2D: number"); break;
     case FIELD_PART: put(p, "%s", f->unit); break;
     case FIELD_CHOICE:
@@ -55,7 +56,7 @@ static void put_default(page *p, const field *f) {
 
 static void put_range(page *p, const field *f) {
     bool numbers = f->type == FIELD_NUMBER || f->type == FIELD_INTEGER || f->type == FIELD_VECTOR ||
-                   f->type == FIELD_PAIR || f->type == FIELD_SPIN;
+                   f->type == FIELD_PAIR || f->type == FIELD_SPIN || f->type == FIELD_NUMBERS;
     bool low = !isinf(f->min), high = !isinf(f->max);
     bool positive = f->min > 0 && f->min <= SMALLEST;
     if (!numbers || (!low && !high)) return;
@@ -98,6 +99,11 @@ static void put_table(page *p, const char *heading, const field_table *t) {
     put(p, "%s %s\n\n", heading, t->name);
     if (t->help && *t->help) put(p, "%s\n\n", t->help);
     put_fields(p, t);
+}
+
+void scene_describe_table(spate_context *context, const field_table *table,
+                          void (*write)(const char *, void *), void *user) {
+    put_table(&(page){.ctx = context, .write = write, .user = user}, "##", table);
 }
 
 static void put_introduction(page *p) {
@@ -161,6 +167,7 @@ spate_status spate_scene_reference(spate_context *context, void (*write)(const c
     put_table(&p, "##", &scene_body_table);
     put_table(&p, "##", &scene_collider_table);
     put_table(&p, "##", &scene_source_table);
+    put_table(&p, "##", &scene_sink_table);
     put_table(&p, "##", &scene_motion_table);
     put_table(&p, "###", &scene_motion_key_table);
     put_shapes(&p);

@@ -6,6 +6,7 @@ static const char *const sampling_words[] = {"regular", "jittered", "poisson", N
 static const char *const contact_words[] = {"sticky", "slip", "separate", NULL};
 static const char *const interpolation_words[] = {"linear", "smooth", NULL};
 static const char *const side_words[] = {"min", "max", NULL};
+static const char *const spread_words[] = {"x", "y", "z", "horizontal", "all", NULL};
 const char *const scene_axis_words[] = {"x", "y", "z", NULL};
 const char *const scene_wall_words[] = {"slip", "sticky", "separate", "open", "periodic", NULL};
 
@@ -37,6 +38,7 @@ static const field top_fields[] = {
     PART_FIELD("bodies", "list", false, "what is there at the start"),
     PART_FIELD("colliders", "list", false, "solid obstacles, at rest or moving"),
     PART_FIELD("sources", "list", false, "where material flows in"),
+    PART_FIELD("sinks", "list", false, "where material is taken away"),
     PART_FIELD("probes", "list", false, "measurements, each a column of stats.csv"),
     PART_FIELD("output", "mapping", false, "what is written"),
     PART_FIELD("camera", "mapping", false, "where 3D pictures are taken from"),
@@ -140,6 +142,16 @@ static const field source_fields[] = {
 const field_table scene_source_table =
     FIELD_TABLE("sources", "Each entry is a source.", source_fields, source);
 
+static const field sink_fields[] = {
+    TEXT_FIELD(sink, name, "default: sink 1, sink 2, ...; unique"),
+    PART_FIELD("shape", "mapping", true, "where particles are taken away; see shapes"),
+    NUMBER_FIELD(sink, from, "s", 0, 0, ANY_MAX, "when it begins"),
+    NUMBER_FIELD(sink, until, "s", HUGE_VAL, 0, ANY_MAX, "when it ends"),
+};
+const field_table scene_sink_table =
+    FIELD_TABLE("sinks", "Each entry is a sink: particles that a step brings into it are gone.",
+                sink_fields, sink);
+
 static const field motion_fields[] = {
     VECTOR_FIELD(motion, pivot, "m", 0, ANY_MIN, ANY_MAX, "the point it turns about, at rest"),
     PART_FIELD("keys", "list", true, "poses in the order of their times; held before and after"),
@@ -193,9 +205,18 @@ static const field probe_fields[] = {
     PART_FIELD("height", "mapping", false, "the highest material above a point of the floor"),
     PART_FIELD("pressure", "mapping", false, "pressure at a point"),
     PART_FIELD("center_of_mass", "mapping", false, "centre of mass, a column for each axis"),
+    PART_FIELD("count", "mapping", false, "particles inside a shape"),
+    PART_FIELD("mean_speed", "mapping", false, "mean speed, of all or inside a shape"),
+    PART_FIELD("spread", "mapping", false, "how far material lies from its centre of mass"),
+    PART_FIELD("pieces", "mapping", false, "into how many pieces material has come apart"),
+    PART_FIELD("largest_piece", "mapping", false, "share of particles in the largest piece"),
+    PART_FIELD("mixing", "mapping", false, "how far the order along an axis has been lost"),
 };
-const field_table scene_probe_table =
-    FIELD_TABLE("probes", "Each entry has a name and one of the four kinds.", probe_fields, probe);
+const field_table scene_probe_table = FIELD_TABLE(
+    "probes",
+    "Each entry has a name and one of the kinds. A probe is measured once a frame; where there is "
+    "nothing to measure, its column is empty.",
+    probe_fields, probe);
 
 static const field extent_fields[] = {
     OF_FIELD,
@@ -223,6 +244,38 @@ static const field pressure_fields[] = {
     REQUIRED_VECTOR(probe, at, "m", ANY_MIN, ANY_MAX, "position"),
 };
 static const field center_fields[] = {OF_FIELD};
+static const field count_fields[] = {
+    OF_FIELD,
+    PART_FIELD("shape", "mapping", true, "where particles are counted, by their middles"),
+};
+static const field mean_speed_fields[] = {
+    OF_FIELD,
+    PART_FIELD("shape", "mapping", false, "only particles inside it; default: everywhere"),
+};
+static const field spread_fields[] = {
+    OF_FIELD,
+    CHOICE_FIELD(probe, axis, AXIS_ALL, spread_words,
+                 "along an axis, in the horizontal plane (all but y), or in all directions"),
+};
+#define GAP_FIELD                                         \
+    NUMBER_FIELD(probe, gap, "m", NAN, SMALLEST, ANY_MAX, \
+                 "particles nearer than this hang together; default: dx")
+static const field pieces_fields[] = {
+    OF_FIELD,
+    GAP_FIELD,
+    INTEGER_FIELD(probe, at_least, 1, 1, ANY_MAX, "particles of the smallest piece that counts"),
+};
+static const field largest_piece_fields[] = {OF_FIELD, GAP_FIELD};
+static const field mixing_fields[] = {
+    PART_FIELD("of", "word", false, "name of a body; default: all bodies"),
+    {.name = "axis",
+     .type = FIELD_CHOICE,
+     .offset = offsetof(probe, axis),
+     .unit = "",
+     .required = true,
+     .choices = scene_axis_words,
+     .help = "the order at the start was along it"},
+};
 
 const probe_declaration scene_probes[PROBE_DECLARATIONS] = {
     {"extent", PROBE_EXTENT,
@@ -236,6 +289,31 @@ const probe_declaration scene_probes[PROBE_DECLARATIONS] = {
     {"center_of_mass", PROBE_CENTER_OF_MASS,
      FIELD_TABLE("probes: center_of_mass", "Columns NAME_x, NAME_y, NAME_z.", center_fields,
                  probe)},
+    {"count", PROBE_COUNT,
+     FIELD_TABLE("probes: count", "How many particles are inside a shape.", count_fields, probe)},
+    {"mean_speed", PROBE_MEAN_SPEED,
+     FIELD_TABLE("probes: mean_speed", "Mean of the particles' speeds, weighted by mass.",
+                 mean_speed_fields, probe)},
+    {"spread", PROBE_SPREAD,
+     FIELD_TABLE("probes: spread",
+                 "Root of the mean square distance from the centre of mass, weighted by mass. "
+                 "Across a periodic side it is the shorter way round.",
+                 spread_fields, probe)},
+    {"pieces", PROBE_PIECES,
+     FIELD_TABLE("probes: pieces",
+                 "How many pieces there are, where particles nearer than the gap hang together.",
+                 pieces_fields, probe)},
+    {"largest_piece", PROBE_LARGEST_PIECE,
+     FIELD_TABLE("probes: largest_piece",
+                 "The share of particles, by number, in the piece that has most of them.",
+                 largest_piece_fields, probe)},
+    {"mixing", PROBE_MIXING,
+     FIELD_TABLE("probes: mixing",
+                 "How far particles that are neighbours now have lost the order along an axis that "
+                 "they had at the start: 0 where layers are only turned, sheared or flattened, 1 "
+                 "where neighbours come from anywhere. Particles of bodies alone, and of those the "
+                 "ones that have enough neighbours.",
+                 mixing_fields, probe)},
 };
 
 /* ---- Shapes ---------------------------------------------------------------------------------- */

@@ -25,8 +25,8 @@ typedef struct output_common {
 
 extern const field_table scene_top_table, scene_domain_table, scene_walls_table, scene_solver_table,
     scene_material_table, scene_body_table, scene_collider_table, scene_source_table,
-    scene_motion_table, scene_motion_key_table, scene_probe_table, scene_output_table,
-    scene_camera_table, scene_shape_table;
+    scene_sink_table, scene_motion_table, scene_motion_key_table, scene_probe_table,
+    scene_output_table, scene_camera_table, scene_shape_table;
 
 /* Words in the order of their enums, closed by NULL. */
 extern const char *const scene_wall_words[], *const scene_axis_words[];
@@ -38,7 +38,7 @@ typedef struct shape_declaration {
     field_table table; /* no fields: the value is a list */
 } shape_declaration;
 
-enum { SHAPE_DECLARATIONS = 13, PROBE_DECLARATIONS = 4 };
+enum { SHAPE_DECLARATIONS = 13, PROBE_DECLARATIONS = 10 };
 extern const shape_declaration scene_shapes[SHAPE_DECLARATIONS];
 
 /* A probe: `extent: {axis: x, side: max}`; its table fills a struct probe. */
@@ -49,5 +49,9 @@ typedef struct probe_declaration {
 } probe_declaration;
 
 extern const probe_declaration scene_probes[PROBE_DECLARATIONS];
+
+/* The part of docs/scene.md that a table makes: heading, help and a row a field. */
+void scene_describe_table(spate_context *context, const field_table *table,
+                          void (*write)(const char *, void *), void *user);
 
 #endif

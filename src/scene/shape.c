@@ -6,7 +6,6 @@
  */
 #include "scene/shape.h"
 #include "core/vec.h"
-#include "scene/mesh.h"
 
 static const double PI = 3.14159265358979323846;
 
@@ -205,8 +204,10 @@ static double points_distance(const shape *s, int dim, const double x[3], double
 
 /* In 2D the distance is still that of the solid, a lower bound of that to its cut; the normal lies
  * in the plane. */
-static double solid_mesh_distance(const shape *s, int dim, const double x[3], double n[3]) {
-    double d = mesh_distance(s->mesh, x, n);
+static double solid_mesh_distance(const shape *s, int dim, const double x[3], double n[3],
+                                  shape_hints *hints) {
+    bool hinted = hints && hints->used < SHAPE_HINTS;
+    double d = mesh_distance_near(s->mesh, x, hinted ? &hints->meshes[hints->used++] : NULL, n);
     if (dim == 2) {
         n[2] = 0;
         if (!vec_normalise(n)) vec_set(n, 1, 0, 0);
@@ -216,21 +217,26 @@ static double solid_mesh_distance(const shape *s, int dim, const double x[3], do
 
 /* ---- The tree -------------------------------------------------------------------------------- */
 
+static double placed_distance(const shape *s, int dim, const double x[3], double n[3],
+                              shape_hints *hints);
+
 /* Union: the smallest. Intersection: the largest. Difference: an intersection with the outsides of
  * all but the first. */
-static double combined_distance(const shape *s, int dim, const double x[3], double n[3]) {
+static double combined_distance(const shape *s, int dim, const double x[3], double n[3],
+                                shape_hints *hints) {
     bool smallest = s->kind == SHAPE_UNION;
     double best = smallest ? HUGE_VAL : -HUGE_VAL;
     vec_set(n, 1, 0, 0);
     for (int i = 0; i < s->child_count; i++) {
         double sign = s->kind == SHAPE_DIFFERENCE && i > 0 ? -1 : 1, m[3];
-        double d = sign * shape_normal(s->children[i], dim, x, m);
+        double d = sign * placed_distance(s->children[i], dim, x, m, hints);
         if (smallest ? d < best : d > best) best = d, vec_scale(n, sign, m);
     }
     return s->child_count ? best : HUGE_VAL;
 }
 
-static double own_distance(const shape *s, int dim, const double x[3], double n[3]) {
+static double own_distance(const shape *s, int dim, const double x[3], double n[3],
+                           shape_hints *hints) {
     switch (s->kind) {
     case SHAPE_POINTS: return points_distance(s, dim, x, n);
     case SHAPE_BOX: return box_distance(s->a, s->b, dim, x, n);
@@ -241,28 +247,39 @@ static double own_distance(const shape *s, int dim, const double x[3], double n[
     case SHAPE_TORUS: return torus_distance(s, dim, x, n);
     case SHAPE_PLANE: return plane_distance(s, dim, x, n);
     case SHAPE_POLYGON: return polygon_distance(s, x, n);
-    case SHAPE_MESH: return solid_mesh_distance(s, dim, x, n);
+    case SHAPE_MESH: return solid_mesh_distance(s, dim, x, n, hints);
     case SHAPE_UNION:
     case SHAPE_DIFFERENCE:
-    case SHAPE_INTERSECTION: return combined_distance(s, dim, x, n);
+    case SHAPE_INTERSECTION: return combined_distance(s, dim, x, n, hints);
     }
     vec_set(n, 1, 0, 0);
     return HUGE_VAL;
 }
 
-double shape_normal(const shape *s, int dim, const double x[3], double normal[3]) {
+static double placed_distance(const shape *s, int dim, const double x[3], double normal[3],
+                              shape_hints *hints) {
     double own[3], n[3];
     offset(x, s->move, dim, own);
     mat_apply_transposed(own, s->turn, own);
     vec_scale(own, 1 / s->scale, own);
-    double d = s->scale * own_distance(s, dim, own, n);
+    double d = s->scale * own_distance(s, dim, own, n, hints);
     mat_apply(normal, s->turn, n);
     return d;
 }
 
+double shape_normal(const shape *s, int dim, const double x[3], double normal[3]) {
+    return placed_distance(s, dim, x, normal, NULL);
+}
+
 double shape_distance(const shape *s, int dim, const double x[3]) {
     double n[3];
-    return shape_normal(s, dim, x, n);
+    return placed_distance(s, dim, x, n, NULL);
+}
+
+double shape_distance_near(const shape *s, int dim, const double x[3], shape_hints *hints) {
+    double n[3];
+    hints->used = 0;
+    return placed_distance(s, dim, x, n, hints);
 }
 
 /* ---- Bounds ---------------------------------------------------------------------------------- */
@@ -342,6 +359,16 @@ bounds shape_bounds(const shape *s, int dim) {
         b.min[i] = -support(s, dim, u);
     }
     return b;
+}
+
+double bounds_gap(const bounds *b, int dim, const double x[3]) {
+    double squared = 0;
+    for (int i = 0; i < dim; i++) {
+        double below = b->min[i] - x[i], above = x[i] - b->max[i];
+        double beyond = below > above ? below : above;
+        if (beyond > 0) squared += beyond * beyond;
+    }
+    return sqrt(squared);
 }
 
 /* ---- Volume and thickness -------------------------------------------------------------------- */

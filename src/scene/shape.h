@@ -8,9 +8,7 @@
 #ifndef SPATE_SCENE_SHAPE_H
 #define SPATE_SCENE_SHAPE_H
 
-#include "core/arena.h"
-
-typedef struct mesh mesh; /* mesh.h */
+#include "scene/mesh.h"
 
 typedef enum shape_kind {
     SHAPE_POINTS,      /* no inside: a list of positions, one particle each */
@@ -54,8 +52,18 @@ shape *shape_create(arena *a, shape_kind kind);
 double shape_distance(const shape *s, int dim, const double x[3]);
 /* Distance and its gradient (unit outward normal; some unit vector where it is not defined). */
 double shape_normal(const shape *s, int dim, const double x[3], double normal[3]);
+/* The same for many positions close to one another: `hints` starts as {0} and keeps, for the first
+ * few meshes of the shape, what makes the next query faster. */
+enum { SHAPE_HINTS = 8 };
+typedef struct shape_hints {
+    mesh_hint meshes[SHAPE_HINTS]; /* in the order of the tree */
+    int used;                      /* of them, so far in this query */
+} shape_hints;
+double shape_distance_near(const shape *s, int dim, const double x[3], shape_hints *hints);
 /* A box around the shape; a plane or an outside (difference of nothing) gives infinite sides. */
 bounds shape_bounds(const shape *s, int dim);
+/* Distance from x to a box, which may reach to infinity; 0 inside. */
+double bounds_gap(const bounds *b, int dim, const double x[3]);
 /* Exact where there is a formula, otherwise NAN (the sampler then measures it). */
 double shape_volume(const shape *s, int dim);
 /* The thinnest extent that could leak: smallest side, diameter or tube; HUGE_VAL if unknown. */

@@ -6,11 +6,21 @@
 const material_model *const material_models[MATERIAL_KINDS] = {
     [MATERIAL_LIQUID] = &material_liquid,
     [MATERIAL_NEO_HOOKEAN] = &material_neo_hookean,
+    [MATERIAL_FIXED_COROTATED] = &material_fixed_corotated,
+    [MATERIAL_DRUCKER_PRAGER] = &material_drucker_prager,
+    [MATERIAL_NACC] = &material_nacc,
+    [MATERIAL_VON_MISES] = &material_von_mises,
+    [MATERIAL_SNOW] = &material_snow,
 };
 
 static const material_type *const material_types[MATERIAL_KINDS] = {
     [MATERIAL_LIQUID] = &material_liquid.type,
     [MATERIAL_NEO_HOOKEAN] = &material_neo_hookean.type,
+    [MATERIAL_FIXED_COROTATED] = &material_fixed_corotated.type,
+    [MATERIAL_DRUCKER_PRAGER] = &material_drucker_prager.type,
+    [MATERIAL_NACC] = &material_nacc.type,
+    [MATERIAL_VON_MISES] = &material_von_mises.type,
+    [MATERIAL_SNOW] = &material_snow.type,
 };
 
 material_kind material_kind_of(const material_type *type) {

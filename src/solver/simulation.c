@@ -1,7 +1,9 @@
-/* A scene being played: filling it with particles, sources, the choice of the time step. */
+/* A scene being played: filling it with particles, sources and sinks, the choice of the time step.
+ */
 #include "core/hash.h"
 #include "core/vec.h"
 #include "scene/sample.h"
+#include "solver/sinks.h"
 #include "solver/solver.h"
 #include "solver/sources.h"
 
@@ -155,6 +157,14 @@ static void choose_step(spate_simulation *sim, double until) {
     sim->dt_limit = limit;
 }
 
+/* What is drained must be gone before the next transfer: a drift of a cell makes a solver sort. */
+static void drain(spate_simulation *sim) {
+    if (!sim->scene->sink_count) return;
+    double start = phase_start();
+    if (sinks_drain(sim) > 0) sim->drift = fmax(sim->drift, 1);
+    phase_stop(sim, "sinks", start);
+}
+
 spate_status spate_simulation_step(spate_simulation *sim, double until) {
     if (sim->broken)
         return fail(sim->ctx, sim->broken,
@@ -174,6 +184,7 @@ spate_status spate_simulation_step(spate_simulation *sim, double until) {
     double next = sim->time + sim->dt;
     sim->time = fabs(next - until) <= 1e-9 * sim->dt ? until : next;
     sim->step++;
+    drain(sim);
     return SPATE_OK;
 }
 

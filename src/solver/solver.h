@@ -47,6 +47,9 @@ typedef struct solver_type {
      * material, as double precision reference code; J too. Any pointer may be NULL. */
     void (*stress)(const spate_simulation *sim, int64_t i, double stress[6], double *energy,
                    double *J);
+    /* Second moment D of the kernel at particle i over dx^2, by axis: the angular momentum of its
+     * affine motion is m axial(C D); 0 where a scheme does not carry it. */
+    void (*affine_moment)(const spate_simulation *sim, int64_t i, double moment[3]);
     /* Columns of stats.csv of its own. */
     const char *const *column_names; /* closed by NULL */
     void (*columns)(spate_simulation *sim, double *values);
@@ -81,6 +84,7 @@ struct spate_simulation {
     double max_speed;    /* after the last step */
     spate_status broken; /* a step failed: the state is not to be gone on from */
     int64_t removed;     /* particles that left through open sides, in all */
+    int64_t drained;     /* particles that sinks took away, in all */
     phase phases[PHASES_MAX];
     int phase_count;
 };
@@ -89,15 +93,15 @@ struct spate_simulation {
 double phase_start(void);
 void phase_stop(spate_simulation *sim, const char *name, double start);
 
-/* World position of particle i of the block at `coords`, inside the domain on a periodic axis (where
- * it may be half a cell before the first node, or a cell beyond its last block between two sorts). */
-static inline void simulation_place(const spate_simulation *sim, const int32_t coords[3], int64_t i,
-                                    double x[3]) {
+/* World position of what is `local` cells from the corner of the block at `coords`, inside the domain
+ * on a periodic axis (where it may be half a cell before the first node, or a cell beyond its last
+ * block between two sorts). */
+static inline void simulation_world(const spate_simulation *sim, const int32_t coords[3],
+                                    const double local[3], double x[3]) {
     const domain *d = &sim->scene->domain;
     x[2] = 0;
     for (int a = 0; a < sim->scene->dim; a++) {
-        double g = (double)coords[a] * BLOCK_EDGE + (double)PLANE(&sim->particles, position, a)[i];
-        x[a] = d->origin[a] + (g - 0.5) * d->dx;
+        x[a] = d->origin[a] + ((double)coords[a] * BLOCK_EDGE + local[a] - 0.5) * d->dx;
         if (!sim->blocks.period[a]) continue;
         if (x[a] < d->origin[a])
             x[a] += d->size[a];
@@ -105,7 +109,14 @@ static inline void simulation_place(const spate_simulation *sim, const int32_t c
             x[a] -= d->size[a];
     }
 }
-/* The same for a particle of block b. */
+/* The same for particle i of a block. */
+static inline void simulation_place(const spate_simulation *sim, const int32_t coords[3], int64_t i,
+                                    double x[3]) {
+    double local[3] = {0};
+    for (int a = 0; a < sim->scene->dim; a++)
+        local[a] = (double)PLANE(&sim->particles, position, a)[i];
+    simulation_world(sim, coords, local, x);
+}
 static inline void simulation_position(const spate_simulation *sim, int32_t block, int64_t i,
                                        double x[3]) {
     simulation_place(sim, sim->blocks.coords[block], i, x);

@@ -110,14 +110,25 @@ spate_status sources_emit(spate_simulation *sim, double dt) {
     return SPATE_OK;
 }
 
+/* All that solver and material know of a particle becomes as it was when it was added. */
+static void renew(particles *p, int64_t i) {
+    const unsigned kept =
+        PARTICLE_BIT(id) | PARTICLE_BIT(position) | PARTICLE_BIT(mass) | PARTICLE_BIT(group);
+    for (int f = 0; f < PARTICLE_FIELD_COUNT; f++) {
+        const particle_field_info *info = &particle_fields[f];
+        char *values = particles_field(p, (particle_field)f);
+        if (!values || (kept & 1u << f)) continue;
+        const size_t bytes = info->size * (size_t)info->components;
+        if (info->layout == RECORD) memset(values + (size_t)i * bytes, 0, bytes);
+        for (int c = 0; c < info->components && info->layout == PLANAR; c++)
+            memset(values + (size_t)(c * p->capacity + i) * info->size, 0, info->size);
+    }
+    p->motion[i * 16 + 3] = 1;
+}
+
 static void hold_particle(spate_simulation *sim, int64_t i, const double v[3]) {
-    particles *p = &sim->particles;
-    real *record = p->motion + i * 16;
-    memset(record, 0, 16 * sizeof *record);
-    for (int a = 0; a < sim->scene->dim; a++) record[a] = (real)v[a];
-    record[3] = 1;
-    if (p->dilation) p->dilation[i] = 0;
-    for (int c = 0; c < 6 && p->strain; c++) PLANE(p, strain, c)[i] = 0;
+    renew(&sim->particles, i);
+    for (int a = 0; a < sim->scene->dim; a++) sim->particles.motion[i * 16 + a] = (real)v[a];
 }
 
 void sources_hold(spate_simulation *sim) {

@@ -230,6 +230,8 @@ spate_status blocks_add(blocks *b, particles *p, const double g[3], int64_t *at)
 
 /* ---- The sort -------------------------------------------------------------------------------- */
 
+enum { SPARE_REALS = 16 }; /* of a particle: the motion record fits */
+
 typedef struct sorter {
     blocks *b;
     particles *p;
@@ -247,6 +249,7 @@ typedef struct sorter {
     const particle_field_info *info;
     const char *from;
     char *to;
+    size_t slice; /* bytes of a record's slice */
 } sorter;
 
 static void classify(void *data, int64_t begin, int64_t end, int worker) {
@@ -388,7 +391,35 @@ static void copy_back(void *data, int64_t begin, int64_t end, int worker) {
            (size_t)(end - begin) * s->info->size);
 }
 
-/* The motion records change places with the spare; planes are copied back. */
+/* A slice of the particles' records to the spare in their new order, and back. */
+static void permute_slice(void *data, int64_t begin, int64_t end, int worker) {
+    sorter *s = data;
+    const uint32_t *order = s->other;
+    size_t record = s->info->size * (size_t)s->info->components;
+    (void)worker;
+    for (int64_t k = begin; k < end; k++)
+        memcpy(s->to + (size_t)k * s->slice, s->from + order[k] * record, s->slice);
+}
+static void copy_slice_back(void *data, int64_t begin, int64_t end, int worker) {
+    sorter *s = data;
+    size_t record = s->info->size * (size_t)s->info->components;
+    (void)worker;
+    for (int64_t k = begin; k < end; k++)
+        memcpy((char *)s->from + (size_t)k * record, s->to + (size_t)k * s->slice, s->slice);
+}
+
+/* Records longer than the spare has room for go in slices. */
+static void permute_records(sorter *s, char *data, int64_t count) {
+    for (int c = 0; c < s->info->components; c += SPARE_REALS) {
+        int reals = s->info->components - c < SPARE_REALS ? s->info->components - c : SPARE_REALS;
+        s->slice = s->info->size * (size_t)reals;
+        s->from = data + (size_t)c * s->info->size;
+        parallel_for(s->threads, count, 4096, permute_slice, s);
+        parallel_for(s->threads, count, 4096, copy_slice_back, s);
+    }
+}
+
+/* The motion records change places with the spare; all else is copied back. */
 static void permute_fields(sorter *s, int64_t count) {
     particles *p = s->p;
     for (int f = 0; f < PARTICLE_FIELD_COUNT; f++) {
@@ -403,6 +434,10 @@ static void permute_fields(sorter *s, int64_t count) {
             s->b->spare = data;
             continue;
         }
+        if (s->info->layout == RECORD) {
+            permute_records(s, data, count);
+            continue;
+        }
         for (int c = 0; c < s->info->components; c++) {
             if (f == PARTICLE_position && c >= s->b->dim) break;
             s->from = data + (size_t)c * (size_t)p->capacity * s->info->size;
@@ -414,11 +449,11 @@ static void permute_fields(sorter *s, int64_t count) {
 }
 
 static spate_status reserve_spare(blocks *b, const particles *p) {
-    size_t bytes = (size_t)p->capacity * 16 * sizeof(real);
+    size_t bytes = (size_t)p->capacity * SPARE_REALS * sizeof(real);
     if (b->spare_bytes == bytes) return SPATE_OK;
     give(b->ctx, b->spare);
     b->spare_bytes = 0;
-    b->spare = take(b->ctx, (size_t)p->capacity, 16 * sizeof(real));
+    b->spare = take(b->ctx, (size_t)p->capacity, SPARE_REALS * sizeof(real));
     if (!b->spare) return SPATE_OUT_OF_MEMORY;
     b->spare_bytes = bytes;
     return SPATE_OK;

@@ -1,17 +1,92 @@
+/*
+ * A position is taken to a collider's rest frame, where its box, its shape and its baked distances
+ * stay as they are while it moves. The box comes first: most colliders are told off by it.
+ */
 #include "state/boundary.h"
 
 #include "core/vec.h"
 
-spate_status boundary_create(const spate_scene *scene, boundary *b) {
-    *b = (boundary){.scene = scene};
-    b->poses = take(scene->ctx, (size_t)scene->collider_count + 1, sizeof *b->poses);
-    if (!b->poses) return SPATE_OUT_OF_MEMORY;
-    boundary_move(b, 0);
+/* What of a collider's rest frame can ever be asked for: the domain and a margin, as seen from the
+ * collider along its way. It need not be exact, because beyond it the shape itself is asked. */
+static bounds reach_of(const spate_scene *scene, const collider *c) {
+    enum { PARTS = 8 };
+    const domain *d = &scene->domain;
+    bounds reach = {{HUGE_VAL, HUGE_VAL, HUGE_VAL}, {-HUGE_VAL, -HUGE_VAL, -HUGE_VAL}};
+    int keys = c->motion.key_count, steps = keys > 1 ? (keys - 1) * PARTS : 0;
+    for (int s = 0; s <= steps; s++) {
+        const motion_key *k = c->motion.keys + (keys ? s / PARTS : 0);
+        double t = keys ? k->t : 0;
+        if (s < steps) t += (k[1].t - k[0].t) * (s % PARTS) / PARTS;
+        pose p = motion_pose(&c->motion, t);
+        for (int corner = 0; corner < 1 << scene->dim; corner++) {
+            double x[3] = {0}, rest[3];
+            for (int a = 0; a < scene->dim; a++)
+                x[a] = d->origin[a] + (corner >> a & 1 ? d->size[a] + 4 * d->dx : -4 * d->dx);
+            pose_to_rest(&p, x, rest);
+            for (int a = 0; a < scene->dim; a++) {
+                reach.min[a] = fmin(reach.min[a], rest[a]);
+                reach.max[a] = fmax(reach.max[a], rest[a]);
+            }
+        }
+    }
+    return reach;
+}
+
+/* A little larger than the shape, so that rounding cannot put its surface outside. */
+static bounds box_around(const shape *s, int dim) {
+    bounds box = shape_bounds(s, dim);
+    double slack = 0;
+    for (int a = 0; a < dim; a++)
+        if (isfinite(box.min[a]) && isfinite(box.max[a]))
+            slack = fmax(slack, 1e-9 * (fabs(box.min[a]) + fabs(box.max[a])));
+    for (int a = 0; a < dim; a++) box.min[a] -= slack, box.max[a] += slack;
+    return box;
+}
+
+static spate_status prepare_collider(boundary *b, int c) {
+    const spate_scene *scene = b->scene;
+    const collider *solid = &scene->colliders[c];
+    b->boxes[c] = box_around(solid->shape, scene->dim);
+    if (!(scene->domain.dx > 0) || !baked_is_needed(solid->shape)) return SPATE_OK;
+    bounds reach = reach_of(scene, solid);
+    TRY(baked_create(scene->ctx, solid->shape, scene->dim, scene->domain.dx, &reach, &b->baked[c]));
+    if (!b->baked[c])
+        warn(scene->ctx, "large collider",
+             "%s: collider '%s' spans too many cells to have its distances stored; they are "
+             "computed one by one, which is slow; make it smaller or dx larger",
+             scene->path, solid->name);
+    /* Where it is thin as a whole, checking the scene has told so. */
+    double place[3];
+    if (b->baked[c] && shape_thickness(solid->shape, scene->dim) >= scene->domain.dx &&
+        baked_is_thin(b->baked[c], place))
+        warn(scene->ctx, "thin collider",
+             "%s: collider '%s' has walls thinner than a cell (dx %.3g), as near (%.4g, %.4g, "
+             "%.4g): material may leak through them; make them thicker or dx smaller",
+             scene->path, solid->name, scene->domain.dx, place[0], place[1], place[2]);
     return SPATE_OK;
 }
 
+spate_status boundary_create(const spate_scene *scene, boundary *b) {
+    *b = (boundary){.scene = scene};
+    size_t count = (size_t)scene->collider_count + 1;
+    b->poses = take(scene->ctx, count, sizeof *b->poses);
+    b->boxes = b->poses ? take(scene->ctx, count, sizeof *b->boxes) : NULL;
+    b->baked = b->boxes ? take(scene->ctx, count, sizeof *b->baked) : NULL;
+    spate_status status = b->baked ? SPATE_OK : SPATE_OUT_OF_MEMORY;
+    for (int c = 0; c < scene->collider_count && !status; c++) status = prepare_collider(b, c);
+    if (status)
+        boundary_free(b);
+    else
+        boundary_move(b, 0);
+    return status;
+}
+
 void boundary_free(boundary *b) {
-    if (b->scene) give(b->scene->ctx, b->poses);
+    if (!b->scene) return;
+    for (int c = 0; c < b->scene->collider_count && b->baked; c++) baked_free(b->baked[c]);
+    give(b->scene->ctx, b->baked);
+    give(b->scene->ctx, b->boxes);
+    give(b->scene->ctx, b->poses);
     *b = (boundary){0};
 }
 
@@ -20,23 +95,57 @@ void boundary_move(boundary *b, double t) {
         b->poses[c] = motion_pose(&b->scene->colliders[c].motion, t);
 }
 
+/* ---- One collider ---------------------------------------------------------------------------- */
+
+static bool moves(const boundary *b, int c) { return b->scene->colliders[c].motion.key_count > 0; }
+
+static void to_rest(const boundary *b, int c, const double x[3], double rest[3]) {
+    if (moves(b, c))
+        pose_to_rest(&b->poses[c], x, rest);
+    else
+        vec_copy(rest, x);
+}
+
+static double rest_distance(const boundary *b, int c, const double rest[3], double normal[3]) {
+    if (b->baked[c]) return baked_distance(b->baked[c], rest, normal);
+    const shape *s = b->scene->colliders[c].shape;
+    return normal ? shape_normal(s, b->scene->dim, rest, normal)
+                  : shape_distance(s, b->scene->dim, rest);
+}
+
+static void to_world(const boundary *b, int c, double normal[3]) {
+    if (moves(b, c)) pose_turn(&b->poses[c], normal, normal);
+}
+
 double boundary_distance(const boundary *b, int c, const double x[3], double normal[3],
                          double velocity[3]) {
-    const shape *s = b->scene->colliders[c].shape;
-    const pose *p = &b->poses[c];
-    double rest[3], n[3];
-    pose_to_rest(p, x, rest);
-    if (velocity) pose_velocity(p, x, velocity);
-    if (!normal) return shape_distance(s, b->scene->dim, rest);
-    double distance = shape_normal(s, b->scene->dim, rest, n);
-    pose_turn(p, n, normal);
+    double rest[3];
+    to_rest(b, c, x, rest);
+    if (velocity) pose_velocity(&b->poses[c], x, velocity);
+    double distance = rest_distance(b, c, rest, normal);
+    if (normal) to_world(b, c, normal);
     return distance;
 }
 
-bool boundary_near(const boundary *b, const double x[3], double reach) {
-    for (int c = 0; c < b->scene->collider_count; c++)
-        if (boundary_distance(b, c, x, NULL, NULL) < reach) return true;
-    return false;
+/* Whether x is inside, and if so the normal and the collider's velocity there. */
+static bool holds(const boundary *b, int c, const double x[3], double normal[3],
+                  double velocity[3]) {
+    double rest[3];
+    to_rest(b, c, x, rest);
+    if (bounds_gap(&b->boxes[c], b->scene->dim, rest) > 0) return false;
+    if (rest_distance(b, c, rest, NULL) >= 0) return false;
+    rest_distance(b, c, rest, normal);
+    to_world(b, c, normal);
+    pose_velocity(&b->poses[c], x, velocity);
+    return true;
+}
+
+/* What is interpolated may be off by a part of a cell, both at x and at what lies within reach. */
+static bool is_near(const boundary *b, int c, const double x[3], double reach) {
+    double rest[3], slack = b->baked[c] ? 2 * baked_error(b->baked[c]) : 0;
+    to_rest(b, c, x, rest);
+    return bounds_gap(&b->boxes[c], b->scene->dim, rest) < reach &&
+           rest_distance(b, c, rest, NULL) < reach + slack;
 }
 
 void contact_apply(contact mode, double friction, const double normal[3],
@@ -55,19 +164,76 @@ void contact_apply(contact mode, double friction, const double normal[3],
     vec_add(v, wall_velocity, relative);
 }
 
-void boundary_apply(const boundary *b, const double x[3], double v[3]) {
+/* ---- Many colliders -------------------------------------------------------------------------- */
+
+boundary_part boundary_all(const boundary *b) {
+    boundary_part p;
+    p.whole = b, p.count = b->scene->collider_count, p.all = true;
+    return p;
+}
+
+boundary_part boundary_around(const boundary *b, const double x[3], double reach) {
+    boundary_part p;
+    p.whole = b, p.count = 0, p.all = false;
     for (int c = 0; c < b->scene->collider_count; c++) {
-        const collider *solid = &b->scene->colliders[c];
-        if (boundary_distance(b, c, x, NULL, NULL) >= 0) continue;
+        if (!is_near(b, c, x, reach)) continue;
+        if (p.count == BOUNDARY_LIST) return boundary_all(b);
+        p.list[p.count++] = c;
+    }
+    return p;
+}
+
+static int collider_of(const boundary_part *p, int k) { return p->all ? k : p->list[k]; }
+
+void boundary_part_apply(const boundary_part *p, const double x[3], double v[3]) {
+    for (int k = 0; k < p->count; k++) {
+        int c = collider_of(p, k);
+        const collider *solid = &p->whole->scene->colliders[c];
         double normal[3], wall_velocity[3];
-        boundary_distance(b, c, x, normal, wall_velocity);
-        contact_apply(solid->contact, solid->friction, normal, wall_velocity, v);
+        if (holds(p->whole, c, x, normal, wall_velocity))
+            contact_apply(solid->contact, solid->friction, normal, wall_velocity, v);
     }
 }
 
-double boundary_depth(const boundary *b, const double x[3]) {
+bool boundary_part_meets(const boundary_part *p, const double y[3], const double v[3]) {
+    for (int k = 0; k < p->count; k++) {
+        double normal[3], relative[3];
+        if (!holds(p->whole, collider_of(p, k), y, normal, relative)) continue;
+        vec_sub(relative, v, relative);
+        if (vec_dot(normal, relative) <= 0) return true;
+    }
+    return false;
+}
+
+double boundary_part_depth(const boundary_part *p, const double x[3]) {
     double depth = 0;
-    for (int c = 0; c < b->scene->collider_count; c++)
-        depth = fmax(depth, -boundary_distance(b, c, x, NULL, NULL));
+    for (int k = 0; k < p->count; k++) {
+        double rest[3];
+        int c = collider_of(p, k);
+        to_rest(p->whole, c, x, rest);
+        if (bounds_gap(&p->whole->boxes[c], p->whole->scene->dim, rest) > 0) continue;
+        depth = fmax(depth, -rest_distance(p->whole, c, rest, NULL));
+    }
     return depth;
+}
+
+bool boundary_near(const boundary *b, const double x[3], double reach) {
+    for (int c = 0; c < b->scene->collider_count; c++)
+        if (is_near(b, c, x, reach)) return true;
+    return false;
+}
+
+void boundary_apply(const boundary *b, const double x[3], double v[3]) {
+    boundary_part all = boundary_all(b);
+    boundary_part_apply(&all, x, v);
+}
+
+bool boundary_meets(const boundary *b, const double y[3], const double v[3]) {
+    boundary_part all = boundary_all(b);
+    return boundary_part_meets(&all, y, v);
+}
+
+double boundary_depth(const boundary *b, const double x[3]) {
+    boundary_part all = boundary_all(b);
+    return boundary_part_depth(&all, x);
 }

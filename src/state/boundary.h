@@ -1,28 +1,31 @@
 /*
  * Boundaries: colliders as signed distance with contact modes and motion, and the domain's walls.
+ *
+ * Everything but create, free and move only reads, and may be called from many threads at once.
  */
 #ifndef SPATE_STATE_BOUNDARY_H
 #define SPATE_STATE_BOUNDARY_H
 
 #include "scene/scene.h"
+#include "state/baked.h"
 
 typedef struct boundary {
     const spate_scene *scene;
-    pose *poses; /* of every collider at the time of boundary_move */
+    pose *poses;   /* of every collider at the time of boundary_move */
+    bounds *boxes; /* around every collider at rest */
+    baked **baked; /* distances at rest of those with a mesh, NULL for the others */
 } boundary;
 
+/* Bakes the distances of meshes (baked.h), with all threads. */
 spate_status boundary_create(const spate_scene *scene, boundary *b);
 void boundary_free(boundary *b);
 /* Puts the colliders where they are at time t. */
 void boundary_move(boundary *b, double t);
 
 /* Distance to collider c at world position x; with normal and the collider's velocity there when
- * the pointers are not NULL. */
+ * the pointers are not NULL. Exact for shapes without a mesh; otherwise see baked_distance. */
 double boundary_distance(const boundary *b, int c, const double x[3], double normal[3],
                          double velocity[3]);
-
-/* Whether any collider is nearer than `reach` to x: skips empty blocks. */
-bool boundary_near(const boundary *b, const double x[3], double reach);
 
 /* What a contact does to a velocity v, given the outward normal and the velocity of the wall:
  * sticky takes on the wall's, slip loses the normal part of the relative velocity, separate loses
@@ -31,10 +34,33 @@ bool boundary_near(const boundary *b, const double x[3], double reach);
 void contact_apply(contact mode, double friction, const double normal[3],
                    const double wall_velocity[3], double v[3]);
 
-/* Applies every collider to the velocity of a grid node at x. */
-void boundary_apply(const boundary *b, const double x[3], double v[3]);
+/* Some of the colliders: a block of the grid asks once for those near it, and its nodes and
+ * particles then ask only these. The answers are bit by bit those of all colliders. */
+enum { BOUNDARY_LIST = 15 };
+typedef struct boundary_part {
+    const boundary *whole;
+    int count;
+    bool all;                /* every collider; the list is not used */
+    int list[BOUNDARY_LIST]; /* ascending */
+} boundary_part;
 
+/* All colliders. */
+boundary_part boundary_all(const boundary *b);
+/* Those nearer than `reach` to x (now and then one that is not); `count` 0 when there are none. */
+boundary_part boundary_around(const boundary *b, const double x[3], double reach);
+
+/* Applies the colliders that hold x, a grid node, to its velocity. */
+void boundary_part_apply(const boundary_part *p, const double x[3], double v[3]);
+/* Whether material at y with velocity v runs into a collider: it is inside of one, phi(y) < 0, and
+ * does not leave it, grad phi(y) . (v - v_collider(y)) <= 0. */
+bool boundary_part_meets(const boundary_part *p, const double y[3], const double v[3]);
 /* How deep x is in the nearest-surface collider: > 0 inside, 0 outside all. */
+double boundary_part_depth(const boundary_part *p, const double x[3]);
+
+/* The same over all colliders. */
+bool boundary_near(const boundary *b, const double x[3], double reach);
+void boundary_apply(const boundary *b, const double x[3], double v[3]);
+bool boundary_meets(const boundary *b, const double y[3], const double v[3]);
 double boundary_depth(const boundary *b, const double x[3]);
 
 #endif

@@ -25,6 +25,11 @@
  *    dilation  J - 1; written by the material's update
  *    strain    b - I for left Cauchy-Green b, as xx yy zz yz xz xy; written by the
  *              material's update
+ *    hardening of the material's own kind, 0 at the start, see materials/; written by the update
+ *    modes     higher velocity modes of PolyPIC, a quad each, in the order of the solver's list;
+ *              written by the gather
+ *    moment    D / dx^2 of the linear kernel, by axis, where the motion's slopes were gathered: what
+ *              is scattered next is their product; written by the gather
  */
 #define PARTICLE_FIELDS(X)               \
     X(id, uint32_t, 1, PLANAR, "")       \
@@ -33,7 +38,10 @@
     X(mass, real, 1, PLANAR, "kg")       \
     X(group, uint16_t, 1, PLANAR, "")    \
     X(dilation, real, 1, PLANAR, "")     \
-    X(strain, real, 6, PLANAR, "")
+    X(strain, real, 6, PLANAR, "")       \
+    X(hardening, real, 1, PLANAR, "")    \
+    X(modes, real, 92, RECORD, "m/s")    \
+    X(moment, real, 3, PLANAR, "")
 
 enum { GROUP_REMOVED = 0xffff };
 

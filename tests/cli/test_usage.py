@@ -111,7 +111,7 @@ class Usage(Case):
     def test_bench_json(self):
         rows = json.loads(spate("bench", "mpm", "--particles", 2000, "--rounds", 1, "--threads", 2, "--json").stdout)
         self.assertEqual({(r["variant"], r["dimension"]) for r in rows},
-                         {(v, d) for v in ("liquid", "elastic") for d in (2, 3)})
+                         {(v, d) for v in ("liquid", "elastic", "sand", "clay") for d in (2, 3)})
         for row in rows:
             for key in ("name", "solver", "particles", "cells", "threads", "steps", "seconds",
                         "particle_steps_per_second", "bytes_per_particle", "phases"):
@@ -119,6 +119,14 @@ class Usage(Case):
             self.assertEqual(row["threads"], 2)
             self.assertGreater(row["particle_steps_per_second"], 0)
             self.assertTrue(row["phases"])
+
+    def test_bench_compares_integrators_and_scenes(self):
+        rows = json.loads(spate("bench", SCENES / "drop2d.yaml", "--integrator", "flip,asflip", "--rounds", 1,
+                                "--threads", 1, "--json").stdout)
+        self.assertEqual([r["integrator"] for r in rows], ["flip", "asflip"])
+        wrong = spate("bench", "mpm", "--integrator", "flop", "--particles", 2000)
+        self.assertEqual(wrong.returncode, 2)
+        self.assertIn("asflip", wrong.stderr)
 
     def test_render(self):
         folder = self.run_scene("drop2d", "a", "--frames", 2)

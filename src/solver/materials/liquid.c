@@ -5,42 +5,16 @@
 #include "solver/materials/material.h"
 
 typedef struct liquid {
-    double density, bulk_modulus, gamma, viscosity;
+    double density, bulk_modulus, gamma, viscosity, critical_J;
 } liquid;
 
 static const field liquid_fields[] = {
-    {.name = "density",
-     .type = FIELD_NUMBER,
-     .offset = offsetof(liquid, density),
-     .unit = "kg/m^3",
-     .fallback = 1000,
-     .min = SMALLEST,
-     .max = 1e12,
-     .help = "Density at rest."},
-    {.name = "bulk_modulus",
-     .type = FIELD_NUMBER,
-     .offset = offsetof(liquid, bulk_modulus),
-     .unit = "Pa",
-     .fallback = 2e5,
-     .min = SMALLEST,
-     .max = 1e15,
-     .help = "Resistance to compression; the speed of sound is sqrt(bulk_modulus / density)."},
-    {.name = "gamma",
-     .type = FIELD_NUMBER,
-     .offset = offsetof(liquid, gamma),
-     .unit = "",
-     .fallback = 7,
-     .min = 1,
-     .max = 20,
-     .help = "Exponent of the equation of state."},
-    {.name = "viscosity",
-     .type = FIELD_NUMBER,
-     .offset = offsetof(liquid, viscosity),
-     .unit = "Pa s",
-     .fallback = 0,
-     .min = 0,
-     .max = 1e12,
-     .help = "Dynamic viscosity."},
+    NUMBER_FIELD(liquid, density, "kg/m^3", 1000, SMALLEST, 1e12, "Density at rest."),
+    NUMBER_FIELD(liquid, bulk_modulus, "Pa", 2e5, SMALLEST, 1e15,
+                 "Resistance to compression; the speed of sound is sqrt(bulk_modulus / density)."),
+    NUMBER_FIELD(liquid, gamma, "", 7, 1, 20, "Exponent of the equation of state."),
+    NUMBER_FIELD(liquid, viscosity, "Pa s", 0, 0, 1e12, "Dynamic viscosity."),
+    CRITICAL_FIELD(liquid, "1"),
 };
 
 static void constants(const void *parameters, int dim, material_constants *out) {
@@ -48,6 +22,7 @@ static void constants(const void *parameters, int dim, material_constants *out) 
     (void)dim;
     out->kind = MATERIAL_LIQUID;
     out->density = (real)l->density;
+    out->critical = isnan(l->critical_J) ? 0 : (real)(l->critical_J - 1);
     out->liquid =
         (liquid_constants){(real)(l->bulk_modulus / l->gamma), (real)l->gamma, (real)l->viscosity};
 }
@@ -81,11 +56,7 @@ static void evaluate(const void *parameters, int dim, const strain_state *state,
 
 const material_model material_liquid = {
     .type = {.name = "liquid",
-             .table = {.name = "liquid",
-                       .help = "Weakly compressible liquid.",
-                       .fields = liquid_fields,
-                       .count = COUNT_OF(liquid_fields),
-                       .size = sizeof(liquid)},
+             .table = FIELD_TABLE("liquid", "Weakly compressible liquid.", liquid_fields, liquid),
              .density_offset = offsetof(liquid, density)},
     .fields = PARTICLE_BIT(dilation),
     .constants = constants,

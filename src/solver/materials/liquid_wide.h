@@ -2,8 +2,7 @@
 #ifndef SPATE_SOLVER_LIQUID_WIDE_H
 #define SPATE_SOLVER_LIQUID_WIDE_H
 
-#include "core/wide_math.h"
-#include "solver/materials/material.h"
+#include "solver/materials/strain_wide.h"
 
 /* Stress of particles i .. i + 7. C is the velocity gradient, read only where there is viscosity.
  */
@@ -26,15 +25,17 @@ INLINE void liquid_stress(const liquid_constants *l, const particles *p, int64_t
 }
 
 /* J <- min(J exp(dt tr C), 1), where the mask is set. G = dt C. */
-INLINE void liquid_update(particles *p, int64_t i, const wide G[9], wide_int mask, wide *J_less_one,
-                          wide *stretch, int dim) {
+INLINE void liquid_update(const material_constants *constants, particles *p, int64_t i,
+                          const wide G[9], wide_int mask, strain_report *report, int dim) {
     wide e = wide_load(p->dilation + i);
     wide trace = dim == 2 ? G[0] + G[4] : G[0] + G[4] + G[8];
     wide grown = wide_fma(e + wide_splat(1), wide_expm1(trace), e);
+    report->parted = grown >= wide_splat(constants->critical);
     grown = wide_min(wide_splat(0), grown); /* this order keeps a NaN */
     wide_store(p->dilation + i, wide_select(mask, grown, e));
-    *J_less_one = grown;
-    *stretch = wide_splat(1);
+    report->J_less_one = grown;
+    report->stretch = report->stiffening = wide_splat(1);
+    report->yielded = wide_splat_int(0);
 }
 
 #endif

@@ -1,71 +1,103 @@
-/* Neo-Hookean solid, eight particles at a time; the formulas are in neo_hookean.c. */
+/*
+ * Simo's neo-Hookean form, eight particles at a time, and b taken apart and put together again for
+ * the plastic materials built on it; the formulas are in neo_hookean.c.
+ */
 #ifndef SPATE_SOLVER_NEO_HOOKEAN_WIDE_H
 #define SPATE_SOLVER_NEO_HOOKEAN_WIDE_H
 
-#include "core/wide_math.h"
-#include "solver/materials/material.h"
+#include "solver/materials/strain_wide.h"
 
-/* J^2 - 1 = det(I + B) - 1 */
-INLINE wide determinant_less_one_wide(const wide B[6], int dim) {
-    wide plane = wide_fma(B[XX], B[YY], B[XX] + B[YY]) - B[XY] * B[XY];
-    if (dim == 2) return plane;
-    /* Expanded along the last row of I + B; the 2 x 2 minors of I + B less those of I are small. */
+/* a^(-1/d) for a > 0. In 3D: a third of the exponent's bits is right to 4 %, and each step makes of
+ * a share r of a y^3 that is missing (35 / 81) r^4. */
+INLINE wide inverse_root(wide a, int dim) {
     wide one = wide_splat(1);
-    wide cofactor_xz = B[XY] * B[YZ] - (one + B[YY]) * B[XZ];
-    wide cofactor_yz = (one + B[XX]) * B[YZ] - B[XY] * B[XZ];
-    return wide_fma(B[ZZ], one + plane, plane) + B[XZ] * cofactor_xz - B[YZ] * cofactor_yz;
+    if (dim == 2) return one / wide_sqrt(a);
+    const real exponent = (real)(4.0 / 3 * MATH_EXPONENT_BIAS - 0.068);
+    wide bits = wide_from_int((wide_int)a) * wide_splat((real)(-1.0 / 3));
+    bits += wide_splat(exponent * (real)((real_ubits)1 << MATH_MANTISSA_BITS));
+    wide y = (wide)wide_to_int(bits);
+    for (int step = 0; step < 2; step++) {
+        wide r = wide_fma(-(a * y), y * y, one);
+        wide series = wide_fma(r, wide_splat((real)(14.0 / 81)), wide_splat((real)(2.0 / 9)));
+        series = wide_fma(r, series, wide_splat((real)(1.0 / 3)));
+        y = wide_fma(y * r, series, y);
+    }
+    return y;
 }
 
-INLINE void neo_hookean_stress(const neo_hookean_constants *n, const particles *p, int64_t i,
+INLINE void neo_hookean_stress(const elastic_constants *n, const particles *p, int64_t i,
                                wide tau[6], int dim) {
     wide B[6];
-    for (int c = 0; c < 6; c++) B[c] = wide_load(PLANE(p, strain, c) + i);
+    strain_load(p, i, B);
     wide x = determinant_less_one_wide(B, dim);
-    wide shear = wide_splat(n->shear) * wide_exp(wide_splat((real)-1 / (real)dim) * wide_log1p(x));
-    wide volume = wide_splat(n->bulk * (real)0.5) * x;
-    wide zero = wide_splat(0);
-    if (dim == 2) {
-        wide mean = (B[XX] + B[YY]) * wide_splat((real)0.5);
-        tau[XX] = wide_fma(shear, B[XX] - mean, volume);
-        tau[YY] = wide_fma(shear, B[YY] - mean, volume);
-        tau[XY] = shear * B[XY];
-        tau[ZZ] = tau[YZ] = tau[XZ] = zero;
-        return;
-    }
-    wide mean = (B[XX] + B[YY] + B[ZZ]) * wide_splat((real)(1.0 / 3));
+    wide shear = wide_splat(n->shear) * inverse_root(wide_splat(1) + x, dim);
+    wide volume = wide_splat(n->bulk * (real)0.5) * x, mean = mean_wide(B, dim);
     for (int c = 0; c < 3; c++) tau[c] = wide_fma(shear, B[c] - mean, volume);
     for (int c = 3; c < 6; c++) tau[c] = shear * B[c];
+    if (dim == 2) tau[ZZ] = tau[YZ] = tau[XZ] = wide_splat(0);
 }
 
-/* b <- (I + G) b (I + G)^T for G = dt C, in terms of B = b - I: with H = (I + G) b - b = G b,
- * B <- B + H + H^T + H G^T. */
-INLINE void neo_hookean_update(particles *p, int64_t i, const wide G[9], wide_int mask,
-                               wide *J_less_one, wide *stretch, int dim) {
-    static const int place[3][3] = {{XX, XY, XZ}, {XY, YY, YZ}, {XZ, YZ, ZZ}};
-    wide B[6], H[3][3], one = wide_splat(1);
-    for (int c = 0; c < 6; c++) B[c] = wide_load(PLANE(p, strain, c) + i);
-    for (int r = 0; r < dim; r++)
-        for (int c = 0; c < dim; c++) {
-            H[r][c] = wide_splat(0);
-            for (int k = 0; k < dim; k++)
-                H[r][c] =
-                    wide_fma(G[3 * r + k], k == c ? B[place[k][c]] + one : B[place[k][c]], H[r][c]);
-        }
-    wide next[6];
-    for (int c = 0; c < 6; c++) next[c] = B[c];
-    for (int r = 0; r < dim; r++)
-        for (int c = r; c < dim; c++) {
-            wide sum = B[place[r][c]] + H[r][c] + H[c][r];
-            for (int k = 0; k < dim; k++) sum = wide_fma(H[r][k], G[3 * c + k], sum);
-            next[place[r][c]] = sum;
-        }
+/* ---- For plastic returns --------------------------------------------------------------------- */
+
+/* B = b - I taken apart. */
+typedef struct strain_parts {
+    wide x;      /* J^2 - 1 */
+    wide shrink; /* J^(-2/d) */
+    wide mean;   /* of the eigenvalues of B */
+    wide dev[6]; /* deviator of B: times shrink, of bbar */
+    wide size2;  /* |dev bbar|^2 */
+} strain_parts;
+
+INLINE strain_parts strain_take_apart(const wide B[6], int dim) {
+    strain_parts s = {.x = determinant_less_one_wide(B, dim), .mean = mean_wide(B, dim)};
+    s.shrink = inverse_root(wide_splat(1) + s.x, dim);
+    for (int c = 0; c < 6; c++) s.dev[c] = c <= ZZ ? B[c] - s.mean : B[c];
+    wide diagonal = wide_fma(s.dev[YY], s.dev[YY], s.dev[XX] * s.dev[XX]);
+    wide sides = s.dev[XY] * s.dev[XY];
+    if (dim == 3) {
+        diagonal = wide_fma(s.dev[ZZ], s.dev[ZZ], diagonal);
+        sides = wide_fma(s.dev[XZ], s.dev[XZ], wide_fma(s.dev[YZ], s.dev[YZ], sides));
+    }
+    s.size2 = wide_fma(sides, wide_splat(2), diagonal) * (s.shrink * s.shrink);
+    return s;
+}
+
+/* t - 1 for the largest t with det(ratio dev(bbar) + t I) = 1; of the trial strain it is known.
+ * Halley's method on t^3 - k t + m = 1 from ratio times that of the trial strain, which is above
+ * the root, since t is convex in the ratio. */
+INLINE wide rebuilt_mean(const strain_parts *s, wide ratio, int dim) {
+    wide one = wide_splat(1), two = wide_splat(2), three = wide_splat(3);
+    wide k = ratio * ratio * s->size2 * wide_splat((real)0.5);
+    if (dim == 2) return root_less_one(k);
+    const wide *D = s->dev;
+    wide m = D[XX] * wide_fma(D[YY], D[ZZ], -(D[YZ] * D[YZ])) -
+             D[XY] * wide_fma(D[XY], D[ZZ], -(D[YZ] * D[XZ])) +
+             D[XZ] * wide_fma(D[XY], D[YZ], -(D[YY] * D[XZ]));
+    wide scale = ratio * s->shrink, rest = wide_fma(scale * scale * scale, m, -k);
+    wide e = ratio * wide_max(wide_splat(0), wide_fma(s->shrink, s->mean, s->shrink - one));
+    for (int step = 0; step < (sizeof(real) == 4 ? 3 : 4); step++) {
+        wide t = one + e, slope = wide_fma(three * t, t, -k);
+        wide f = wide_fma(e, wide_fma(e, three + e, three - k), rest);
+        e -= two * f * slope / wide_fma(two * slope, slope, -(wide_splat(6) * t * f));
+    }
+    return e;
+}
+
+/* B with x = J^2 - 1 and ratio dev(bbar): ratio is 0 where x is not that of the parts. */
+INLINE void strain_rebuild(const strain_parts *s, wide x, wide ratio, wide B[6], int dim) {
+    wide one = wide_splat(1), e = rebuilt_mean(s, ratio, dim);
+    /* grown = J^(2/d) and grown - 1; times the deviator of bbar it gives that of b */
+    wide shrink = inverse_root(one + x, dim), grown, grown_less_one;
+    if (dim == 2) {
+        grown = (one + x) * shrink;
+        grown_less_one = x / (one + grown);
+    } else {
+        grown = (one + x) * shrink * shrink;
+        grown_less_one = x / wide_fma(grown, one + grown, one);
+    }
+    wide mean = wide_fma(grown, e, grown_less_one);
     for (int c = 0; c < 6; c++)
-        if (dim == 3 || c == XX || c == YY || c == XY)
-            wide_store(PLANE(p, strain, c) + i, wide_select(mask, next[c], B[c]));
-    wide x = determinant_less_one_wide(next, dim);
-    wide trace = dim == 2 ? next[XX] + next[YY] : next[XX] + next[YY] + next[ZZ];
-    *J_less_one = wide_sqrt(one + x) - one;
-    *stretch = wide_fma(trace, wide_splat((real)1 / (real)dim), one);
+        B[c] = c <= ZZ ? wide_fma(ratio, s->dev[c], mean) : ratio * s->dev[c];
 }
 
 #endif

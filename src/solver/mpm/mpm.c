@@ -4,31 +4,106 @@
 #include "core/vec.h"
 #include "solver/sources.h"
 
+#include <stdio.h>
+
 /* ---- What a user may set --------------------------------------------------------------------- */
 
-static const char *const integrators[] = {"apic", "pic", NULL};
+static const mpm_scheme schemes[] = {
+    {.name = "apic", .affine = true},
+    {.name = "pic"},
+    {.name = "flip", .keeps = true},
+    {.name = "nflip", .keeps = true, .separates = true, .naturally = true},
+    {.name = "sflip", .keeps = true, .separates = true},
+    {.name = "aflip", .affine = true, .keeps = true},
+    {.name = "aspic", .affine = true, .separates = true},
+    {.name = "asflip", .affine = true, .keeps = true, .separates = true},
+    {.name = "polypic", .affine = true, .poly = true},
+};
+static const char *const integrators[] = {"apic",  "pic",   "flip",   "nflip",   "sflip",
+                                          "aflip", "aspic", "asflip", "polypic", NULL};
+static const char *const kernel_names[] = {"linear", "quadratic", "cubic", NULL};
 
 static const field mpm_fields[] = {
-    {.name = "integrator",
-     .type = FIELD_CHOICE,
-     .offset = offsetof(mpm_options, integrator),
+    CHOICE_FIELD(mpm_options, integrator, 0, integrators,
+                 "How velocity moves between particles and grid: apic keeps angular momentum, pic "
+                 "is the damped textbook transfer; flip and aflip keep more motion, sflip and "
+                 "asflip let particles separate besides; nflip, aspic and polypic are there to "
+                 "compare with."),
+    CHOICE_FIELD(mpm_options, kernel, KERNEL_QUADRATIC, kernel_names,
+                 "Interpolation between particles and nodes: B-splines of this order."),
+    NUMBER_FIELD(mpm_options, alpha, "", 0.99, 0, 1,
+                 "Share of a particle's own motion, beyond what the grid holds, that flip, nflip, "
+                 "sflip, aflip, aspic and asflip keep."),
+    {.name = "beta",
+     .type = FIELD_PAIR,
+     .offset = offsetof(mpm_options, beta),
      .unit = "",
-     .fallback = MPM_APIC,
-     .choices = integrators,
-     .help =
-         "How velocity moves between particles and grid: apic keeps angular momentum, pic is the "
-         "damped textbook transfer."},
-    {.name = "sound",
-     .type = FIELD_NUMBER,
-     .offset = offsetof(mpm_options, sound),
-     .unit = "",
-     .fallback = 0.4,
-     .min = 1e-6,
+     .fallback = NAN,
+     .min = 0,
      .max = 1,
-     .help = "The time step as a share of the time a pressure wave takes to cross a cell."},
+     .help = "Share of that motion which positions follow in sflip, aspic and asflip: where the "
+             "material holds together, and where it has come apart; [0, 1] by default."},
+    FLAG_FIELD(mpm_options, beta_boundary, true,
+               "Whether beta is 0 for particles about to enter a collider, side or source."),
+    FLAG_FIELD(mpm_options, beta_compression, true,
+               "Whether the first of the betas applies to material that holds together; else the "
+               "second does everywhere."),
+    INTEGER_FIELD(mpm_options, poly_modes, 0, 0, 27,
+                  "Number of velocity modes of polypic: up to 9 in 2D and 27 in 3D, where 0 means "
+                  "all. In order: constant, linear, then products of x, y, z, then those with one "
+                  "square, and so on."),
+    NUMBERS_FIELD(mpm_options, poly_scale, "", 1, 0, 1,
+                  "Factors on polypic's modes beyond the linear ones, in their order; the last "
+                  "holds for the rest."),
+    NUMBER_FIELD(mpm_options, sound, "", 0.4, 1e-6, 1,
+                 "The time step as a share of the time a pressure wave takes to cross a cell."),
 };
 
-static const char *const mpm_materials[] = {"liquid", "neo_hookean", NULL};
+/* The modes beyond affine in the order that counts: by the number of squares, then by degree. */
+static int poly_order(int dim, uint8_t order[POLY_MODES_MAX]) {
+    int count = 0;
+    for (int squares = 0; squares <= dim; squares++)
+        for (int degree = 0; degree <= 2 * dim; degree++)
+            for (int mode = dim == 2 ? 8 : 26; mode >= 0; mode--) {
+                int e[3] = {dim == 2 ? 0 : mode / 9, mode / 3 % 3, mode % 3};
+                int has = (e[0] == 2) + (e[1] == 2) + (e[2] == 2), sum = e[0] + e[1] + e[2];
+                if (has == squares && sum == degree && (has > 0 || sum > 1))
+                    order[count++] = (uint8_t)mode;
+            }
+    return count;
+}
+
+static bool prepare(void *options, int dim, field_report *report) {
+    mpm_options *o = options;
+    if (isnan(o->beta[0])) o->beta[0] = 0, o->beta[1] = 1;
+    if (o->beta[0] > o->beta[1]) {
+        report->at = "beta";
+        snprintf(report->message, sizeof report->message,
+                 "is [%g, %g]: the first, where material holds together, must not be above the "
+                 "second, where it has come apart",
+                 o->beta[0], o->beta[1]);
+        return false;
+    }
+    if (schemes[o->integrator].poly && o->kernel != KERNEL_QUADRATIC) {
+        report->at = "kernel";
+        snprintf(report->message, sizeof report->message,
+                 "is %s, but polypic is made for the quadratic kernel; leave it out",
+                 kernel_names[o->kernel]);
+        return false;
+    }
+    int most = dim == 2 ? 9 : 27;
+    if (o->poly_modes && (o->poly_modes <= dim || o->poly_modes > most)) {
+        report->at = "poly_modes";
+        snprintf(report->message, sizeof report->message,
+                 "is %d; in %dD give %d (the affine ones) to %d, or 0 for all", (int)o->poly_modes,
+                 dim, dim + 1, most);
+        return false;
+    }
+    return true;
+}
+
+static const char *const mpm_materials[] = {
+    "liquid", "neo_hookean", "fixed_corotated", "sand", "clay", "metal", "snow", NULL};
 
 const solver_declaration mpm_declaration = {
     .name = "mpm",
@@ -37,6 +112,7 @@ const solver_declaration mpm_declaration = {
               .fields = mpm_fields,
               .count = COUNT_OF(mpm_fields),
               .size = sizeof(mpm_options)},
+    .prepare = prepare,
     .material_names = mpm_materials,
 };
 
@@ -49,8 +125,13 @@ static const material_model *model_of(const spate_scene *scene, int index) {
 static unsigned fields(const spate_scene *scene) {
     unsigned bits = 0;
     for (int i = 0; i < scene->material_count; i++) bits |= model_of(scene, i)->fields;
+    const mpm_options *options = scene->solver_options;
+    if (schemes[options->integrator].poly) bits |= PARTICLE_BIT(modes);
+    if (options->kernel == KERNEL_LINEAR) bits |= PARTICLE_BIT(moment);
     return bits;
 }
+
+static const strain_range at_rest = {.J_min = 1, .J_max = 1, .stretch = 1, .stiffening = 1};
 
 static void forget_extremes(mpm *m) {
     for (int w = 0; w < pool_size(m->sim->ctx->pool); w++) m->seen[w] = (mpm_extremes){.bad = -1};
@@ -59,22 +140,28 @@ static void forget_extremes(mpm *m) {
 /* Adds up what the workers have seen: speed, strain ranges, losses. */
 static int64_t collect_extremes(mpm *m) {
     spate_simulation *sim = m->sim;
-    wide speed2 = wide_splat(0);
+    wide speed2 = wide_splat(0), move2 = speed2;
     int64_t bad = -1, removed = 0;
-    for (int c = 0; c < m->material_count; c++) m->ranges[c] = (strain_range){1, 1, 1};
+    m->yielded = 0;
+    for (int c = 0; c < m->material_count; c++) m->ranges[c] = at_rest;
     for (int w = 0; w < pool_size(sim->ctx->pool); w++) {
         const mpm_extremes *seen = &m->seen[w];
         speed2 = wide_max(seen->speed2, speed2);
+        move2 = wide_max(seen->move2, move2);
         removed += seen->removed;
+        m->yielded += seen->yielded;
         if (seen->bad >= 0 && (bad < 0 || seen->bad < bad)) bad = seen->bad;
         for (int c = 0; c < m->material_count; c++) {
+            const mpm_range *range = &seen->range[c % RANGE_SLOTS];
             strain_range *r = &m->ranges[c];
-            r->J_min = fmin(r->J_min, 1 - (double)wide_largest(seen->J_low[c % RANGE_SLOTS]));
-            r->J_max = fmax(r->J_max, 1 + (double)wide_largest(seen->J_high[c % RANGE_SLOTS]));
-            r->stretch = fmax(r->stretch, (double)wide_largest(seen->stretch[c % RANGE_SLOTS]));
+            r->J_min = fmin(r->J_min, 1 - (double)wide_largest(range->J_low));
+            r->J_max = fmax(r->J_max, 1 + (double)wide_largest(range->J_high));
+            r->stretch = fmax(r->stretch, (double)wide_largest(range->stretch));
+            r->stiffening = fmax(r->stiffening, (double)wide_largest(range->stiffening));
         }
     }
     sim->max_speed = sqrt((double)wide_largest(speed2));
+    m->max_move = sqrt((double)wide_largest(move2));
     sim->removed += removed;
     m->must_sort |= removed > 0;
     return bad;
@@ -90,13 +177,61 @@ static double fastest_particle(const spate_simulation *sim) {
     return fastest;
 }
 
-static const mpm_kernels *choose_kernels(const spate_context *ctx) {
+/* Linear kernel: what bodies that spin have at the start. */
+static void fill_moments(const spate_simulation *sim) {
+    const particles *p = &sim->particles;
+    for (int a = 0; a < sim->scene->dim && p->moment; a++)
+        for (int64_t i = 0; i < p->count; i++) {
+            real x = PLANE(p, position, a)[i] - (real)0.5, f = x - (real)floor((double)x);
+            PLANE(p, moment, a)[i] = f * (1 - f);
+        }
+}
+
+extern const mpm_passes mpm_linear_generic[], mpm_quadratic_generic[], mpm_cubic_generic[];
 #if defined(__x86_64__)
-    if (ctx->isa == ISA_AVX512) return &mpm_kernels_avx512;
-    if (ctx->isa == ISA_AVX2) return &mpm_kernels_avx2;
+extern const mpm_passes mpm_linear_avx2[], mpm_quadratic_avx2[], mpm_cubic_avx2[];
+extern const mpm_passes mpm_linear_avx512[], mpm_quadratic_avx512[], mpm_cubic_avx512[];
 #endif
-    (void)ctx;
-    return &mpm_kernels_generic;
+
+static void choose_passes(mpm *m, int kernel) {
+    const mpm_passes *generic[] = {mpm_linear_generic, mpm_quadratic_generic, mpm_cubic_generic};
+    m->passes = generic[kernel] + m->family;
+    m->laws = &material_passes_generic;
+#if defined(__x86_64__)
+    const mpm_passes *avx2[] = {mpm_linear_avx2, mpm_quadratic_avx2, mpm_cubic_avx2};
+    const mpm_passes *avx512[] = {mpm_linear_avx512, mpm_quadratic_avx512, mpm_cubic_avx512};
+    if (m->sim->ctx->isa == ISA_AVX2)
+        m->passes = avx2[kernel] + m->family, m->laws = &material_passes_avx2;
+    if (m->sim->ctx->isa == ISA_AVX512)
+        m->passes = avx512[kernel] + m->family, m->laws = &material_passes_avx512;
+#endif
+}
+
+/* The scheme's constants and the family of transfers that it needs. */
+static void choose_scheme(mpm *m, const mpm_options *o, int dim) {
+    const mpm_scheme *scheme = &schemes[o->integrator];
+    bool adjusts = (scheme->keeps || scheme->separates) && o->alpha > 0;
+    m->family = scheme->poly ? TRANSFER_POLY : adjusts ? TRANSFER_SPLIT : TRANSFER_FUSED;
+    m->affine = scheme->affine;
+    m->alpha = (real)o->alpha;
+    m->keep = scheme->keeps;
+    if (scheme->separates) {
+        m->separation.beta_max = scheme->naturally ? 1 : (real)o->beta[1];
+        m->separation.beta_min =
+            scheme->naturally || !o->beta_compression ? m->separation.beta_max : (real)o->beta[0];
+        m->separation.at_boundaries =
+            o->beta_boundary && !scheme->naturally && m->separation.beta_max > 0;
+    }
+    /* A cubic kernel reaches half a cell further, which is taken from the drift; a little is kept for
+     * rounding. */
+    m->drift_limit = o->kernel == KERNEL_CUBIC ? 0.49 : 0.99;
+    if (!scheme->poly) return;
+    int all = poly_order(dim, m->poly.mode);
+    m->poly.count = o->poly_modes ? (int)o->poly_modes - dim - 1 : all;
+    const number_list *scale = &o->poly_scale;
+    for (int k = 0; k < m->poly.count; k++)
+        m->poly.scale[k] =
+            scale->count ? (real)scale->values[k < scale->count ? k : scale->count - 1] : 1;
 }
 
 /* A share of 1e-14 of the lightest particle that the scene can make. */
@@ -120,7 +255,8 @@ static spate_status create(spate_simulation *sim) {
     sim->solver = m;
     const mpm_options *options = scene->solver_options;
     m->sim = sim;
-    m->kernels = choose_kernels(ctx);
+    choose_scheme(m, options, scene->dim);
+    choose_passes(m, options->kernel);
     m->material_count = scene->material_count;
     m->materials = take(ctx, (size_t)scene->material_count + 1, sizeof *m->materials);
     m->group_material = take(ctx, (size_t)scene_group_count(scene) + 1, sizeof *m->group_material);
@@ -129,7 +265,7 @@ static spate_status create(spate_simulation *sim) {
     if (!m->materials || !m->group_material || !m->seen || !m->ranges) return SPATE_OUT_OF_MEMORY;
     for (int c = 0; c < scene->material_count; c++) {
         model_of(scene, c)->constants(scene->materials[c].parameters, scene->dim, &m->materials[c]);
-        m->ranges[c] = (strain_range){1, 1, 1};
+        m->ranges[c] = at_rest;
         m->has_viscosity |=
             m->materials[c].kind == MATERIAL_LIQUID && m->materials[c].liquid.viscosity > 0;
     }
@@ -137,8 +273,8 @@ static spate_status create(spate_simulation *sim) {
         m->group_material[g] = (uint16_t)scene_group_material(scene, g);
     m->dx = (real)scene->domain.dx;
     m->negligible = negligible_mass(scene);
-    m->affine = options->integrator == MPM_PIC ? 0 : 1;
-    sim->max_speed = fastest_particle(sim);
+    sim->max_speed = m->max_move = fastest_particle(sim);
+    if (sim->step == 0) fill_moments(sim);
     return SPATE_OK;
 }
 
@@ -177,7 +313,7 @@ static double step_limit(spate_simulation *sim, const char **limit) {
     const mpm *m = sim->solver;
     const mpm_options *options = scene->solver_options;
     double dx = scene->domain.dx, dt = HUGE_VAL;
-    double speed = fmax(sim->max_speed, sources_speed(sim));
+    double speed = fmax(fmax(sim->max_speed, m->max_move), sources_speed(sim));
     double fastest = fmax(speed, collider_speed(scene));
     *limit = "none";
     if (fastest > 0) dt = scene->cfl * dx / fastest, *limit = "speed";
@@ -197,8 +333,8 @@ static double step_limit(spate_simulation *sim, const char **limit) {
 
 static spate_status sort(spate_simulation *sim) {
     mpm *m = sim->solver;
-    /* A particle may drift one cell out of its block; a little is kept for rounding. */
-    if (sim->drift < 0.99 && !m->must_sort && sim->blocks.pending_count == 0) return SPATE_OK;
+    if (sim->drift < m->drift_limit && !m->must_sort && sim->blocks.pending_count == 0)
+        return SPATE_OK;
     int64_t lost;
     TRY(blocks_sort(&sim->blocks, &sim->particles, &sim->scratch, sim->ctx->pool, &lost));
     if (lost >= 0) return simulation_unstable(sim, lost, "a particle moved more than a block");
@@ -220,31 +356,45 @@ static spate_status reserve(spate_context *ctx, real **array, int64_t *capacity,
 static spate_status scatter(spate_simulation *sim) {
     mpm *m = sim->solver;
     int dim = sim->scene->dim;
+    int node = node_reals(m->family);
     m->dt = (real)sim->dt;
     TRY(reserve(sim->ctx, &m->tiles, &m->tile_capacity,
-                sim->blocks.occupied_count * tile_reals(dim)));
+                sim->blocks.occupied_count * tile_reals(dim, node)));
     TRY(reserve(sim->ctx, &m->velocities, &m->velocity_capacity,
-                sim->blocks.count * block_reals(dim)));
-    parallel_for(sim->ctx->pool, sim->blocks.occupied_count, 4, m->kernels->scatter[dim - 2], m);
+                sim->blocks.count * block_reals(dim, node)));
+    parallel_for(sim->ctx->pool, sim->blocks.occupied_count, 4, m->passes->scatter[dim - 2], m);
     return SPATE_OK;
 }
 
 static spate_status grid(spate_simulation *sim) {
     mpm *m = sim->solver;
     boundary_move(&sim->boundary, sim->time + sim->dt);
-    parallel_for(sim->ctx->pool, sim->blocks.count, 16, m->kernels->grid[sim->scene->dim - 2], m);
+    parallel_for(sim->ctx->pool, sim->blocks.count, 16, m->passes->grid[sim->scene->dim - 2], m);
     return SPATE_OK;
+}
+
+/* What is wrong with particle i. */
+static const char *fault_of(const spate_simulation *sim, int64_t i) {
+    const real *v = sim->particles.motion + i * 16;
+    double speed = sqrt((double)v[0] * (double)v[0] + (double)v[1] * (double)v[1] +
+                        (double)v[2] * (double)v[2]);
+    if (!isfinite(speed)) return "a particle's velocity is not finite";
+    if (speed * sim->dt > MOVE_MOST * sim->scene->domain.dx)
+        return "a particle would cross more than 3 cells in a step (limit: speed)";
+    return "a particle's volume ratio J left its range of 0.001 to 1e6 (limit: wave)";
 }
 
 static spate_status gather(spate_simulation *sim) {
     mpm *m = sim->solver;
+    const domain *d = &sim->scene->domain;
     forget_extremes(m);
+    m->reach = d->dx * (BLOCK_EDGE * 0.5 + 1) * sqrt(sim->scene->dim) +
+               fmax(sim->max_speed, sources_speed(sim)) * sim->dt;
     parallel_for(sim->ctx->pool, sim->blocks.occupied_count, 4,
-                 m->kernels->gather[sim->scene->dim - 2], m);
+                 m->passes->gather[sim->scene->dim - 2], m);
     int64_t bad = collect_extremes(m);
-    if (bad >= 0)
-        return simulation_unstable(sim, bad, "a particle's state is not finite or far too fast");
-    sim->drift += sim->max_speed * sim->dt / sim->scene->domain.dx;
+    if (bad >= 0) return simulation_unstable(sim, bad, fault_of(sim, bad));
+    sim->drift += m->max_move * sim->dt / d->dx;
     sources_hold(sim);
     return SPATE_OK;
 }
@@ -266,11 +416,13 @@ static spate_status step(spate_simulation *sim) {
 
 static int state(spate_simulation *sim, state_block *out, int capacity) {
     mpm *m = sim->solver;
-    if (capacity < 2) return 0;
+    if (capacity < 4) return 0;
     out[0] = (state_block){"mpm strain ranges", m->ranges,
                            (size_t)m->material_count * sizeof *m->ranges};
     out[1] = (state_block){"mpm must sort", &m->must_sort, sizeof m->must_sort};
-    return 2;
+    out[2] = (state_block){"mpm moved", &m->max_move, sizeof m->max_move};
+    out[3] = (state_block){"mpm yielded", &m->yielded, sizeof m->yielded};
+    return 4;
 }
 
 static spate_status restored(spate_simulation *sim) {
@@ -287,11 +439,23 @@ static void stress(const spate_simulation *sim, int64_t i, double tau[6], double
     strain_state s = {0};
     if (p->dilation) s.dilation = (double)p->dilation[i];
     for (int c = 0; c < 6 && p->strain; c++) s.strain[c] = (double)PLANE(p, strain, c)[i];
+    if (p->hardening) s.hardening = (double)p->hardening[i];
     model_of(scene, index)
         ->evaluate(scene->materials[index].parameters, scene->dim, &s, tau, energy, J);
 }
 
-static const char *const column_names[] = {"J_min", "J_max", "sorts", "removed", NULL};
+static void affine_moment(const spate_simulation *sim, int64_t i, double moment[3]) {
+    const mpm *m = sim->solver;
+    const mpm_options *options = sim->scene->solver_options;
+    for (int a = 0; a < sim->scene->dim; a++)
+        moment[a] = (double)m->affine * (options->kernel == KERNEL_QUADRATIC ? 0.25
+                                         : options->kernel == KERNEL_CUBIC
+                                             ? 1.0 / 3
+                                             : (double)PLANE(&sim->particles, moment, a)[i]);
+}
+
+static const char *const column_names[] = {"J_min",   "J_max",   "sorts", "removed",
+                                           "drained", "yielded", NULL};
 
 /* The range of J in the last step, 1 always within it. */
 static void columns(spate_simulation *sim, double *values) {
@@ -303,6 +467,8 @@ static void columns(spate_simulation *sim, double *values) {
     }
     values[2] = (double)sim->blocks.sorts;
     values[3] = (double)sim->removed;
+    values[4] = (double)sim->drained;
+    values[5] = (double)m->yielded;
 }
 
 static size_t grid_bytes(const spate_simulation *sim) {
@@ -320,6 +486,7 @@ const solver_type solver_mpm = {
     .state = state,
     .restored = restored,
     .stress = stress,
+    .affine_moment = affine_moment,
     .column_names = column_names,
     .columns = columns,
     .grid_bytes = grid_bytes,

@@ -1,14 +1,29 @@
 /*
- * The material point method, explicit, in its moving-least-squares form (Hu et al. 2018) with the
- * affine transfer of Jiang et al. 2015 (APIC), quadratic B-splines.
+ * The material point method, explicit, in its moving-least-squares form (Hu et al. 2018), with nine
+ * ways to move velocity between particles and grid (Fei et al. 2021, whose equation numbers are used).
  *
  * A step:
  *   sort      particles into blocks, when one may have left the reach of its block's tile
- *   scatter   particles to tiles: m_i = sum w m and
- *             (m v)_i = sum w m [v + (C - 4 dt / (dx^2 rho0) tau) (x_i - x_p)]:
- *             momentum, affine part and the impulse of stress in one
- *   grid      tiles are added up to nodes; v* = (m v)_i / m_i + dt g; sources, colliders, walls
- *   gather    v = sum w v*, C = (4 / dx^2) sum w v* (x_i - x_p)^T; strain; position
+ *   scatter   particles to tiles: m_i = sum w m, (m v)_i = sum w m [v + C (x_i - x_p)],
+ *             dt f_i = -sum w m dt / (D rho0) tau (x_i - x_p)
+ *   grid      tiles are added up to nodes: v^n = (m v)_i / m_i; v* = v^n + dt f_i / m_i + dt g;
+ *             sources, colliders, walls on v*
+ *   gather    vpic = sum w v*, vbar = sum w v^n, C = (1/D) sum w v* (x_i - x_p)^T; strain;
+ *             adj = alpha (v_p - vbar), then v_p and x_p by the scheme:
+ *
+ *                    C in scatter   v_p          x_p += dt ...       beta
+ *         pic        no             vpic         vpic
+ *         flip       no             vpic + adj   vpic
+ *         nflip      no             vpic + adj   vpic + beta adj     1
+ *         sflip      no             vpic + adj   vpic + beta adj     eq. 5
+ *         apic       yes            vpic         vpic
+ *         aflip      yes            vpic + adj   vpic
+ *         aspic      yes            vpic         vpic + beta adj     eq. 5
+ *         asflip     yes            vpic + adj   vpic + beta adj     eq. 5
+ *         polypic    and more       vpic         vpic                (poly.h)
+ *
+ * Where adj is nothing (pic, apic, polypic, and any scheme with alpha 0) nobody asks for v^n, and
+ * momentum and impulse are scattered as one sum.
  *
  * Nothing is written by two threads: a block's particles write to the block's own tile (8^dim
  * nodes, the block and what its particles reach beyond it), and every node then adds up the tiles
@@ -18,6 +33,10 @@
  * one before it, with the normal momentum turned round (all of it where the side is sticky), and
  * gathered back the same way. A liquid at rest stays at rest and a column is second-order accurate
  * at its foot.
+ *
+ * Files: mpm.c (options, time step, stages), transfer.h (a particle and its nodes), scatter.h,
+ * grid.h, gather.h (the passes), poly.h (PolyPIC), mirror.h (sides), NAME_kernels.c (one for each
+ * kernel function, compiled once for each instruction set).
  */
 #ifndef SPATE_SOLVER_MPM_H
 #define SPATE_SOLVER_MPM_H
@@ -25,42 +44,78 @@
 #include "solver/materials/material.h"
 #include "solver/solver.h"
 
-typedef enum mpm_integrator { MPM_APIC, MPM_PIC } mpm_integrator;
-
 typedef struct mpm_options {
-    int integrator; /* mpm_integrator */
-    double sound;   /* share of the time a wave takes to cross a cell */
+    int integrator; /* index into mpm_schemes */
+    int kernel;     /* mpm_kernel */
+    double alpha;
+    double beta[2];
+    bool beta_boundary, beta_compression; /* the terms of eq. 5 */
+    int64_t poly_modes;                   /* 0: all */
+    number_list poly_scale; /* of modes beyond the linear ones; the last holds for the rest */
+    double sound;           /* share of the time a wave takes to cross a cell */
 } mpm_options;
+
+typedef enum mpm_kernel { KERNEL_LINEAR, KERNEL_QUADRATIC, KERNEL_CUBIC, KERNELS } mpm_kernel;
+
+/* What a scheme does; the table is in mpm.c. */
+typedef struct mpm_scheme {
+    const char *name;
+    bool affine;    /* C in the scatter */
+    bool keeps;     /* v_p = vpic + adj */
+    bool separates; /* x_p moves with beta adj */
+    bool naturally; /* ... beta 1 always */
+    bool poly;
+} mpm_scheme;
+
+/* How particles and nodes exchange velocity: each is a set of passes of its own. */
+typedef enum transfer_family {
+    TRANSFER_FUSED, /* nodes of four reals: momentum and impulse as one */
+    TRANSFER_SPLIT, /* of eight: v^n is kept apart */
+    TRANSFER_POLY,  /* as fused, with higher modes */
+    TRANSFER_FAMILIES
+} transfer_family;
+
+INLINE int node_reals(transfer_family family) { return family == TRANSFER_SPLIT ? 8 : 4; }
 
 enum { TILE_PAD = 16 };
 
 enum { RANGE_SLOTS = 8 }; /* materials beyond it share a slot */
 
-/* What a worker has seen in a gather, lane by lane. */
+/* What ends a run: J out of this range, or more cells in a step. */
+#define J_LOWEST  1e-3
+#define J_HIGHEST 1e6
+enum { MOVE_MOST = 3 };
+
+/* Largest of 1 - J, J - 1, trace of b / dim and stiffening of one material, lane by lane. */
+typedef struct mpm_range {
+    wide J_low, J_high, stretch, stiffening;
+} mpm_range;
+
+/* What a worker has seen in a gather. */
 typedef struct mpm_extremes {
-    wide speed2;                                  /* largest v^2 */
-    wide J_low[RANGE_SLOTS], J_high[RANGE_SLOTS]; /* largest 1 - J and J - 1, by material */
-    wide stretch[RANGE_SLOTS];                    /* largest trace of b / dim */
+    wide speed2, move2; /* largest square of v, and of what positions moved with */
+    mpm_range range[RANGE_SLOTS];
     int64_t bad;     /* lowest particle whose state is not finite, or -1 */
     int64_t removed; /* left through open sides */
+    int64_t yielded; /* changed by plasticity */
     char apart[64];  /* keeps workers off each other's cache lines */
 } mpm_extremes;
 
-typedef struct mpm_kernels {
+typedef struct mpm_passes {
     chunk_task scatter[2], grid[2], gather[2]; /* [dim - 2]; over occupied blocks, all, occupied */
-} mpm_kernels;
+} mpm_passes;
 
-extern const mpm_kernels mpm_kernels_generic;
-#if defined(__x86_64__)
-extern const mpm_kernels mpm_kernels_avx2, mpm_kernels_avx512;
-#endif
+/* Higher modes of PolyPIC, beyond the affine ones. */
+enum { POLY_MODES_MAX = 23, POLY_REALS = 4 * POLY_MODES_MAX };
 
 typedef struct mpm {
     spate_simulation *sim;
-    const mpm_kernels *kernels;
-    real *tiles; /* of every occupied block: momentum and mass of its nodes */
+    transfer_family family;
+    const mpm_passes *passes;
+    const material_passes *laws;
+    real *tiles; /* of every occupied block: momentum and mass of its nodes, impulse */
     int64_t tile_capacity;
-    real *velocities; /* of every block's nodes: v*, and 0 */
+    real *velocities; /* of every block's nodes: v*, and v^n where it is asked for */
     int64_t velocity_capacity;
     material_constants *materials; /* of the scene's materials */
     uint16_t *group_material;
@@ -69,18 +124,33 @@ typedef struct mpm {
     mpm_extremes *seen;   /* by worker */
     strain_range *ranges; /* by material, after the last step */
     bool must_sort;       /* particles were added or removed */
-    real
-        negligible; /* mass of a node below which it is left at rest: its weight is nothing for every
-                        particle near it, and a quotient might lose its digits */
+    int64_t yielded;      /* particles that plasticity changed in the last step */
+    double max_move;      /* largest speed at which a position moved in the last step */
+    double drift_limit;   /* cells a particle may leave its block by */
+    real negligible; /* mass of a node below which it is left at rest: its weight is nothing for
+                             every particle near it, and a quotient might lose its digits */
+    /* constants of the scheme */
+    real affine; /* 1 where C is scattered, else 0 */
+    real alpha;
+    real keep; /* 1 where v_p keeps adj, else 0 */
+    struct {
+        real beta_min, beta_max; /* where the material holds together, and where it has parted */
+        bool at_boundaries;      /* 0 where a particle would run into something */
+    } separation;
+    struct {
+        int count;
+        uint8_t mode[POLY_MODES_MAX]; /* 9 e_x + 3 e_y + e_z, in 2D 3 e_x + e_y */
+        real scale[POLY_MODES_MAX];
+    } poly;
     /* constants of the step */
     real dt, dx;
-    real affine; /* 1 for APIC, 0 for PIC */
+    double reach; /* how far from a block's middle its particles may come in the step */
 } mpm;
 
 /* Reals of a tile and of a block's velocities. The tile's last row may be read past by half a row.
  */
-static inline int64_t tile_reals(int dim) { return (int64_t)tile_nodes(dim) * 4 + TILE_PAD; }
-static inline int64_t block_reals(int dim) { return (int64_t)block_nodes(dim) * 4; }
+INLINE int64_t tile_reals(int dim, int node) { return (int64_t)tile_nodes(dim) * node + TILE_PAD; }
+INLINE int64_t block_reals(int dim, int node) { return (int64_t)block_nodes(dim) * node; }
 
 extern const solver_declaration mpm_declaration;
 extern const solver_type solver_mpm;

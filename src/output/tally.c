@@ -1,0 +1,46 @@
+#include "output/tally.h"
+
+enum { RANGES_A_CHUNK = 8 };
+
+static tally tally_empty(void) {
+    tally t = {0};
+    for (int i = 0; i < TALLY_TOPS; i++) t.tops[i] = -HUGE_VAL;
+    return t;
+}
+
+static void tally_chunk(void *data, int64_t begin, int64_t end, int worker) {
+    const tally_job *job = data;
+    (void)worker;
+    tally t = tally_empty();
+    for (int64_t k = begin; k < end; k++) job->visit(job, particle_range_at(job->sim, k), &t);
+    job->chunks[begin / RANGES_A_CHUNK] = t;
+}
+
+spate_status tally_all(tally_job *job, tally *total) {
+    int64_t ranges = particle_range_count(job->sim);
+    int64_t chunks = (ranges + RANGES_A_CHUNK - 1) / RANGES_A_CHUNK;
+    job->chunks = take(job->sim->ctx, (size_t)chunks + 1, sizeof *job->chunks);
+    if (!job->chunks) return SPATE_OUT_OF_MEMORY;
+    parallel_for(job->sim->ctx->pool, ranges, RANGES_A_CHUNK, tally_chunk, job);
+    *total = tally_empty();
+    for (int64_t c = 0; c < chunks; c++) {
+        for (int i = 0; i < TALLY_SUMS; i++) total->sums[i] += job->chunks[c].sums[i];
+        for (int i = 0; i < TALLY_TOPS; i++) raise_to(&total->tops[i], job->chunks[c].tops[i]);
+    }
+    give(job->sim->ctx, job->chunks);
+    return SPATE_OK;
+}
+
+double range_middle(const spate_simulation *sim, particle_range range, double middle[3]) {
+    const domain *d = &sim->scene->domain;
+    const int dim = sim->scene->dim;
+    bool seam = false;
+    middle[2] = 0;
+    for (int a = 0; a < dim; a++) {
+        const int period = sim->blocks.period[a];
+        seam |= period && (range.coords[a] <= 0 || range.coords[a] >= period - 1);
+        middle[a] = d->origin[a] + ((range.coords[a] + 0.5) * BLOCK_EDGE - 0.5) * d->dx;
+    }
+    /* half a cell more than that, for rounding */
+    return seam ? HUGE_VAL : d->dx * (0.5 * BLOCK_EDGE * sqrt(dim) + sim->drift + 0.5);
+}

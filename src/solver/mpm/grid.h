@@ -1,0 +1,144 @@
+/* Tiles to nodes, and what happens on nodes. */
+#ifndef SPATE_SOLVER_GRID_H
+#define SPATE_SOLVER_GRID_H
+
+#include "solver/mpm/mirror.h"
+#include "solver/sources.h"
+
+/* The part of a block along an axis that the tile of its neighbour at offset o (-1, 0, 1) holds. */
+typedef struct overlap {
+    int from, count; /* nodes of the block */
+    int tile;        /* where the first of them is in the tile */
+} overlap;
+
+static const overlap overlaps[3] = {{0, 3, 5}, {0, 4, 1}, {3, 1, 0}};
+
+/* Adds what the neighbour at offsets x, y, z (0, 1, 2 for before, here, after) has for this block's
+ * nodes: the one before holds the first three in the end of its tile, the one after only the last.
+ * z, along the rows, is a literal. */
+INLINE void add_tile(real *sum, const real *tile, int offset_x, int offset_y, int offset_z,
+                     int node, int dim) {
+    overlap x = overlaps[offset_x], y = overlaps[offset_y];
+    const overlap z = offset_z == 0   ? (overlap){0, 3, 5}
+                      : offset_z == 1 ? (overlap){0, 4, 1}
+                                      : (overlap){3, 1, 0};
+    if (dim == 2) y = (overlap){0, 1, 0};
+    for (int i = 0; i < x.count; i++)
+        for (int j = 0; j < y.count; j++) {
+            int to = dim == 2 ? x.from + i : (x.from + i) * BLOCK_EDGE + y.from + j;
+            int from = dim == 2 ? x.tile + i : (x.tile + i) * TILE_EDGE + y.tile + j;
+            real *at = sum + (to * BLOCK_EDGE + z.from) * node;
+            const real *part = tile + (from * TILE_EDGE + z.tile) * node;
+            int k = 0, count = z.count * node;
+            for (; k + WIDE <= count; k += WIDE)
+                wide_store(at + k, wide_load(at + k) + wide_load(part + k));
+            if (k < count) quad_store(at + k, quad_load(at + k) + quad_load(part + k));
+        }
+}
+
+/* Adds up all tiles that hold a part of the block. */
+INLINE void add_tiles(const mpm *m, int32_t block, real *sum, int node, int dim) {
+    const blocks *b = &m->sim->blocks;
+    memset(sum, 0, (size_t)block_reals(dim, node) * sizeof *sum);
+    for (int line = 0; line < neighbour_count(dim) / 3; line++) {
+        int x = dim == 2 ? line : line / 3, y = dim == 2 ? 0 : line % 3;
+        const real *tiles[3];
+        for (int z = 0; z < 3; z++) {
+            int32_t other = b->neighbours[block][3 * line + z];
+            bool holds = other >= 0 && b->tile[other] >= 0;
+            tiles[z] = holds ? m->tiles + b->tile[other] * tile_reals(dim, node) : NULL;
+        }
+        if (tiles[0]) add_tile(sum, tiles[0], x, y, 0, node, dim);
+        if (tiles[1]) add_tile(sum, tiles[1], x, y, 1, node, dim);
+        if (tiles[2]) add_tile(sum, tiles[2], x, y, 2, node, dim);
+    }
+}
+
+/* What of sources, colliders and walls is within reach of a block. */
+typedef struct constraints {
+    boundary_part solid;
+    bool nozzle, side;
+} constraints;
+
+/* Whether any node of the block is on or behind a side of the domain. */
+INLINE bool at_wall(const domain *d, const int32_t *coords, int dim) {
+    for (int a = 0; a < dim; a++)
+        if (coords[a] <= 0 || (int64_t)coords[a] * BLOCK_EDGE + BLOCK_EDGE > d->cells[a])
+            return true;
+    return false;
+}
+
+INLINE constraints constraints_of(const mpm *m, int32_t block, int dim) {
+    const spate_simulation *sim = m->sim;
+    const domain *d = &sim->scene->domain;
+    const int32_t *coords = sim->blocks.coords[block];
+    double middle[3] = {0}, reach = d->dx * BLOCK_EDGE * 0.5 * (dim == 2 ? 1.415 : 1.733);
+    for (int a = 0; a < dim; a++)
+        middle[a] =
+            d->origin[a] + ((double)coords[a] * BLOCK_EDGE + 0.5 * (BLOCK_EDGE - 1) - 1) * d->dx;
+    bool seam = simulation_at_seam(sim, block);
+    return (constraints){
+        .solid =
+            seam ? boundary_all(&sim->boundary) : boundary_around(&sim->boundary, middle, reach),
+        .nozzle = sim->scene->source_count && (seam || sources_near(sim, middle, reach)),
+        .side = at_wall(d, coords, dim),
+    };
+}
+
+/* Sources, colliders and walls on one node. */
+static void constrain_node(const mpm *m, const int32_t *coords, int n, const constraints *c,
+                           real *v, int dim) {
+    const spate_simulation *sim = m->sim;
+    const domain *d = &sim->scene->domain;
+    int64_t at[3] = {0};
+    double x[3] = {0}, u[3] = {v[0], v[1], v[2]};
+    for (int a = dim - 1; a >= 0; a--, n /= BLOCK_EDGE) {
+        at[a] = (int64_t)coords[a] * BLOCK_EDGE + n % BLOCK_EDGE;
+        if (sim->blocks.period[a] && at[a] < 1) at[a] += d->cells[a]; /* the same one, inside */
+        x[a] = d->origin[a] + (double)(at[a] - 1) * d->dx;
+    }
+    if (c->nozzle) sources_velocity(sim, x, u);
+    if (c->solid.count) boundary_part_apply(&c->solid, x, u);
+    apply_walls(m, at, u, dim);
+    for (int a = 0; a < dim; a++) v[a] = (real)u[a];
+}
+
+/* Sums to velocities: v*, and v^n where nodes have room for it. v^n is the momentum of the particles
+ * over their mass, affine part included, before stress, gravity and boundaries. */
+INLINE void grid_block(const mpm *m, int32_t block, real *v, int node, int dim) {
+    const spate_simulation *sim = m->sim;
+    add_tiles(m, block, v, node, dim);
+    const double *g = sim->scene->gravity;
+    quad pull = {(real)(g[0] * sim->dt), (real)(g[1] * sim->dt),
+                 dim == 3 ? (real)(g[2] * sim->dt) : 0, 0};
+    constraints c = constraints_of(m, block, dim);
+    bool constrained = c.solid.count || c.nozzle || c.side;
+    for (int n = 0; n < block_nodes(dim); n++) {
+        real *at = v + node * n, mass = at[3];
+        if (!(mass > m->negligible)) {
+            for (int k = 0; k < node; k += 4)
+                quad_store(at + k, quad_splat(mass - mass)); /* 0, or NaN kept */
+            continue;
+        }
+        quad per_mass = quad_splat(1 / mass), moved = quad_load(at) * per_mass;
+        if (node == 8) {
+            quad pushed = quad_load(at + 4) * per_mass;
+            moved[3] = 0;
+            quad_store(at + 4, moved);
+            moved += pushed;
+        }
+        moved += pull;
+        moved[3] = 0;
+        quad_store(at, moved);
+        if (constrained) constrain_node(m, sim->blocks.coords[block], n, &c, at, dim);
+    }
+}
+
+INLINE void grid_chunk(void *data, int64_t begin, int64_t end, transfer_family family, int dim) {
+    const mpm *m = data;
+    const int node = node_reals(family);
+    for (int64_t k = begin; k < end; k++)
+        grid_block(m, (int32_t)k, m->velocities + k * block_reals(dim, node), node, dim);
+}
+
+#endif

@@ -1,0 +1,119 @@
+/* Particles to their block's tile. */
+#ifndef SPATE_SOLVER_SCATTER_H
+#define SPATE_SOLVER_SCATTER_H
+
+#include "solver/mpm/lanes.h"
+#include "solver/mpm/mirror.h"
+#include "solver/mpm/poly.h"
+
+/* -dt / (D dx rho0) tau: what stress adds to the affine part over a cell. */
+INLINE void impulse_of(const mpm *m, const material_constants *c, int64_t i, const wide C[9],
+                       wide impulse[6], int dim) {
+    m->laws->stress[dim - 2](c, &m->sim->particles, i, C, impulse);
+    wide scale = wide_splat(-INVERSE_MOMENT * m->dt / (m->dx * c->density));
+    for (int k = 0; k < 6; k++) impulse[k] *= scale;
+}
+
+/* The same for eight particles, whatever their materials. */
+INLINE void load_impulse(const mpm *m, int64_t i, wide impulse[6], int dim) {
+    wide C[9] = {0};
+    if (m->has_viscosity) load_gradient(m->sim->particles.motion + i * 16, 1 / m->dx, C, dim);
+    if (m->material_count == 1) {
+        impulse_of(m, &m->materials[0], i, C, impulse, dim);
+        return;
+    }
+    for (int k = 0; k < 6; k++) impulse[k] = wide_splat(0);
+    wide_int index = lane_materials(m, &m->sim->particles, i), unseen = index >= wide_splat_int(0),
+             mask;
+    for (int c; next_material(index, &unseen, &c, &mask);) {
+        wide part[6];
+        impulse_of(m, &m->materials[c], i, C, part, dim);
+        for (int k = 0; k < 6; k++) impulse[k] = wide_select(mask, part[k], impulse[k]);
+    }
+}
+
+/* The columns of eight impulses: a quad for each axis and particle. */
+typedef struct impulse_columns {
+    real of[3][2][4][4]; /* [axis][half][lane in it] */
+} impulse_columns;
+
+INLINE void load_columns(const mpm *m, int64_t i, impulse_columns *columns, int dim) {
+    static const int place[3][3] = {{XX, XY, XZ}, {XY, YY, YZ}, {XZ, YZ, ZZ}};
+    wide t[6], zero = wide_splat(0);
+    load_impulse(m, i, t, dim);
+    for (int a = 0; a < dim; a++) {
+        wide r[4] = {t[place[a][0]], t[place[a][1]], dim == 3 ? t[place[a][2]] : zero, zero};
+        transpose_quads(r);
+        for (int k = 0; k < 4; k++) {
+            quad_store(columns->of[a][0][k], wide_low(r[k]));
+            quad_store(columns->of[a][1][k], wide_high(r[k]));
+        }
+    }
+}
+
+/* What particle i + lane gives: momentum and mass at its place, affine part along each axis. */
+typedef struct given {
+    quad v, slope[3], impulse[3];
+} given;
+
+INLINE given load_given(const mpm *m, int64_t i, int lane, const impulse_columns *columns,
+                        int dim) {
+    const particles *p = &m->sim->particles;
+    const real *record = p->motion + (i + lane) * 16;
+    quad mass = quad_splat(p->mass[i + lane]);
+    given g = {.v = mass * quad_load(record)};
+    for (int a = 0; a < dim; a++) {
+        real affine = SUPPORT == 2 ? m->affine * PLANE(p, moment, a)[i + lane] : m->affine;
+        g.slope[a] = mass * (quad_splat(affine) * quad_load(record + 4 * (a + 1)));
+        g.impulse[a] = mass * quad_load(columns->of[a][lane >> 2][lane & 3]);
+    }
+    return g;
+}
+
+/* Where nodes keep v^n apart the impulse has a quad of its own, elsewhere it is one with the affine
+ * part. */
+INLINE void scatter_given(const mpm *m, real *tile, const stencil *s, int64_t i, int lane,
+                          const given *g, transfer_family family, int dim) {
+    if (family == TRANSFER_SPLIT) {
+        wide q[4] = {wide_join(g->v, quad_splat(0))};
+        for (int a = 0; a < dim; a++) q[a + 1] = wide_join(g->slope[a], g->impulse[a]);
+        scatter_split(tile, s, lane, q, dim);
+        return;
+    }
+    quad q[4] = {g->v};
+    for (int a = 0; a < dim; a++) q[a + 1] = g->slope[a] + g->impulse[a];
+    if (family == TRANSFER_POLY)
+        scatter_poly(m, tile, s, lane, q, i + lane, dim);
+    else
+        scatter_fused(tile, s, lane, q, dim);
+}
+
+INLINE void scatter_block(const mpm *m, int32_t block, real *tile, transfer_family family,
+                          int dim) {
+    const int node = node_reals(family);
+    const particles *p = &m->sim->particles;
+    const blocks *b = &m->sim->blocks;
+    int64_t last = b->first[block + 1];
+    memset(tile, 0, (size_t)tile_reals(dim, node) * sizeof *tile);
+    for (int64_t i = b->first[block]; i < last; i += WIDE) {
+        stencil s;
+        stencil_fill(&s, p, i, dim);
+        impulse_columns columns;
+        load_columns(m, i, &columns, dim);
+        int lanes = last - i < WIDE ? (int)(last - i) : WIDE;
+        for (int lane = 0; lane < lanes; lane++) {
+            given g = load_given(m, i, lane, &columns, dim);
+            scatter_given(m, tile, &s, i, lane, &g, family, dim);
+        }
+    }
+    mirror_tile(m, block, tile, true, node, dim);
+}
+
+INLINE void scatter_chunk(void *data, int64_t begin, int64_t end, transfer_family family, int dim) {
+    const mpm *m = data;
+    for (int64_t o = begin; o < end; o++)
+        scatter_block(m, m->sim->blocks.occupied[o],
+                      m->tiles + o * tile_reals(dim, node_reals(family)), family, dim);
+}
+
+#endif
