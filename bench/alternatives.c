@@ -10,7 +10,7 @@
  * build: ninja -C build/release bench_alternatives; run: build/release/bench_alternatives [cells]
  */
 #define SPATE_ISA alternatives
-#include "solver/mpm/mpm_kernels.c"
+#include "solver/mpm/quadratic_kernels.c"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -38,13 +38,13 @@ INLINE void lane_stencil_fill(lane_stencil *s, const particles *p, int64_t i) {
 static void scatter_lanes_block(const mpm *m, int32_t block, real *tile) {
     const particles *p = &m->sim->particles;
     int64_t i = m->sim->blocks.first[block], last = m->sim->blocks.first[block + 1];
-    memset(tile, 0, (size_t)tile_reals(3) * sizeof *tile);
+    memset(tile, 0, (size_t)tile_reals(3, 4) * sizeof *tile);
     for (; i < last; i += WIDE) {
         lane_stencil s;
         lane_stencil_fill(&s, p, i);
         wide t[6], v[3], A[9], mass = wide_load(p->mass + i);
         load_impulse(m, i, t, 3);
-        load_motion(p->motion + i * 16, 0, v);
+        load_quads(p->motion + i * 16, 16, v);
         load_gradient(p->motion + i * 16, 1, A, 3);
         static const int place[9] = {XX, XY, XZ, XY, YY, YZ, XZ, YZ, ZZ};
         for (int k = 0; k < 9; k++) A[k] = mass * (A[k] + t[place[k]]);
@@ -66,14 +66,14 @@ static void scatter_lanes_block(const mpm *m, int32_t block, real *tile) {
             }
         }
     }
-    mirror_tile(m, block, tile, true, 3);
+    mirror_tile(m, block, tile, true, 4, 3);
 }
 
 static void scatter_lanes_3d(void *data, int64_t begin, int64_t end, int worker) {
     const mpm *m = data;
     (void)worker;
     for (int64_t o = begin; o < end; o++)
-        scatter_lanes_block(m, m->sim->blocks.occupied[o], m->tiles + o * tile_reals(3));
+        scatter_lanes_block(m, m->sim->blocks.occupied[o], m->tiles + o * tile_reals(3, 4));
 }
 
 /* Gather of eight particles that fill a wide; the rest of a block goes the usual way. */
@@ -119,18 +119,17 @@ static void gather_lanes_3d(void *data, int64_t begin, int64_t end, int worker) 
     for (int64_t o = begin; o < end; o++) {
         int32_t block = b->occupied[o];
         int64_t i = b->first[block], last = b->first[block + 1];
-        room r;
-        fill_room(m, b->coords[block], &r, 3);
-        load_tile(m, block, tile, 3);
+        vicinity near = vicinity_of(m, block, 3);
+        load_tile(m, block, tile, 4, 3);
         for (; i + WIDE <= last; i += WIDE) {
             gather_eight(m, p, i, tile);
-            move_lanes(m, p, i, &r, &m->seen[worker], 3);
+            move_lanes(m, &near, p, i, NULL, &m->seen[worker], TRANSFER_FUSED, 3);
         }
         if (i == last) continue;
         handful_prepare(&tail, p);
         particles_copy(&tail.p, 0, p, i, last - i);
-        gather_lanes(&tail.p, 0, (int)(last - i), tile, 3);
-        move_lanes(m, &tail.p, 0, &r, &m->seen[worker], 3);
+        gather_lanes(m, &tail.p, 0, (int)(last - i), tile, NULL, TRANSFER_FUSED, 3);
+        move_lanes(m, &near, &tail.p, 0, NULL, &m->seen[worker], TRANSFER_FUSED, 3);
         particles_copy(p, i, &tail.p, 0, last - i);
     }
 }
@@ -140,10 +139,10 @@ static void gather_lanes_3d(void *data, int64_t begin, int64_t end, int worker) 
 /* The next step's tiles from this step's velocities, block by block while its particles are in the
  * cache. The step's length must be known a step ahead. */
 static void fused_3d(void *data, int64_t begin, int64_t end, int worker) {
-    gather_3d(data, begin, begin, worker);
+    gather_fused_3d(data, begin, begin, worker);
     for (int64_t o = begin; o < end; o++) {
-        gather_3d(data, o, o + 1, worker);
-        scatter_3d(data, o, o + 1, worker);
+        gather_fused_3d(data, o, o + 1, worker);
+        scatter_fused_3d(data, o, o + 1, worker);
     }
 }
 
@@ -152,10 +151,10 @@ static void fused_3d(void *data, int64_t begin, int64_t end, int worker) {
 typedef enum way { ROWS, LANES, FUSED, SORT_ALWAYS, WAYS } way;
 static const char *const way_names[WAYS] = {"rows", "lanes", "fused", "sort 1"};
 
-static spate_status step_by(spate_simulation *sim, way w, const mpm_kernels *rows,
-                            const mpm_kernels *lanes) {
+static spate_status step_by(spate_simulation *sim, way w, const mpm_passes *rows,
+                            const mpm_passes *lanes) {
     mpm *m = sim->solver;
-    m->kernels = w == LANES ? lanes : rows;
+    m->passes = w == LANES ? lanes : rows;
     if (w == SORT_ALWAYS) sim->drift = 1;
     if (w != FUSED) return spate_simulation_step(sim, 1e9);
     /* The tiles of this step are already there; sorting starts them anew. */
@@ -163,9 +162,9 @@ static spate_status step_by(spate_simulation *sim, way w, const mpm_kernels *row
     if (sim->drift > 0.95) {
         TRY(blocks_sort(&sim->blocks, &sim->particles, &sim->scratch, sim->ctx->pool, &lost));
         sim->drift = 0;
-        parallel_for(sim->ctx->pool, sim->blocks.occupied_count, 4, scatter_3d, m);
+        parallel_for(sim->ctx->pool, sim->blocks.occupied_count, 4, scatter_fused_3d, m);
     }
-    parallel_for(sim->ctx->pool, sim->blocks.count, 16, grid_3d, m);
+    parallel_for(sim->ctx->pool, sim->blocks.count, 16, grid_fused_3d, m);
     parallel_for(sim->ctx->pool, sim->blocks.occupied_count, 4, fused_3d, m);
     real speed2 = 0;
     for (int k = 0; k < pool_size(sim->ctx->pool); k++)
@@ -176,12 +175,12 @@ static spate_status step_by(spate_simulation *sim, way w, const mpm_kernels *row
 
 int main(int argc, char **argv) {
     double cells = argc > 1 ? atof(argv[1]) : 50;
-    const mpm_kernels rows = {.scatter = {scatter_2d, scatter_3d},
-                              .grid = {grid_2d, grid_3d},
-                              .gather = {gather_2d, gather_3d}};
-    const mpm_kernels lanes = {.scatter = {scatter_2d, scatter_lanes_3d},
-                               .grid = {grid_2d, grid_3d},
-                               .gather = {gather_2d, gather_lanes_3d}};
+    const mpm_passes rows = {.scatter = {scatter_fused_2d, scatter_fused_3d},
+                             .grid = {grid_fused_2d, grid_fused_3d},
+                             .gather = {gather_fused_2d, gather_fused_3d}};
+    const mpm_passes lanes = {.scatter = {scatter_fused_2d, scatter_lanes_3d},
+                              .grid = {grid_fused_2d, grid_fused_3d},
+                              .gather = {gather_fused_2d, gather_lanes_3d}};
     double best[WAYS] = {0};
     for (int round = 0; round < 3; round++)
         for (int w = 0; w < WAYS; w++) {

@@ -78,11 +78,28 @@ double shades_value(const shade_source *by, int64_t particle) {
     return sqrt(sum);
 }
 
+/* The first material of a kind that everybody knows by its colour has that; all others take the
+ * palette's. */
+static rgb material_colour(const spate_scene *scene, int index) {
+    static const struct {
+        const char *model;
+        unsigned hex;
+    } known[] = {{"sand", 0xd2ab69}, {"clay", 0xb8694a}, {"snow", 0xe9eef3}, {"metal", 0x9299a1}};
+    const char *model = index < scene->material_count && scene->materials[index].type
+                            ? scene->materials[index].type->name
+                            : "";
+    for (int i = 0; i < index && *model; i++)
+        if (scene->materials[i].type && !strcmp(scene->materials[i].type->name, model)) model = "";
+    for (int i = 0; i < COUNT_OF(known); i++)
+        if (!strcmp(known[i].model, model)) return colour_from_hex(known[i].hex);
+    return colour_material(index);
+}
+
 rgb shades_colour(const shades *s, const snapshot_array *materials, const shade_source *by,
                   int64_t particle) {
     if (by->array) return colour_map((shades_value(by, particle) - s->low) / (s->high - s->low));
     double m = materials ? snapshot_value(materials, particle, 0) : 0;
-    return colour_material(m >= 0 && m < 1e6 ? (int)m : 0);
+    return material_colour(s->scene, m >= 0 && m < 1e6 ? (int)m : 0);
 }
 
 static int compare(const void *a, const void *b) {

@@ -28,8 +28,8 @@ INLINE poly_axis poly_axis_of(const axis_weights *a, int lane) {
     poly_axis t = {.scatter[2] = {k, -2 * k, k}, .gather[2] = {half, -1, half}};
     for (int n = 0; n < 3; n++) {
         t.scatter[0][n] = t.gather[0][n] = a->w[n][lane];
-        t.scatter[1][n] = a->s[n][lane];
-        t.gather[1][n] = INVERSE_MOMENT * a->s[n][lane];
+        t.scatter[1][n] = a->w[n][lane] * (a->center[lane] + (real)(n - 1));
+        t.gather[1][n] = INVERSE_MOMENT * t.scatter[1][n];
     }
     return t;
 }

@@ -18,6 +18,10 @@
  * D = f (1 - f), which vanishes at nodes: there s is the gradient itself, and the particle keeps the
  * D of its last gather (field `moment`) as a factor on what it scatters: sum w v d is then handed on
  * as it was gathered, and angular momentum is kept.
+ *
+ * The quadratic kernel, which most runs use, has d = c - 1, c, c + 1 with c = 1/2 - f, so that
+ * sum w d v = c sum w v + (w2 v2 - w0 v0): products with weights serve value and slope, and slopes
+ * need no numbers of their own. c is set right once for a particle (`center`).
  */
 #ifndef SPATE_SOLVER_TRANSFER_H
 #define SPATE_SOLVER_TRANSFER_H
@@ -28,10 +32,13 @@
 /* 1 / D, and 1 for the linear kernel. */
 #define INVERSE_MOMENT ((real)(SUPPORT == 3 ? 4 : SUPPORT == 4 ? 3 : 1))
 
-/* Weights and slopes of eight particles along an axis. */
+enum { CENTRED = SUPPORT == 3 };
+
+/* Weights and slopes of eight particles along an axis; centred, slopes follow from the weights. */
 typedef struct axis_weights {
     real w[SUPPORT][WIDE];
-    real s[SUPPORT][WIDE];
+    real s[CENTRED ? 1 : SUPPORT][WIDE];
+    real center[WIDE]; /* c where CENTRED */
 } axis_weights;
 
 /* What the transfer needs to know of eight particles. */
@@ -47,7 +54,7 @@ INLINE void axis_fill(axis_weights *a, wide f) {
         w[0] = g, w[1] = f;
     } else if (SUPPORT == 3) {
         w[0] = half * g * g, w[1] = wide_fma(f, g, half), w[SUPPORT - 1] = half * f * f;
-        d -= half;
+        wide_store(a->center, half - f);
     } else {
         const wide sixth = wide_splat((real)(1.0 / 6)), two_thirds = wide_splat((real)(2.0 / 3));
         wide f2 = f * f, g2 = g * g;
@@ -58,8 +65,9 @@ INLINE void axis_fill(axis_weights *a, wide f) {
     }
     for (int k = 0; k < SUPPORT; k++) {
         wide_store(a->w[k], w[k]);
-        wide_store(a->s[k],
-                   SUPPORT == 2 ? wide_splat(k ? 1 : -1) : w[k] * (d + wide_splat((real)k)));
+        if (!CENTRED)
+            wide_store(a->s[k],
+                       SUPPORT == 2 ? wide_splat(k ? 1 : -1) : w[k] * (d + wide_splat((real)k)));
     }
 }
 
@@ -74,6 +82,29 @@ INLINE void stencil_fill(stencil *s, const particles *p, int64_t i, int dim) {
         axis_fill(&s->axis[a], f);
     }
     wide_store_int(s->offset, offset);
+}
+
+/* sum + w[k] value + s[k] slope, where value already holds c slope if CENTRED. */
+INLINE wide axis_add(const axis_weights *a, int k, int lane, wide value, wide slope, wide sum) {
+    wide w = wide_splat(a->w[k][lane]);
+    if (!CENTRED) return wide_fma(wide_splat(a->s[k][lane]), slope, wide_fma(w, value, sum));
+    return wide_fma(w, k == 0 ? value - slope : k == 1 ? value : value + slope, sum);
+}
+
+/* sum w n and sum s n, the latter less c sum w n if CENTRED. */
+INLINE void axis_sums(const axis_weights *a, int lane, const wide n[SUPPORT], wide *value,
+                      wide *slope) {
+    wide first = wide_splat(a->w[0][lane]) * n[0], sum = first;
+    for (int k = 1; k < SUPPORT; k++) sum = wide_fma(wide_splat(a->w[k][lane]), n[k], sum);
+    *value = sum;
+    if (CENTRED) {
+        *slope = wide_fma(wide_splat(a->w[SUPPORT - 1][lane]), n[SUPPORT - 1], -first);
+        return;
+    }
+    wide tilt = wide_splat(a->s[0][lane]) * n[0];
+    for (int k = 1; k < SUPPORT && !CENTRED; k++)
+        tilt = wide_fma(wide_splat(a->s[k][lane]), n[k], tilt);
+    *slope = tilt;
 }
 
 /* ---- Rows of nodes of four reals --------------------------------------------------------------- */
@@ -122,11 +153,10 @@ INLINE row row_fma(real s, row a, row b) {
     if (ROW_HAS_REST) b.rest = quad_fma(quad_splat(s), a.rest, b.rest);
     return b;
 }
-/* a * b + c, node by node */
-INLINE row row_times_plus(row a, row b, row c) {
-    for (int k = 0; k < ROW_WIDES; k++) c.part[k] = wide_fma(a.part[k], b.part[k], c.part[k]);
-    if (ROW_HAS_REST) c.rest = quad_fma(a.rest, b.rest, c.rest);
-    return c;
+INLINE row row_minus(row a, row b) {
+    for (int k = 0; k < ROW_WIDES; k++) a.part[k] -= b.part[k];
+    if (ROW_HAS_REST) a.rest -= b.rest;
+    return a;
 }
 /* At every node its own number n[k][lane]. */
 INLINE row row_of_numbers(const real n[SUPPORT][WIDE], int lane) {
@@ -148,29 +178,68 @@ INLINE quad row_sum(row r) {
     return ROW_HAS_REST ? sum + r.rest : sum;
 }
 
+/* The two of above for rows along another axis. */
+INLINE row axis_add_row(const axis_weights *a, int k, int lane, row value, row slope, row sum) {
+    real w = a->w[k][lane];
+    if (!CENTRED) return row_fma(a->s[k][lane], slope, row_fma(w, value, sum));
+    row tilted = k == 0 ? row_minus(value, slope) : k == 1 ? value : row_plus(value, slope);
+    return row_fma(w, tilted, sum);
+}
+INLINE void axis_sums_row(const axis_weights *a, int lane, const row n[SUPPORT], row *value,
+                          row *slope) {
+    row first = row_scaled(a->w[0][lane], n[0]), sum = first, tilt;
+    for (int k = 1; k < SUPPORT; k++) sum = row_fma(a->w[k][lane], n[k], sum);
+    *value = sum;
+    if (CENTRED) {
+        *slope = row_fma(a->w[SUPPORT - 1][lane], n[SUPPORT - 1], row_minus(row_zero(), first));
+        return;
+    }
+    tilt = row_scaled(a->s[0][lane], n[0]);
+    for (int k = 1; k < SUPPORT && !CENTRED; k++) tilt = row_fma(a->s[k][lane], n[k], tilt);
+    *slope = tilt;
+}
+
+/* And along the row itself: every node its part, and the sums. */
+INLINE row row_parts(const axis_weights *a, int lane, quad value, quad slope) {
+    row w = row_of_numbers(a->w, lane);
+    if (!CENTRED)
+        return row_plus(row_times(row_of_numbers(a->s, lane), row_of_value(slope)),
+                        row_times(w, row_of_value(value)));
+    row nodes = {.part[0] = wide_join(value - slope, value), .rest = value + slope};
+    return row_times(w, nodes);
+}
+INLINE void row_sums(const axis_weights *a, int lane, row n, quad *value, quad *slope) {
+    row weighted = row_times(row_of_numbers(a->w, lane), n);
+    *value = row_sum(weighted);
+    if (CENTRED)
+        *slope = weighted.rest - wide_low(weighted.part[0]);
+    else
+        *slope = row_sum(row_times(row_of_numbers(a->s, lane), n));
+}
+
 /* ---- Scatter and gather ------------------------------------------------------------------------ */
 
 /* Adds a particle to the tile: at a node, w q[0] + sum_a s_a q[a + 1]. */
 INLINE void scatter_fused(real *tile, const stencil *st, int lane, const quad q[4], int dim) {
     real *first = tile + (int64_t)st->offset[lane] * 4;
-    row w = row_of_numbers(st->axis[dim - 1].w, lane),
-        s = row_of_numbers(st->axis[dim - 1].s, lane);
-    row base = row_times_plus(s, row_of_value(q[dim]), row_times(w, row_of_value(q[0])));
+    const axis_weights *x = &st->axis[0], *y = &st->axis[1], *z = &st->axis[dim - 1];
+    quad value = q[0];
+    for (int a = 0; a < dim && CENTRED; a++)
+        value = quad_fma(quad_splat(st->axis[a].center[lane]), q[a + 1], value);
+    row w = row_of_numbers(z->w, lane), base = row_parts(z, lane, value, q[dim]);
     row along_x = row_times(w, row_of_value(q[1])), along_y = along_x;
     if (dim == 3) along_y = row_times(w, row_of_value(q[2]));
     for (int i = 0; i < SUPPORT; i++) {
-        real wx = st->axis[0].w[i][lane], sx = st->axis[0].s[i][lane];
-        row part = row_fma(sx, along_x, row_scaled(wx, base));
+        row part = axis_add_row(x, i, lane, base, along_x, row_zero());
         if (dim == 2) {
             real *at = first + i * TILE_EDGE * 4;
             row_store(at, row_plus(part, row_load(at)));
             continue;
         }
-        row slope = row_scaled(wx, along_y);
+        row slope = row_scaled(x->w[i][lane], along_y);
         for (int j = 0; j < SUPPORT; j++) {
             real *at = first + (i * TILE_EDGE + j) * TILE_EDGE * 4;
-            real wy = st->axis[1].w[j][lane], sy = st->axis[1].s[j][lane];
-            row_store(at, row_fma(wy, part, row_fma(sy, slope, row_load(at))));
+            row_store(at, axis_add_row(y, j, lane, part, slope, row_load(at)));
         }
     }
 }
@@ -178,31 +247,28 @@ INLINE void scatter_fused(real *tile, const stencil *st, int lane, const quad q[
 /* sum w v into q[0] and, for each axis, the change over a cell, sum s_a v / D, into q[a + 1]. */
 INLINE void gather_fused(const real *tile, const stencil *st, int lane, quad q[4], int dim) {
     const real *first = tile + (int64_t)st->offset[lane] * 4;
-    row v = row_zero(), x = v, y = v;
+    const axis_weights *x = &st->axis[0], *y = &st->axis[1], *z = &st->axis[dim - 1];
+    row planes[SUPPORT], slopes[SUPPORT], sum, along_x, along_y = row_zero();
     for (int i = 0; i < SUPPORT; i++) {
-        real wx = st->axis[0].w[i][lane], sx = st->axis[0].s[i][lane];
-        row sum = row_zero();
-        if (dim == 2)
-            sum = row_load(first + i * TILE_EDGE * 4);
-        else {
-            row slope = sum;
-            for (int j = 0; j < SUPPORT; j++) {
-                row n = row_load(first + (i * TILE_EDGE + j) * TILE_EDGE * 4);
-                sum = row_fma(st->axis[1].w[j][lane], n, sum);
-                slope = row_fma(st->axis[1].s[j][lane], n, slope);
-            }
-            y = row_fma(wx, slope, y);
+        if (dim == 2) {
+            planes[i] = row_load(first + i * TILE_EDGE * 4);
+            continue;
         }
-        v = row_fma(wx, sum, v);
-        x = row_fma(sx, sum, x);
+        row rows[SUPPORT];
+        for (int j = 0; j < SUPPORT; j++)
+            rows[j] = row_load(first + (i * TILE_EDGE + j) * TILE_EDGE * 4);
+        axis_sums_row(y, lane, rows, &planes[i], &slopes[i]);
+        along_y = row_fma(x->w[i][lane], slopes[i], along_y);
     }
-    row w = row_of_numbers(st->axis[dim - 1].w, lane),
-        s = row_of_numbers(st->axis[dim - 1].s, lane);
-    const quad scale = quad_splat(INVERSE_MOMENT);
-    q[0] = row_sum(row_times(w, v));
-    q[1] = scale * row_sum(row_times(w, x));
-    if (dim == 3) q[2] = scale * row_sum(row_times(w, y));
-    q[dim] = scale * row_sum(row_times(s, v));
+    axis_sums_row(x, lane, planes, &sum, &along_x);
+    row w = row_of_numbers(z->w, lane);
+    row_sums(z, lane, sum, &q[0], &q[dim]);
+    q[1] = row_sum(row_times(w, along_x));
+    if (dim == 3) q[2] = row_sum(row_times(w, along_y));
+    for (int a = 0; a < dim; a++) {
+        if (CENTRED) q[a + 1] = quad_fma(quad_splat(st->axis[a].center[lane]), q[0], q[a + 1]);
+        q[a + 1] *= quad_splat(INVERSE_MOMENT);
+    }
 }
 
 /* The same two for nodes of eight reals, a register each: the last axis is dealt with node by node,
@@ -210,22 +276,21 @@ INLINE void gather_fused(const real *tile, const stencil *st, int lane, quad q[4
 INLINE void scatter_split(real *tile, const stencil *st, int lane, const wide q[4], int dim) {
     real *first = tile + (int64_t)st->offset[lane] * 8;
     const axis_weights *x = &st->axis[0], *y = &st->axis[1], *z = &st->axis[dim - 1];
+    wide whole = q[0], zero = wide_splat(0);
+    for (int a = 0; a < dim && CENTRED; a++)
+        whole = wide_fma(wide_splat(st->axis[a].center[lane]), q[a + 1], whole);
     for (int i = 0; i < SUPPORT; i++) {
-        wide wx = wide_splat(x->w[i][lane]);
-        wide base = wide_fma(wide_splat(x->s[i][lane]), q[1], wx * q[0]);
+        wide plane = axis_add(x, i, lane, whole, q[1], zero), wx = wide_splat(x->w[i][lane]);
         wide along_y = wx * q[2], along_z = wx * q[dim];
         for (int j = 0; j < (dim == 3 ? SUPPORT : 1); j++) {
-            real *row_at = first + (dim == 3 ? i * TILE_EDGE + j : i) * TILE_EDGE * 8;
-            wide value = base, slope = along_z;
+            real *at = first + (dim == 3 ? i * TILE_EDGE + j : i) * TILE_EDGE * 8;
+            wide value = plane, slope = along_z;
             if (dim == 3) {
-                wide wy = wide_splat(y->w[j][lane]);
-                value = wide_fma(wide_splat(y->s[j][lane]), along_y, wy * base);
-                slope = wy * along_z;
+                value = axis_add(y, j, lane, plane, along_y, zero);
+                slope = wide_splat(y->w[j][lane]) * along_z;
             }
-            for (int k = 0; k < SUPPORT; k++) {
-                wide sum = wide_fma(wide_splat(z->s[k][lane]), slope, wide_load(row_at + 8 * k));
-                wide_store(row_at + 8 * k, wide_fma(wide_splat(z->w[k][lane]), value, sum));
-            }
+            for (int k = 0; k < SUPPORT; k++)
+                wide_store(at + 8 * k, axis_add(z, k, lane, value, slope, wide_load(at + 8 * k)));
         }
     }
 }
@@ -234,37 +299,33 @@ INLINE void scatter_split(real *tile, const stencil *st, int lane, const wide q[
 INLINE void gather_split(const real *tile, const stencil *st, int lane, wide q[4], int dim) {
     const real *first = tile + (int64_t)st->offset[lane] * 8;
     const axis_weights *x = &st->axis[0], *y = &st->axis[1], *z = &st->axis[dim - 1];
-    wide zero = wide_splat(0), sum = zero, along_x = zero, along_y = zero, along_z = zero;
+    wide planes[SUPPORT], along_y = wide_splat(0), along_z = along_y;
     for (int i = 0; i < SUPPORT; i++) {
-        wide plane = zero, plane_y = zero, plane_z = zero;
+        wide values[SUPPORT], slopes[SUPPORT], plane_y;
         for (int j = 0; j < (dim == 3 ? SUPPORT : 1); j++) {
-            const real *row_at = first + (dim == 3 ? i * TILE_EDGE + j : i) * TILE_EDGE * 8;
-            wide value = zero, slope = zero;
-            for (int k = 0; k < SUPPORT; k++) {
-                wide n = wide_load(row_at + 8 * k);
-                value = wide_fma(wide_splat(z->w[k][lane]), n, value);
-                slope = wide_fma(wide_splat(z->s[k][lane]), n, slope);
-            }
-            if (dim == 2) {
-                plane = value, plane_z = slope;
-                continue;
-            }
-            wide wy = wide_splat(y->w[j][lane]);
-            plane = wide_fma(wy, value, plane);
-            plane_y = wide_fma(wide_splat(y->s[j][lane]), value, plane_y);
-            plane_z = wide_fma(wy, slope, plane_z);
+            const real *at = first + (dim == 3 ? i * TILE_EDGE + j : i) * TILE_EDGE * 8;
+            wide nodes[SUPPORT];
+            for (int k = 0; k < SUPPORT; k++) nodes[k] = wide_load(at + 8 * k);
+            axis_sums(z, lane, nodes, &values[j], &slopes[j]);
         }
-        wide wx = wide_splat(x->w[i][lane]);
-        sum = wide_fma(wx, plane, sum);
-        along_x = wide_fma(wide_splat(x->s[i][lane]), plane, along_x);
-        along_y = wide_fma(wx, plane_y, along_y);
+        wide wx = wide_splat(x->w[i][lane]), plane_z = slopes[0];
+        planes[i] = values[0];
+        if (dim == 3) {
+            axis_sums(y, lane, values, &planes[i], &plane_y);
+            along_y = wide_fma(wx, plane_y, along_y);
+            plane_z = wide_splat(y->w[0][lane]) * slopes[0];
+            for (int j = 1; j < SUPPORT; j++)
+                plane_z = wide_fma(wide_splat(y->w[j][lane]), slopes[j], plane_z);
+        }
         along_z = wide_fma(wx, plane_z, along_z);
     }
-    const wide scale = wide_splat(INVERSE_MOMENT);
-    q[0] = sum;
-    q[1] = scale * along_x;
-    if (dim == 3) q[2] = scale * along_y;
-    q[dim] = scale * along_z;
+    axis_sums(x, lane, planes, &q[0], &q[1]);
+    if (dim == 3) q[2] = along_y;
+    q[dim] = along_z;
+    for (int a = 0; a < dim; a++) {
+        if (CENTRED) q[a + 1] = wide_fma(wide_splat(st->axis[a].center[lane]), q[0], q[a + 1]);
+        q[a + 1] *= wide_splat(INVERSE_MOMENT);
+    }
 }
 
 #endif
