@@ -16,8 +16,11 @@ INLINE void impulse_of(const mpm *m, const material_constants *c, int64_t i, con
 
 /* The same for eight particles, whatever their materials. */
 INLINE void load_impulse(const mpm *m, int64_t i, wide impulse[6], int dim) {
-    wide C[9] = {0};
-    if (m->has_viscosity) load_gradient(m->sim->particles.motion + i * 16, 1 / m->dx, C, dim);
+    static const wide unread[9] = {{0}};
+    wide gradient[9];
+    const wide *C = m->has_viscosity ? gradient : unread;
+    if (m->has_viscosity)
+        load_gradient(m->sim->particles.motion + i * 16, 1 / m->dx, gradient, dim);
     if (m->material_count == 1) {
         impulse_of(m, &m->materials[0], i, C, impulse, dim);
         return;
