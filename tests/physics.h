@@ -22,6 +22,19 @@ enum { IN_DOUBLE = 1 };
 enum { IN_DOUBLE = 0 };
 #endif
 
+/* Sanitizers slow a build down some twenty times: long tests do less there. */
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+enum { WATCHED = 1 };
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
+enum { WATCHED = 1 };
+#else
+enum { WATCHED = 0 };
+#endif
+#else
+enum { WATCHED = 0 };
+#endif
+
 typedef struct play {
     spate_context *ctx;
     spate_scene *scene;

@@ -124,11 +124,15 @@ static void visit_moments(const tally_job *job, particle_range range, tally *t) 
 
 /* ---- Values ---- */
 
+static spate_status tally_by(tally_job *job, tally_visit *visit, tally *t) {
+    job->visit = visit;
+    return tally_all(job, t);
+}
+
 static spate_status measure_extent(tally_job *job, probe_memory *memory, double *out) {
     (void)memory;
     tally t;
-    job->visit = visit_extent;
-    TRY(tally_all(job, &t));
+    TRY(tally_by(job, visit_extent, &t));
     out[0] = t.tops[0] == -HUGE_VAL ? NAN : job->probe->side ? t.tops[0] : -t.tops[0];
     return SPATE_OK;
 }
@@ -136,8 +140,7 @@ static spate_status measure_extent(tally_job *job, probe_memory *memory, double 
 static spate_status measure_height(tally_job *job, probe_memory *memory, double *out) {
     (void)memory;
     tally t;
-    job->visit = visit_height;
-    TRY(tally_all(job, &t));
+    TRY(tally_by(job, visit_height, &t));
     out[0] = t.tops[0] == -HUGE_VAL ? job->sim->scene->domain.origin[1] : t.tops[0];
     return SPATE_OK;
 }
@@ -145,8 +148,7 @@ static spate_status measure_height(tally_job *job, probe_memory *memory, double 
 static spate_status measure_pressure(tally_job *job, probe_memory *memory, double *out) {
     (void)memory;
     tally t;
-    job->visit = visit_pressure;
-    TRY(tally_all(job, &t));
+    TRY(tally_by(job, visit_pressure, &t));
     out[0] = t.sums[0] > 0 ? t.sums[1] / t.sums[0] : 0;
     return SPATE_OK;
 }
@@ -154,8 +156,7 @@ static spate_status measure_pressure(tally_job *job, probe_memory *memory, doubl
 static spate_status measure_center(tally_job *job, probe_memory *memory, double *out) {
     (void)memory;
     tally t;
-    job->visit = visit_center;
-    TRY(tally_all(job, &t));
+    TRY(tally_by(job, visit_center, &t));
     for (int a = 0; a < job->sim->scene->dim; a++)
         out[a] = t.sums[0] > 0 ? t.sums[1 + a] / t.sums[0] : NAN;
     return SPATE_OK;
@@ -164,8 +165,7 @@ static spate_status measure_center(tally_job *job, probe_memory *memory, double 
 static spate_status measure_inside(tally_job *job, probe_memory *memory, double *out) {
     (void)memory;
     tally t;
-    job->visit = visit_inside;
-    TRY(tally_all(job, &t));
+    TRY(tally_by(job, visit_inside, &t));
     if (job->probe->kind == PROBE_COUNT)
         out[0] = t.sums[0];
     else
@@ -185,15 +185,13 @@ static spate_status measure_spread(tally_job *job, probe_memory *memory, double 
     const domain *d = &sim->scene->domain;
     double about[3] = {0}, variance = 0;
     tally t;
-    job->visit = visit_means;
-    TRY(tally_all(job, &t));
+    TRY(tally_by(job, visit_means, &t));
     for (int a = 0; a < sim->scene->dim && t.sums[0] > 0; a++)
         about[a] = sim->blocks.period[a]
                        ? d->origin[a] + d->size[a] * atan2(t.sums[7 + a], t.sums[4 + a]) / two_pi
                        : t.sums[1 + a] / t.sums[0];
-    job->visit = visit_moments;
     job->about = about;
-    TRY(tally_all(job, &t));
+    TRY(tally_by(job, visit_moments, &t));
     for (int a = 0; a < sim->scene->dim && t.sums[0] > 0; a++) {
         double off = t.sums[1 + a] / t.sums[0];
         if (is_along(job->probe, a)) variance += fmax(t.sums[4 + a] / t.sums[0] - off * off, 0);

@@ -9,6 +9,7 @@
 #include "output/run.h"
 #include "output/attributes.h"
 #include "output/frames.h"
+#include "scene/mesh.h"
 #include <stdio.h>
 #include <string.h>
 
@@ -277,13 +278,36 @@ static int64_t count_frames(const spate_scene *scene, const spate_run_options *o
     return frames < 1 ? 1 : frames > INT32_MAX ? INT32_MAX : (int64_t)frames;
 }
 
+/* A scene names its meshes from where it lies itself, so they go with it. */
+static spate_status copy_mesh(run *r, const char *name) {
+    char from[PATH_SIZE], to[PATH_SIZE], *bytes;
+    size_t length;
+    file_writer w;
+    TRY(path_join(r->ctx, r->scene->folder, name, from));
+    TRY(in_folder(r, name, to));
+    TRY(file_read(r->ctx, from, MESH_BYTES, &bytes, &length));
+    spate_status status;
+    char *slash = strrchr(to, '/');
+    if (slash) *slash = 0;
+    TRY_OR_DONE(status, slash ? file_make_folder(r->ctx, to) : SPATE_OK);
+    if (slash) *slash = '/';
+    TRY_OR_DONE(status, file_create(r->ctx, to, false, &w));
+    file_write(&w, bytes, length);
+    status = file_close(&w);
+done:
+    give(r->ctx, bytes);
+    return status;
+}
+
 static spate_status write_scene(run *r) {
     char path[PATH_SIZE];
     file_writer w;
     TRY(in_folder(r, RUN_SCENE, path));
     TRY(file_create(r->ctx, path, false, &w));
     if (r->scene->canonical) file_write(&w, r->scene->canonical, strlen(r->scene->canonical));
-    return file_close(&w);
+    TRY(file_close(&w));
+    for (int i = 0; i < r->scene->mesh_file_count; i++) TRY(copy_mesh(r, r->scene->mesh_files[i]));
+    return SPATE_OK;
 }
 
 /* Opens stats.csv after its row of the present frame; *rows tells how many there are. */

@@ -15,11 +15,12 @@ typedef struct tally {
 } tally;
 
 typedef struct tally_job tally_job;
+typedef void tally_visit(const tally_job *job, particle_range range, tally *t);
 struct tally_job {
     spate_simulation *sim;
     const probe *probe;  /* NULL for the columns of every run */
     const double *about; /* a point that the visit needs */
-    void (*visit)(const tally_job *job, particle_range range, tally *t);
+    tally_visit *visit;
     tally *chunks;
 };
 

@@ -15,6 +15,8 @@ typedef struct mesh_node mesh_node;     /* of the hierarchy, mesh_tree.h */
 typedef struct mesh_corner mesh_corner; /* a triangle laid out for distances, mesh_tree.h */
 typedef struct mesh_far mesh_far;       /* a child's triangles seen from far away, mesh_tree.h */
 
+enum { MESH_BYTES = 1 << 30 }; /* of the largest file that a scene may name */
+
 typedef enum mesh_state { MESH_CLOSED, MESH_INVERTED, MESH_OPEN } mesh_state;
 
 typedef struct mesh {

@@ -397,6 +397,20 @@ static spate_status hash_tree(const reader *r, const char *const *left_out, uint
     return status;
 }
 
+static spate_status keep_mesh_names(reader *r) {
+    spate_scene *s = r->scene;
+    int count = 0;
+    for (const loaded_mesh *m = r->meshes; m; m = m->next) count++;
+    s->mesh_files = arena_take(r->arena, (size_t)count + 1, sizeof *s->mesh_files);
+    if (!s->mesh_files) return SPATE_OUT_OF_MEMORY;
+    for (const loaded_mesh *m = r->meshes; m; m = m->next) {
+        const char **name = &s->mesh_files[s->mesh_file_count++];
+        *name = arena_text(r->arena, m->file, strlen(m->file));
+        if (!*name) return SPATE_OUT_OF_MEMORY;
+    }
+    return SPATE_OK;
+}
+
 static spate_status finish(reader *r) {
     /* What may change when a run is taken up again. */
     static const char *const not_physics[] = {"name",   "duration",         "output",
@@ -405,6 +419,7 @@ static spate_status finish(reader *r) {
     text t = {.ctx = r->ctx};
     TRY(hash_tree(r, not_physics, &s->hash));
     TRY(hash_tree(r, NULL, &s->full_hash));
+    TRY(keep_mesh_names(r));
     yaml_emit(r->tree->root, &t);
     if (!t.failed) s->canonical = arena_text(r->arena, t.data, t.length);
     text_free(&t);

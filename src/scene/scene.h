@@ -144,12 +144,14 @@ struct spate_scene {
     int probe_count;
     output_settings output;
     camera camera;
-    uint64_t hash;          /* of what decides the course of a run, mesh files included: all but
+    uint64_t hash;           /* of what decides the course of a run, mesh files included: all but
                                name, duration, solver.max_steps, output, camera; with overrides */
-    uint64_t full_hash;     /* of everything */
-    const char *canonical;  /* the scene with all overrides applied, as YAML, kept with a run */
-    int64_t particle_count; /* after spate_scene_summarise; -1 before */
-    int64_t warnings;       /* given while reading, and by spate_scene_summarise */
+    uint64_t full_hash;      /* of everything */
+    const char *canonical;   /* the scene with all overrides applied, as YAML, kept with a run */
+    int64_t particle_count;  /* after spate_scene_summarise; -1 before */
+    int64_t warnings;        /* given while reading, and by spate_scene_summarise */
+    const char **mesh_files; /* that it names, below `folder` */
+    int mesh_file_count;
 };
 
 /* A particle's group: bodies come first, then sources. */

@@ -9,7 +9,6 @@
 #include <string.h>
 
 static const double degree = 3.14159265358979323846 / 180;
-enum { MESH_BYTES = 1 << 30 };
 
 spate_status scene_read_rotation(reader *r, const yaml_value *v, double axis[3], double *angle) {
     double numbers[4] = {0, 0, 1, 0};

@@ -1,7 +1,13 @@
 """Every kind of bad input exits with 2 and one clear message, and writes nothing."""
+import csv
+import math
 import re
+import sys
 
-from common import Case, main, spate
+from common import ROOT, Case, main, run_json, spate
+
+sys.path.insert(0, str(ROOT / "tests"))
+from read_frames import read_ply  # noqa: E402
 
 GOOD = """\
 spate: 1
@@ -47,6 +53,40 @@ TABLE = [
     ("not YAML", "bodies:", "bodies: [}", 0, []),
 ]
 
+# The same for solver and materials.
+SAND = (GOOD.replace("{type: mpm}", "{type: mpm, integrator: asflip, alpha: 0.97, beta: [0, 1], kernel: quadratic}")
+        .replace("water", "dune").replace("model: liquid", "model: sand")
+        .replace("bulk_modulus: 2.0e4", "young_modulus: 1.0e5, poisson: 0.3"))
+INTEGRATORS = ["apic", "pic", "flip", "nflip", "sflip", "aflip", "aspic", "asflip", "polypic"]
+MODELS = ["liquid", "neo_hookean", "fixed_corotated", "sand", "clay", "metal", "snow"]
+POLYPIC = "integrator: polypic, "
+
+SAND_TABLE = [
+    ("unknown integrator", "asflip", "picflip", 8, ["solver.integrator", "'picflip'", *INTEGRATORS]),
+    ("misspelt integrator", "asflip", "asfilp", 8, ["solver.integrator", "did you mean 'asflip'", *INTEGRATORS]),
+    ("unknown kernel", "quadratic", "quintic", 8, ["solver.kernel", "linear, quadratic, cubic"]),
+    ("unknown material model", "model: sand", "model: mud", 10, ["materials.dune.model", "'mud'", *MODELS]),
+    ("alpha above 1", "alpha: 0.97", "alpha: 1.01", 8, ["solver.alpha", "1.01", "from 0 to 1"]),
+    ("alpha below 0", "alpha: 0.97", "alpha: -0.01", 8, ["solver.alpha", "-0.01", "from 0 to 1"]),
+    ("beta the wrong way round", "[0, 1]", "[1, 0]", 8, ["solver.beta", "[1, 0]", "must not be above the second"]),
+    ("beta above 1", "[0, 1]", "[0, 1.5]", 8, ["solver.beta", "1.5", "from 0 to 1"]),
+    ("beta below 0", "[0, 1]", "[-1, 1]", 8, ["solver.beta", "-1", "from 0 to 1"]),
+    ("three betas", "[0, 1]", "[0, 0.5, 1]", 8, ["solver.beta", "2 numbers", "found 3"]),
+    ("negative modulus", "young_modulus: 1.0e5", "young_modulus: -1.0e5", 10,
+     ["materials.dune.young_modulus", "from 0 to"]),
+    ("no modulus", "young_modulus: 1.0e5, ", "", 10, ["materials.dune", "give young_modulus or bulk_modulus"]),
+    ("two moduli", "poisson: 0.3", "bulk_modulus: 1.0e5", 10, ["materials.dune", "give young_modulus or bulk_modulus"]),
+    ("incompressible", "poisson: 0.3", "poisson: 0.5", 10, ["materials.dune.poisson", "0.5", "-0.99 to 0.499"]),
+    ("friction beyond upright", "poisson: 0.3", "friction_angle: 95", 10, ["materials.dune.friction_angle", "0 to 90"]),
+    ("too many modes", "integrator: asflip, ", POLYPIC + "poly_modes: 28, ", 8, ["solver.poly_modes", "28", "0 to 27"]),
+    ("modes of 3D", "integrator: asflip, ", POLYPIC + "poly_modes: 10, ", 8, ["solver.poly_modes", "10", "to 9"]),
+    ("less than affine", "integrator: asflip, ", POLYPIC + "poly_modes: 2, ", 8, ["solver.poly_modes", "2D", "3 "]),
+    ("scale above 1", "integrator: asflip, ", POLYPIC + "poly_scale: [1, 2], ", 8,
+     ["solver.poly_scale", "from 0 to 1"]),
+    ("polypic on cubic", "integrator: asflip, alpha: 0.97, beta: [0, 1], kernel: quadratic", POLYPIC + "kernel: cubic",
+     8, ["solver.kernel", "cubic", "quadratic"]),
+]
+
 
 class BadInput(Case):
     def write(self, text):
@@ -65,16 +105,17 @@ class BadInput(Case):
         self.assertEqual(before, sorted(self.folder.rglob("*")))
         return result.stderr
 
-    def test_the_good_scene_is_good(self):
-        result = spate("check", self.write(GOOD))
-        self.assertEqual(result.returncode, 0, result.stderr)
-        self.assertEqual(result.stderr, "")
-        self.assertEqual([p.name for p in self.folder.iterdir()], ["scene.yaml"])
+    def test_the_good_scenes_are_good(self):
+        for scene in (GOOD, SAND):
+            result = spate("check", self.write(scene))
+            self.assertEqual(result.returncode, 0, result.stderr)
+            self.assertEqual(result.stderr, "")
+            self.assertEqual([p.name for p in self.folder.iterdir()], ["scene.yaml"])
 
     def test_table(self):
-        for what, old, new, line, words in TABLE:
-            self.assertIn(old, GOOD)
-            path = self.write(GOOD.replace(old, new))
+        for scene, (what, old, new, line, words) in [(GOOD, t) for t in TABLE] + [(SAND, t) for t in SAND_TABLE]:
+            self.assertIn(old, scene)
+            path = self.write(scene.replace(old, new))
             for command in (["check", path], ["run", path, "-o", self.folder / "run"]):
                 with self.subTest(what, command=command[0]):
                     message = self.refused(*command, contains=words)
@@ -123,6 +164,50 @@ class BadInput(Case):
                        "--set", "bodies.0.velocity=[0,-3]")
         self.assertEqual(result.returncode, 3, result.stderr)
         self.assertTrue(re.search(r"step \d+", result.stderr), result.stderr)
+
+    def assert_finite(self, folder):
+        """Every number that was written is one."""
+        with open(folder / "stats.csv", newline="") as f:
+            rows = list(csv.DictReader(f))
+        self.assertGreater(len(rows), 1)
+        for row in rows:
+            for name, value in row.items():
+                if name != "dt_limit" and value:
+                    self.assertTrue(math.isfinite(float(value)), f"{name} is {value}")
+        frames = sorted(folder.glob("particles_*.ply"))
+        self.assertEqual(len(frames), len(rows))
+        for frame in frames:
+            for name, values in read_ply(frame).items():
+                self.assertTrue(all(map(math.isfinite, values)), f"{frame.name}: {name}")
+
+    def test_a_blow_up_leaves_all_that_was_good(self):
+        """Full FLIP and NFLIP at a step far beyond what waves allow: it names what went wrong, where and when."""
+        path, folder = self.write(SAND), self.folder / "run"
+        for integrator, modulus, limit in (("nflip", "3e5", "J left its range"), ("flip", "3e5", "J left its range"),
+                                           ("nflip", "1e7", "more than 3 cells")):
+            sets = [f"solver.integrator={integrator}", "solver.alpha=1", f"materials.dune.young_modulus={modulus}",
+                    "duration=2", "fps=200", "output.particles=[ply]"]
+            words = ["run", path, "-o", folder, "--quiet", "--force", *(w for s in sets for w in ("--set", s))]
+            with self.subTest(integrator, modulus=modulus):
+                result = spate(*words, "--set", "solver.dt=0.004")
+                self.assertEqual(result.returncode, 3, result.stderr)
+                told = result.stderr.splitlines()[-1]
+                self.assertRegex(told, r"^spate: step \d+, t = [\d.]+ s: .*limit: (wave|speed).*particle \d+ of "
+                                       r"material 'dune' at \(.*\) with v = \(.*\), J = .*, dt 0.004 s \(limit: "
+                                       r"fixed\); use ")
+                self.assertIn(limit, told)
+                report = run_json(folder)
+                self.assertEqual(report["exit_code"], 3)
+                self.assertIn(told.split("spate: ", 1)[1], report["exit_reason"])
+                self.assert_finite(folder)
+                result = spate("info", folder / "checkpoint.spate")
+                self.assertEqual(result.returncode, 0, result.stderr)
+                self.assertIn("whole", result.stdout)
+                saved = int(re.search(r"step (\d+),", result.stdout).group(1))
+                self.assertLess(saved, int(re.search(r"step (\d+),", told).group(1)))
+        # Negative control: with a stable step the same scene ends well.
+        result = spate(*words, "--set", "duration=0.1")
+        self.assertEqual(result.returncode, 0, result.stderr)
 
 
 main()

@@ -82,7 +82,7 @@ static void project(const void *parameters, int dim, strain_state *state) {
     double limit = d->slope * (d->tip - d->base.bulk / 2 * s.x) / d->base.shear;
     if (s.x > x_tip) {
         rebuild_strain(dim, &s, x_tip, 0, B);
-        if (d->volume_correction) state->hardening = (log1p(s.x) - log1p(x_tip)) / 2;
+        if (d->volume_correction) state->hardening = fmin(LOOSEST, (log1p(s.x) - log1p(x_tip)) / 2);
     } else if (s.size > limit)
         rebuild_strain(dim, &s, s.x, limit / s.size, B);
 }

@@ -36,7 +36,7 @@ INLINE void drucker_prager_update(const material_constants *constants, particles
     report->yielded = outside;
     if (!d->correct) return;
     wide cut = wide_log1p((s.x - x) / (wide_splat(1) + x)) * wide_splat((real)0.5);
-    hardening_store(p, i, mask, cut);
+    hardening_store(p, i, mask, wide_min(wide_splat(LOOSEST), cut));
 }
 
 #endif

@@ -54,6 +54,10 @@ typedef struct elastic_constants {
     real lambda; /* may be negative, with poisson */
 } elastic_constants;
 
+/* The largest v_c of sand: grains that fly further apart than this, e times their volume, are loose, and
+ * the velocity gradient of a single one says nothing of its surroundings. */
+#define LOOSEST 1
+
 typedef struct drucker_prager_constants {
     elastic_constants elastic;
     real slope;      /* of the cone, c_F kappa / mu: |dev bbar| <= slope (P / kappa + tip) */
