@@ -131,7 +131,9 @@ static bool match_name(const shipped_scene *scene, void *user) {
     const char *word = search->word;
     /* "gallery/splash" is another way to say "splash". */
     if (!strncmp(word, "gallery/", 8)) word += 8;
-    if (strcmp(scene->name, word)) return true;
+    /* The group may be left out: "fig08_hourglass" is "integrators/fig08_hourglass". */
+    const char *slash = strrchr(scene->name, '/');
+    if (strcmp(scene->name, word) && !(slash && !strcmp(slash + 1, word))) return true;
     snprintf(search->out, SCENE_PATH_SIZE, "%s", scene->path);
     search->found = true;
     return false;

@@ -318,7 +318,7 @@ static void draw_curve(picture *p, const plot_frame *f, const plot_curve *c) {
 void plot_panel(picture *p, const plot_box *box, const plot_curve *curves, int count) {
     const double size = box->letters;
     int missing;
-    plot_frame f = {.x0 = box->left + 6.5 * size,
+    plot_frame f = {.x0 = box->left + 8.2 * size,
                     .x1 = box->right - 2 * size,
                     .y0 = box->bottom - 5 * size,
                     .y1 = box->top + 3 * size,

@@ -128,6 +128,21 @@ class Usage(Case):
         self.assertEqual(wrong.returncode, 2)
         self.assertIn("asflip", wrong.stderr)
 
+    def test_meshes_go_with_a_run(self):
+        place = self.folder / "scene"
+        (place / "meshes").mkdir(parents=True)
+        (place / "meshes" / "tetra.obj").write_text(
+            "v 0 0 0\nv 1 0 0\nv 0 1 0\nv 0 0 1\nf 1 3 2\nf 1 2 4\nf 1 4 3\nf 2 3 4\n")
+        (place / "s.yaml").write_text(
+            "spate: 1\ndomain: {size: [1, 1, 1], dx: 0.125}\nduration: 0.04\nfps: 50\n"
+            "materials: {m: {model: liquid}}\n"
+            "bodies: [{material: m, shape: {box: {min: [0, 0.5, 0], max: [1, 0.75, 1]}}}]\n"
+            "colliders: [{shape: {mesh: {file: meshes/tetra.obj}, scale: 0.4}}]\n")
+        folder = self.run_scene(place / "s.yaml", "out")
+        self.assertTrue((folder / "meshes" / "tetra.obj").exists())
+        result = spate("render", folder, "--size", "80x60", "--no-film", "--samples", 1)
+        self.assertEqual(result.returncode, 0, result.stderr)
+
     def test_render(self):
         folder = self.run_scene("drop2d", "a", "--frames", 2)
         result = spate("render", folder, "--size", "160x120", "--no-film", "--samples", 1)
