@@ -10,8 +10,16 @@ endif()
 # name, then its flags; SPATE_ISA holds the bare name, with which the kernels suffix their functions
 set(isa_names generic)
 set(isa_flags_generic "")
-if(CMAKE_SYSTEM_PROCESSOR MATCHES "^(x86_64|AMD64|amd64)$")
-  list(APPEND isa_names avx2 avx512)
+if(SPATE_SANITIZE OR SPATE_FUZZ)
+  # One is enough to find faults, and instrumented kernels are slow to compile.
+  target_compile_definitions(spate_flags INTERFACE SPATE_PLAIN_KERNELS)
+elseif(CMAKE_SYSTEM_PROCESSOR MATCHES "^(x86_64|AMD64|amd64)$")
+  list(APPEND isa_names avx2)
+  if(SPATE_AVX512)
+    list(APPEND isa_names avx512)
+  else()
+    target_compile_definitions(spate_flags INTERFACE SPATE_NO_AVX512)
+  endif()
   set(isa_flags_avx2 -mavx2 -mfma -mbmi2)
   set(isa_flags_avx512 -mavx512f -mavx512vl -mavx512dq -mavx512bw -mavx2 -mfma -mbmi2
     -mprefer-vector-width=256)

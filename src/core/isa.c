@@ -6,10 +6,10 @@ static const char *const names[] = {
     [ISA_GENERIC] = "generic", [ISA_AVX2] = "avx2", [ISA_AVX512] = "avx512"};
 
 enum isa isa_detect(void) {
-#if defined(__x86_64__) || defined(__i386__)
+#if ISA_CHOICE
     __builtin_cpu_init();
     if (!__builtin_cpu_supports("avx2") || !__builtin_cpu_supports("fma")) return ISA_GENERIC;
-    if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512vl") &&
+    if (ISA_HAS_AVX512 && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512vl") &&
         __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512bw"))
         return ISA_AVX512;
     return ISA_AVX2;

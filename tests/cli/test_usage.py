@@ -4,7 +4,7 @@ import os
 import pathlib
 import re
 
-from common import COMMAND, Case, ROOT, SCENES, main, run_json, spate
+from common import COMMAND, Case, ROOT, SANITIZED, SCENES, main, run_json, spate
 
 COMMANDS = ["run", "check", "info", "list", "render", "view", "bench", "docs", "help"]
 
@@ -109,8 +109,10 @@ class Usage(Case):
             self.assertGreater(len(result.stdout), 40)
 
     def test_bench_json(self):
-        rows = json.loads(spate("bench", "mpm", "--particles", 2000, "--rounds", 1, "--threads", 2, "--json").stdout)
-        self.assertEqual({(r["variant"], r["dimension"]) for r in rows},
+        less = ("--variant", "sand", "--dimension", 2) if SANITIZED else ()
+        rows = json.loads(spate("bench", "mpm", "--particles", 2000, "--rounds", 1, "--threads", 2, "--json",
+                                *less).stdout)
+        self.assertEqual({(r["variant"], r["dimension"]) for r in rows}, {("sand", 2)} if SANITIZED else
                          {(v, d) for v in ("liquid", "elastic", "sand", "clay") for d in (2, 3)})
         for row in rows:
             for key in ("name", "solver", "particles", "cells", "threads", "steps", "seconds",

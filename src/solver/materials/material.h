@@ -10,6 +10,7 @@
 #define SPATE_SOLVER_MATERIAL_H
 
 #include "core/fields.h"
+#include "core/isa.h"
 #include "core/real.h"
 #include "state/particles.h"
 
@@ -146,7 +147,7 @@ typedef struct material_passes {
 } material_passes;
 
 extern const material_passes material_passes_generic;
-#if defined(__x86_64__)
+#if ISA_CHOICE
 extern const material_passes material_passes_avx2, material_passes_avx512;
 #endif
 

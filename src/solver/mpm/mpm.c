@@ -189,8 +189,10 @@ static void fill_moments(const spate_simulation *sim) {
 }
 
 extern const mpm_passes mpm_linear_generic[], mpm_quadratic_generic[], mpm_cubic_generic[];
-#if defined(__x86_64__)
+#if ISA_CHOICE
 extern const mpm_passes mpm_linear_avx2[], mpm_quadratic_avx2[], mpm_cubic_avx2[];
+#endif
+#if ISA_HAS_AVX512
 extern const mpm_passes mpm_linear_avx512[], mpm_quadratic_avx512[], mpm_cubic_avx512[];
 #endif
 
@@ -198,11 +200,13 @@ static void choose_passes(mpm *m, int kernel) {
     const mpm_passes *generic[] = {mpm_linear_generic, mpm_quadratic_generic, mpm_cubic_generic};
     m->passes = generic[kernel] + m->family;
     m->laws = &material_passes_generic;
-#if defined(__x86_64__)
+#if ISA_CHOICE
     const mpm_passes *avx2[] = {mpm_linear_avx2, mpm_quadratic_avx2, mpm_cubic_avx2};
-    const mpm_passes *avx512[] = {mpm_linear_avx512, mpm_quadratic_avx512, mpm_cubic_avx512};
     if (m->sim->ctx->isa == ISA_AVX2)
         m->passes = avx2[kernel] + m->family, m->laws = &material_passes_avx2;
+#endif
+#if ISA_HAS_AVX512
+    const mpm_passes *avx512[] = {mpm_linear_avx512, mpm_quadratic_avx512, mpm_cubic_avx512};
     if (m->sim->ctx->isa == ISA_AVX512)
         m->passes = avx512[kernel] + m->family, m->laws = &material_passes_avx512;
 #endif
