@@ -1,4 +1,5 @@
 /* Render: a run's folder made by hand, its pictures looked at pixel by pixel. */
+#include "count_down.h"
 #include "pictures.h"
 
 #include "core/file.h"
@@ -276,16 +277,6 @@ static void nothing_is_left_behind(void **state) {
     plots_come_from_statistics(state);
     damage_is_told(state);
     assert_int_equal(ctx->blocks_now, blocks);
-}
-
-/* Refuses the allocation whose turn it is. */
-static void *count_down(size_t bytes, void *user) {
-    int *left = user;
-    return (*left)-- == 0 ? NULL : malloc(bytes);
-}
-static void release(void *block, void *user) {
-    (void)user;
-    free(block);
 }
 
 static void every_refused_allocation_is_told(void **state) {

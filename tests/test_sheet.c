@@ -1,4 +1,5 @@
 /* Comparisons: folders of runs made by hand; their table, plot and sheet of pictures looked at. */
+#include "count_down.h"
 #include "pictures.h"
 
 #include "core/file.h"
@@ -280,16 +281,6 @@ static void mistakes_are_told(void **state) {
     assert_int_equal(spate_compare_folder(scene, folder, true, chosen, strlen(folder)),
                      SPATE_BAD_INPUT);
     spate_scene_free(scene);
-}
-
-/* Refuses the allocation whose turn it is. */
-static void *count_down(size_t bytes, void *user) {
-    int *left = user;
-    return (*left)-- == 0 ? NULL : malloc(bytes);
-}
-static void release(void *block, void *user) {
-    (void)user;
-    free(block);
 }
 
 static void every_refused_allocation_is_told(void **state) {

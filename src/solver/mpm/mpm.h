@@ -45,7 +45,7 @@
 #include "solver/solver.h"
 
 typedef struct mpm_options {
-    int integrator; /* index into mpm_schemes */
+    int integrator; /* index into the schemes of mpm.c */
     int kernel;     /* mpm_kernel */
     double alpha;
     double beta[2];
