@@ -705,7 +705,7 @@ static void test_reference(void **state) {
         "`x_min`",          "### box",
         "### intersection", "solver type `mpm`",
         "model `liquid`",   "model `neo_hookean`",
-        "`young_modulus`",  "| `cfl` | number |  | 0.5 | > 0, <= 1 |",
+        "`young_modulus`",  "| `cfl` | number |  |  | > 0, <= 5 |",
         "`center_of_mass`", "| `limit` | whole number |  | no limit | >= 0 |",
         "`interpolate`",    "`fov`",
     };

@@ -167,7 +167,8 @@ static void test_wrong_solver_and_materials(void **state) {
         {6, "solver: ^mpm", "solver: expected a mapping, found 'mpm'"},
         {6, "solver: {integrator: ^aplic}",
          "solver.integrator: unknown word 'aplic'; did you mean 'apic'?"},
-        {6, "solver: {cfl: ^2}", "solver.cfl: 2 is out of range; give a number greater than 0"},
+        {6, "solver: {cfl: ^7}", "solver.cfl: 7 is out of range; give a number greater than 0"},
+        {6, "solver: {cfl: ^2}", "solver.cfl: is 2; mpm goes up to 1"},
         {6, "solver: {cfl: ^[1]}", "solver.cfl: expected a number, found a list"},
         {6, "solver: {dt: ^0}", "solver.dt: 0 is out of range"},
         {6, "solver: {max_steps: ^1.5}", "solver.max_steps: expected a whole number, found '1.5'"},
@@ -388,7 +389,8 @@ static void test_wrong_motion_probes_output(void **state) {
          "output.fields.1: unknown word 'densty'; did you mean 'density'"},
         {6, "output: {fields: [^[J]]}", "output.fields.0: expected a word, found a list"},
         {6, "output: {checkpoint: ^-1}", "output.checkpoint: -1 is out of range"},
-        {6, "output: {surface: ^obj}", "output.surface: unknown word 'obj'; use (none)"},
+        {6, "output: {surface: ^stl}",
+         "output.surface: unknown word 'stl'; use one of these (none, ply, obj)"},
         {6, "camera: ^{from: [1, 1]}", "camera.to: is missing"},
         {6, "camera: {from: [1, 1], to: ^[1, 1]}", "camera.to: is where the camera stands"},
         {6, "camera: {from: [1, 1], to: [0, 0], fov: ^0}", "camera.fov: 0 is out of range; give"},
@@ -401,7 +403,7 @@ static void test_wrong_overrides(void **state) {
     static const struct {
         const char *set, *message;
     } cases[] = {
-        {"solver.cfl=2", "--set solver.cfl=2: solver.cfl: 2 is out of range; give"},
+        {"solver.cfl=7", "--set solver.cfl=7: solver.cfl: 7 is out of range; give"},
         {"solver.clf=1", "--set solver.clf=1: solver.clf: unknown field 'clf'; did you mean 'cfl'"},
         {"solver.cfl=~", "--set solver.cfl=~: solver.cfl: has no value"},
         {"bodies.0.velocity=[1,0,0,0]",

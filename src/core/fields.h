@@ -149,6 +149,9 @@ typedef struct solver_declaration {
     field_table table;
     bool (*prepare)(void *options, int dim, field_report *report);
     const char *const *material_names; /* models it can run, closed by NULL */
+    /* Whether the whole scene is one it can run; NULL: every scene is. */
+    bool (*check)(const spate_scene *scene, field_report *report);
+    double cfl, cfl_most; /* default of solver.cfl, and the most that it can do */
 } solver_declaration;
 
 /* Every solver and material in the build; src/solver/registry.c defines it. */

@@ -1,7 +1,12 @@
 /*
- * Benchmarks: a block of material in a domain of `domain_scale` blocks' edges, thrown so that it is
- * sorted every dozen steps, or a scene of the user's, stepped with everything a run does but the
- * writing of files. The best of several rounds counts.
+ * Benchmarks, stepped with everything a run does but the writing of files; the best of several rounds
+ * counts.
+ *   mpm          a block of material in a domain of `domain_scale` blocks' edges, thrown so that it is
+ *                sorted every dozen steps
+ *   flip, dam    a dam of 0.4 x 0.6 in a unit square or cube, 100 cells along an edge by default
+ *   flip, tank   a full tank with a post in it, 128 cells along an edge, one particle a cell: a closed
+ *                pocket, for the pressure
+ *   or a scene of the user's
  */
 #include "core/text.h"
 #include "core/threads.h"
@@ -50,9 +55,10 @@ static double bytes_of_step(const spate_simulation *sim) {
 /* ---- Cases ----------------------------------------------------------------------------------- */
 
 typedef struct bench_case {
+    const char *name; /* of the benchmark, which is the solver's */
     const char *variant;
     const char *material;   /* YAML of the material */
-    const char *integrator; /* unless another is asked for */
+    const char *integrator; /* unless another is asked for; flip: transfer */
     int dim;
 } bench_case;
 
@@ -64,17 +70,40 @@ typedef struct bench_case {
     "{model: clay, density: 1000, young_modulus: 1.0e5, poisson: 0.3, friction_angle: 45, " \
     "chi: 2, xi: 1, alpha_h: -0.05}"
 
-static const bench_case mpm_cases[] = {
-    {"liquid", LIQUID_YAML, "apic", 3}, {"elastic", ELASTIC_YAML, "apic", 3},
-    {"sand", SAND_YAML, "asflip", 3},   {"clay", CLAY_YAML, "asflip", 3},
-    {"liquid", LIQUID_YAML, "apic", 2}, {"elastic", ELASTIC_YAML, "apic", 2},
-    {"sand", SAND_YAML, "asflip", 2},   {"clay", CLAY_YAML, "asflip", 2},
+static const bench_case bench_cases[] = {
+    {"mpm", "liquid", LIQUID_YAML, "apic", 3}, {"mpm", "elastic", ELASTIC_YAML, "apic", 3},
+    {"mpm", "sand", SAND_YAML, "asflip", 3},   {"mpm", "clay", CLAY_YAML, "asflip", 3},
+    {"mpm", "liquid", LIQUID_YAML, "apic", 2}, {"mpm", "elastic", ELASTIC_YAML, "apic", 2},
+    {"mpm", "sand", SAND_YAML, "asflip", 2},   {"mpm", "clay", CLAY_YAML, "asflip", 2},
+    {"flip", "dam", LIQUID_YAML, "flip", 3},   {"flip", "tank", LIQUID_YAML, "flip", 3},
+    {"flip", "dam", LIQUID_YAML, "flip", 2},
 };
 
-static const char *const variants[] = {"liquid", "elastic", "sand", "clay", NULL};
+/* Edge of the domain in cells for about `wanted` particles, `full` of one cell in all. */
+static double cells_along(double wanted, double per_domain, int dim) {
+    return fmax(8, round(pow(wanted / per_domain, 1.0 / dim)));
+}
 
-static spate_status make_scene(spate_context *ctx, const bench_case *c, const char *integrator,
-                               const spate_bench_options *o, spate_scene **scene) {
+static void write_dam(text *t, const bench_case *c, const spate_bench_options *o) {
+    const char *more = c->dim == 2 ? "" : ", 1";
+    double wanted = o->particles > 0 ? (double)o->particles : c->dim == 2 ? 960e3 : 1.92e6;
+    double cells = cells_along(wanted, 0.24 * (c->dim == 2 ? 4 : 8), c->dim);
+    text_add(t, "domain: {size: [1, 1%s], dx: %.17g}\n", more, 1 / cells);
+    text_add(t, "bodies: [{material: m, shape: {box: {min: [0, 0%s], max: [0.4, 0.6%s]}}}]\n",
+             c->dim == 2 ? "" : ", 0", more);
+}
+
+static void write_tank(text *t, const spate_bench_options *o) {
+    double cells = cells_along(o->particles > 0 ? (double)o->particles : 128.0 * 128 * 128, 1, 3);
+    text_add(t, "domain: {size: [1, 1, 1], dx: %.17g}\n", 1 / cells);
+    text_add(t, "bodies: [{material: m, particles_per_cell: 1, velocity: [1, 0, 0], shape: "
+                "{difference: [{box: {min: [0, 0, 0], max: [1, 1, 1]}}, {cylinder: {from: [0.4, "
+                "-1, 0.5], to: [0.4, 2, 0.5], radius: 0.1}}]}}]\n"
+                "colliders: [{name: post, shape: {cylinder: {from: [0.4, -1, 0.5], to: [0.4, 2, "
+                "0.5], radius: 0.1}}}]\n");
+}
+
+static void write_block(text *t, const bench_case *c, const spate_bench_options *o) {
     double per_cell = c->dim == 2 ? 4 : 8;
     double wanted = o->particles > 0 ? (double)o->particles : c->dim == 2 ? 250e3 : 1e6;
     double cells = fmax(4, round(pow(wanted / per_cell, 1.0 / c->dim)));
@@ -82,24 +111,36 @@ static spate_status make_scene(spate_context *ctx, const bench_case *c, const ch
     /* Whole cells, and the body a quarter of its edge from the side. */
     size = ceil(size * cells) / cells;
     double low = floor(0.25 * cells) / cells, high = low + 1;
-    text t = {.ctx = ctx};
-    text_add(&t, "spate: 1\nname: bench\ndimension: %d\nduration: 1000\nfps: 0.001\n", c->dim);
-    text_add(&t, "materials: {m: %s}\nsolver: {integrator: %s}\n", c->material, integrator);
     if (c->dim == 2) {
-        text_add(&t, "domain: {size: [%.12g, %.12g], dx: %.17g}\n", size, size, 1 / cells);
-        text_add(&t,
+        text_add(t, "domain: {size: [%.12g, %.12g], dx: %.17g}\n", size, size, 1 / cells);
+        text_add(t,
                  "bodies: [{material: m, velocity: [2, 1], shape: {box: {min: [%.17g, 0], max: "
                  "[%.17g, 1]}}}]\n",
                  low, high);
     } else {
-        text_add(&t, "domain: {size: [%.12g, %.12g, %.12g], dx: %.17g}\n", size, size, size,
+        text_add(t, "domain: {size: [%.12g, %.12g, %.12g], dx: %.17g}\n", size, size, size,
                  1 / cells);
-        text_add(&t,
+        text_add(t,
                  "bodies: [{material: m, velocity: [2, 1, 1], shape: {box: {min: [%.17g, 0, "
                  "%.17g], max: [%.17g, 1, "
                  "%.17g]}}}]\n",
                  low, low, high, high);
     }
+}
+
+static spate_status make_scene(spate_context *ctx, const bench_case *c, const char *integrator,
+                               const spate_bench_options *o, spate_scene **scene) {
+    const bool flip = !strcmp(c->name, "flip");
+    text t = {.ctx = ctx};
+    text_add(&t, "spate: 1\nname: bench\ndimension: %d\nduration: 1000\nfps: 0.001\n", c->dim);
+    text_add(&t, "materials: {m: %s}\nsolver: {type: %s, %s: %s}\n", c->material, c->name,
+             flip ? "transfer" : "integrator", integrator);
+    if (!flip)
+        write_block(&t, c, o);
+    else if (!strcmp(c->variant, "tank"))
+        write_tank(&t, o);
+    else
+        write_dam(&t, c, o);
     spate_status status =
         t.failed ? SPATE_OUT_OF_MEMORY
                  : spate_scene_parse(ctx, t.data, t.length, "bench", ".", NULL, 0, scene);
@@ -145,7 +186,8 @@ static spate_status contestant_open(spate_context *ctx, const bench_case *c, con
     double start = phase_start();
     TRY(run_steps(one->sim, 3));
     double a_step = (phase_start() - start) / 3;
-    one->steps = (int64_t)fmax(o->scene ? 20 : 60, fmin(2000, 1.0 / a_step));
+    double least = o->scene || strcmp(c->name, "mpm") ? 10 : 60;
+    one->steps = (int64_t)fmax(least, fmin(2000, 1.0 / a_step));
     one->bytes = ctx->bytes_now - before;
     return SPATE_OK;
 }
@@ -168,7 +210,7 @@ static void contestant_report(const contestant *one, const bench_case *c,
     spate_bench_phase shown[PHASES_MAX];
     double particles_now = (double)sim->particles.count;
     spate_bench_row row = {
-        .name = "mpm",
+        .name = o->scene ? "scene" : c->name,
         .solver = one->scene->solver->name,
         .variant = o->scene ? one->scene->name : c->variant,
         .integrator = one->integrator[0] ? one->integrator
@@ -233,8 +275,9 @@ static spate_status bench_threads(spate_context *outer, int threads, const spate
     spate_status status = spate_open(&config, &ctx);
     if (status) return fail(outer, status, "no memory for another context");
     if (o->scene) status = bench_case_run(ctx, NULL, o);
-    for (int i = 0; i < COUNT_OF(mpm_cases) && !status && !o->scene; i++) {
-        const bench_case *c = &mpm_cases[i];
+    for (int i = 0; i < COUNT_OF(bench_cases) && !status && !o->scene; i++) {
+        const bench_case *c = &bench_cases[i];
+        if (o->name && strcmp(o->name, c->name) != 0) continue;
         if (o->variant && strcmp(o->variant, c->variant) != 0) continue;
         if (o->dimension && o->dimension != c->dim) continue;
         status = bench_case_run(ctx, c, o);
@@ -246,14 +289,22 @@ static spate_status bench_threads(spate_context *outer, int threads, const spate
 
 spate_status spate_bench(spate_context *ctx, const spate_bench_options *options) {
     spate_bench_options o = options ? *options : spate_default_bench_options();
-    if (o.name && strcmp(o.name, "mpm") != 0)
+    bool has_name = !o.name, has_variant = !o.variant;
+    for (int i = 0; i < COUNT_OF(bench_cases); i++) {
+        const bench_case *c = &bench_cases[i];
+        bool named = !o.name || !strcmp(o.name, c->name);
+        has_name |= named;
+        has_variant |= named && o.variant && !strcmp(o.variant, c->variant);
+    }
+    if (!has_name)
         return fail(ctx, SPATE_BAD_INPUT,
-                    "there is no benchmark '%s'; known: mpm, or give a scene file", o.name);
-    bool known = !o.variant;
-    for (int k = 0; variants[k] && !known; k++) known = !strcmp(o.variant, variants[k]);
-    if (!known)
-        return fail(ctx, SPATE_BAD_INPUT,
-                    "mpm has no variant '%s'; known: liquid, elastic, sand, clay", o.variant);
+                    "there is no benchmark '%s'; known: mpm, flip, or give a scene file", o.name);
+    if (!has_variant)
+        return fail(
+            ctx, SPATE_BAD_INPUT,
+            "there is no variant '%s'; known: liquid, elastic, sand, clay of mpm, dam, tank "
+            "of flip",
+            o.variant);
     if (o.dimension && o.dimension != 2 && o.dimension != 3)
         return fail(ctx, SPATE_BAD_INPUT, "dimension is %d; give 2 or 3", o.dimension);
     if (o.threads > 0) return bench_threads(ctx, o.threads, &o);

@@ -26,7 +26,7 @@ static photon follow(const world *w, ray r) {
     for (int k = 0; k < INTERFACES; k++) {
         hit end, face;
         world_thing thing = world_hit(w, &r, near, &end);
-        face = level_cross(&w->liquid, &r, near, end.t, inside);
+        face = world_face(w, &r, near, end.t, inside);
         bool on_floor = face.met && inside && face.normal[1] < -0.99f && thing == THING_FLOOR;
         if (inside) p.energy *= world_transmit(w, face.met ? face.t : end.t);
         if (!face.met || on_floor) {

@@ -148,6 +148,10 @@ static spate_status measure_height(tally_job *job, probe_memory *memory, double 
 static spate_status measure_pressure(tally_job *job, probe_memory *memory, double *out) {
     (void)memory;
     tally t;
+    if (job->sim->type->pressure) {
+        out[0] = job->sim->type->pressure(job->sim, job->probe->at);
+        return SPATE_OK;
+    }
     TRY(tally_by(job, visit_pressure, &t));
     out[0] = t.sums[0] > 0 ? t.sums[1] / t.sums[0] : 0;
     return SPATE_OK;

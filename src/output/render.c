@@ -4,7 +4,9 @@
 #include "output/film.h"
 #include "output/flat.h"
 #include "output/plot.h"
+#include "output/surface_frame.h"
 #include "output/trace.h"
+#include "scene/mesh.h"
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -75,14 +77,45 @@ static spate_status fill_cast(const shades *s, const stage *st, const snapshot *
     return SPATE_OK;
 }
 
+/* The liquid's surface that the run has written with this frame; without one it stays empty. */
+static spate_status load_surface(const shades *s, const stage *st, const char *file,
+                                 facet_mesh *out) {
+    spate_context *ctx = s->scene->ctx;
+    char path[PATH_SIZE], *bytes;
+    size_t length;
+    if (!surface_beside(s->scene, file, path)) return SPATE_OK;
+    TRY(file_read(ctx, path, MESH_BYTES, &bytes, &length));
+    arena a = arena_create(ctx);
+    mesh m = {0};
+    bool obj = !strcmp(s->scene->output.surface, "obj");
+    spate_status status = SPATE_OK;
+    /* Drops that are too small for its lattice leave a file without triangles. */
+    if (obj ? !strstr(bytes, "\nf ") : strstr(bytes, "element face 0\n") != NULL) goto done;
+    TRY_OR_DONE(status, obj ? mesh_read_obj(&a, path, bytes, length, &m)
+                            : mesh_read_ply(&a, path, bytes, length, &m));
+    out->vertices = take(ctx, (size_t)m.vertex_count, sizeof *out->vertices);
+    out->triangles = take(ctx, (size_t)m.triangle_count, sizeof *out->triangles);
+    if (!out->vertices || !out->triangles) TRY_OR_DONE(status, SPATE_OUT_OF_MEMORY);
+    out->vertex_count = m.vertex_count, out->triangle_count = m.triangle_count;
+    for (int64_t v = 0; v < m.vertex_count; v++)
+        out->vertices[v] = stage_from_scene(st, m.vertices[v]);
+    memcpy(out->triangles, m.triangles, (size_t)m.triangle_count * sizeof *out->triangles);
+done:
+    arena_free(&a);
+    give(ctx, bytes);
+    return status;
+}
+
 static spate_status solid_picture(const shades *s, const snapshot *frame, const char *file,
                                   double time, int samples, picture *out) {
     spate_context *ctx = s->scene->ctx;
     cast c = {0};
+    facet_mesh surface = {0};
     stage st;
     spate_status status;
     TRY_OR_DONE(status, stage_create(s->scene, time, &st));
     TRY_OR_DONE(status, fill_cast(s, &st, frame, file, &c));
+    if (c.liquid_count) TRY_OR_DONE(status, load_surface(s, &st, file, &surface));
     trace_input in = {.stage = &st,
                       .liquid = c.liquid,
                       .liquid_count = c.liquid_count,
@@ -92,6 +125,7 @@ static spate_status solid_picture(const shades *s, const snapshot *frame, const 
                       .matt_count = c.matt_count,
                       .matt_radius = (float)c.matt_radius,
                       .matt_smooth = c.smooth,
+                      .surface = surface.triangle_count ? &surface : NULL,
                       .samples = samples};
     TRY_OR_DONE(status, trace_picture(ctx, &in, out));
     shades_caption(s, time, out);
@@ -100,6 +134,8 @@ done:
     give(ctx, c.liquid);
     give(ctx, c.matt);
     give(ctx, c.matt_colour);
+    give(ctx, surface.vertices);
+    give(ctx, surface.triangles);
     return status;
 }
 

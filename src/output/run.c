@@ -9,6 +9,7 @@
 #include "output/run.h"
 #include "output/attributes.h"
 #include "output/frames.h"
+#include "output/surface_frame.h"
 #include "scene/mesh.h"
 #include <stdio.h>
 #include <string.h>
@@ -139,6 +140,20 @@ static spate_status write_particles(run *r) {
     return status;
 }
 
+static spate_status write_surface(run *r) {
+    char name[FRAME_NAME_SIZE], path[PATH_SIZE];
+    surface_mesh m;
+    if (!surface_is_wanted(r->scene)) return SPATE_OK;
+    double start = phase_start();
+    surface_name(name, r->scene, r->record.frame);
+    TRY(in_folder(r, name, path));
+    TRY(surface_of_simulation(r->sim, &m));
+    spate_status status = surface_write(r->sim, &m, path);
+    surface_free(&m);
+    phase_stop(r->sim, "surface", start);
+    return status;
+}
+
 static spate_status write_row(run *r) {
     double start = phase_start();
     run_refresh(r);
@@ -167,6 +182,7 @@ static void warn_of_drift(run *r) {
 /* The files and the row of the frame that r->record.frame names. */
 static spate_status write_frame(run *r) {
     TRY(write_particles(r));
+    TRY(write_surface(r));
     TRY(write_row(r));
     warn_of_drift(r);
     return SPATE_OK;

@@ -111,6 +111,16 @@ static spate_status evaluate_basics(statistics *s) {
     return SPATE_OK;
 }
 
+/* What a solver with a grid knows better. */
+static void take_numbers(statistics *s) {
+    if (!s->sim->type->numbers) return;
+    solver_numbers known = {NAN, NAN, NAN};
+    s->sim->type->numbers(s->sim, &known);
+    s->values[COLUMN_max_divergence] = known.max_divergence;
+    s->values[COLUMN_iterations] = known.iterations;
+    s->values[COLUMN_residual] = known.residual;
+}
+
 /* ---- The row ---- */
 
 static spate_status name_columns(statistics *s) {
@@ -185,6 +195,7 @@ spate_status statistics_evaluate(statistics *s, int64_t frame, double wall_secon
     s->values[COLUMN_dt] = sim->dt;
     s->values[COLUMN_wall_seconds] = wall_seconds;
     TRY(evaluate_basics(s));
+    take_numbers(s);
     if (s->solver_columns) sim->type->columns(sim, s->values + COLUMN_COUNT);
     return evaluate_probes(s, -1);
 }

@@ -32,15 +32,12 @@ spate_status tally_all(tally_job *job, tally *total) {
 }
 
 double range_middle(const spate_simulation *sim, particle_range range, double middle[3]) {
-    const domain *d = &sim->scene->domain;
     const int dim = sim->scene->dim;
     bool seam = false;
-    middle[2] = 0;
     for (int a = 0; a < dim; a++) {
         const int period = sim->blocks.period[a];
         seam |= period && (range.coords[a] <= 0 || range.coords[a] >= period - 1);
-        middle[a] = d->origin[a] + ((range.coords[a] + 0.5) * BLOCK_EDGE - 0.5) * d->dx;
     }
-    /* half a cell more than that, for rounding */
-    return seam ? HUGE_VAL : d->dx * (0.5 * BLOCK_EDGE * sqrt(dim) + sim->drift + 0.5);
+    simulation_middle(sim, range.coords, middle);
+    return seam ? HUGE_VAL : simulation_reach(sim);
 }

@@ -62,8 +62,7 @@ static v3 matt_colour(const trace_job *job, v3 x, v3 n, v3 paint, float open) {
     ray to_sun = {x + n * v3_splat(4 * w->tiny), w->sun};
     if (facing > 0 && !world_block(w, &to_sun, 0)) lit = facing;
     if (lit > 0) {
-        hit face =
-            level_cross(&w->liquid, &to_sun, 0, INFINITY, level_value(&w->liquid, to_sun.from) < 0);
+        hit face = world_face(w, &to_sun, 0, INFINITY, world_wet(w, to_sun.from));
         sun = face.met ? world_transmit(w, face.t) * v3_splat(0.8f) : v3_splat(1);
     }
     float up = 0.5f + 0.5f * n[1];
@@ -122,7 +121,7 @@ static v3 liquid_glow(void) { return v3_set(0.008f, 0.085f, 0.185f); }
 static v3 mirror_colour(const trace_job *job, const ray *r, float travelled) {
     hit h;
     world_thing thing = world_hit(&job->world, r, job->world.tiny, &h);
-    if (level_cross(&job->world.liquid, r, 2 * job->world.tiny, h.t, false).met)
+    if (world_face(&job->world, r, 2 * job->world.tiny, h.t, false).met)
         return v3_mix(liquid_glow(), sky_colour(&job->world, v3_set(0, 1, 0)), 0.35f);
     return thing_colour(job, thing, r, &h, travelled);
 }
@@ -130,13 +129,13 @@ static v3 mirror_colour(const trace_job *job, const ray *r, float travelled) {
 static v3 follow(const trace_job *job, ray r, float *depth) {
     const world *w = &job->world;
     v3 share = v3_splat(1), sum = v3_splat(0);
-    bool inside = level_value(&w->liquid, r.from) < 0;
+    bool inside = world_wet(w, r.from);
     float near = 0, travelled = 0;
     *depth = INFINITY;
     for (int k = 0; k < BOUNCES; k++) {
         hit end;
         world_thing thing = world_hit(w, &r, near, &end);
-        hit face = level_cross(&w->liquid, &r, near, end.t, inside);
+        hit face = world_face(w, &r, near, end.t, inside);
         /* Liquid that stands on the floor wets it: there is no surface between them. */
         if (face.met && inside && face.normal[1] < -0.99f && thing == THING_FLOOR) face.met = false;
         float t = face.met ? face.t : end.t;
@@ -271,8 +270,10 @@ static spate_status prepare(spate_context *ctx, trace_job *job) {
     w->texels = 48 + job->view.width * 5 / 16;
     /* Clear in a thin sheet, blue through the whole of the domain. */
     w->absorb = v3_set(4.2f, 1.45f, 0.62f) * v3_splat(1 / cbrtf(size[0] * size[1] * size[2]));
-    TRY(level_create(ctx, in->liquid, in->liquid_count, in->liquid_radius, 1.6f * in->liquid_radius,
-                     zero, size, &w->liquid));
+    if (in->surface) TRY(facets_create(ctx, in->surface, size, &w->skin));
+    if (!w->skin)
+        TRY(level_create(ctx, in->liquid, in->liquid_count, in->liquid_radius,
+                         1.6f * in->liquid_radius, zero, size, &w->liquid));
     w->smooth = in->matt_smooth;
     float skin = in->matt_radius * (w->smooth ? 1.4f : 1);
     TRY(level_create(ctx, in->matt, in->matt_count, in->matt_radius, skin, v3_splat(-INFINITY),
@@ -295,6 +296,7 @@ spate_status trace_picture(spate_context *ctx, const trace_input *in, picture *o
     }
     light_free(&job.world);
     balls_free(job.world.balls);
+    facets_free(job.world.skin);
     level_free(&job.world.liquid);
     level_free(&job.world.matt);
     give(ctx, job.first);

@@ -1,12 +1,13 @@
 /*
- * Trace: a 3D picture of one frame by ray tracing. Liquids are a smooth surface (level.h) with
- * reflection, refraction and absorption; everything else is matt balls (balls.h) whose shading
- * follows the smooth surface around them. Light: a sun, whose rays are followed through the liquid
- * down to the floor (light.h), and a sky.
+ * Trace: a 3D picture of one frame by ray tracing. Liquids are a smooth surface (level.h, or a
+ * mesh, facets.h) with reflection, refraction and absorption; everything else is matt balls
+ * (balls.h) whose shading follows the smooth surface around them. Light: a sun, whose rays are
+ * followed through the liquid down to the floor (light.h), and a sky.
  */
 #ifndef SPATE_OUTPUT_TRACE_H
 #define SPATE_OUTPUT_TRACE_H
 
+#include "output/facets.h"
 #include "output/picture.h"
 #include "output/stage.h"
 
@@ -19,9 +20,10 @@ typedef struct trace_input {
     const v3 *matt;      /* x, y, z, radius of all others */
     const rgb *matt_colour;
     int64_t matt_count;
-    float matt_radius; /* pscale of these */
-    bool matt_smooth;  /* drawn as bodies with a smooth skin, not as balls */
-    int samples;       /* rays a pixel where the picture has edges */
+    float matt_radius;         /* pscale of these */
+    bool matt_smooth;          /* drawn as bodies with a smooth skin, not as balls */
+    const facet_mesh *surface; /* of the liquid; NULL: made from the particles */
+    int samples;               /* rays a pixel where the picture has edges */
 } trace_input;
 
 spate_status trace_picture(spate_context *ctx, const trace_input *in, picture *out);

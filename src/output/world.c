@@ -38,6 +38,15 @@ bool world_block(const world *w, const ray *r, float near) {
     return balls_block(w->balls, r, near, INFINITY) || stage_hit(w->stage, r, near, INFINITY).met;
 }
 
+hit world_face(const world *w, const ray *r, float near, float far, bool inside) {
+    return w->skin ? facets_cross(w->skin, r, near, far, inside)
+                   : level_cross(&w->liquid, r, near, far, inside);
+}
+
+bool world_wet(const world *w, v3 x) {
+    return w->skin ? facets_hold(w->skin, x) : level_value(&w->liquid, x) < 0;
+}
+
 float world_fresnel(float cosine) {
     float m = 1 - unit_clamp(cosine), m2 = m * m;
     return 0.02f + 0.98f * m2 * m2 * m;

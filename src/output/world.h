@@ -6,6 +6,7 @@
 #define SPATE_OUTPUT_WORLD_H
 
 #include "output/balls.h"
+#include "output/facets.h"
 #include "output/level.h"
 #include "output/stage.h"
 
@@ -21,6 +22,7 @@ typedef struct world {
     spate_context *ctx;
     const stage *stage;
     level liquid, matt;
+    facets *skin; /* the liquid's surface where a run has left one; NULL: that of the level */
     balls *balls;
     bool smooth; /* matt particles are met at their common skin instead of one by one */
     v3 absorb;   /* of the liquid, per length and colour */
@@ -35,6 +37,12 @@ typedef enum world_thing { THING_SKY, THING_FLOOR, THING_BALL, THING_COLLIDER } 
 
 world_thing world_hit(const world *w, const ray *r, float near, hit *out);
 bool world_block(const world *w, const ray *r, float near);
+
+/* The first crossing of the liquid's surface between near and far by a ray that is outside (or
+ * inside) at `near`. */
+hit world_face(const world *w, const ray *r, float near, float far, bool inside);
+/* Whether a point is in the liquid. */
+bool world_wet(const world *w, v3 x);
 
 /* Share of light that a surface of water reflects at this cosine (Schlick 1994). */
 float world_fresnel(float cosine);

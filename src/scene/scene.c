@@ -150,7 +150,10 @@ spate_status scene_read_solver(reader *r, const yaml_value *v) {
     TRY(reader_fields(r, v, parts, COUNT_OF(parts)));
     TRY(prepare(r, v, s->solver->prepare, s->solver_options));
     s->dt = common.dt;
-    s->cfl = common.cfl;
+    s->cfl = isnan(common.cfl) ? s->solver->cfl : common.cfl;
+    if (s->cfl > s->solver->cfl_most)
+        return reader_fail_field(r, yaml_find(v, "cfl"), "cfl", "is %g; %s goes up to %g", s->cfl,
+                                 s->solver->name, s->solver->cfl_most);
     s->max_steps = common.max_steps;
     return SPATE_OK;
 }
@@ -255,13 +258,30 @@ static spate_status read_attributes(reader *r, const yaml_value *v, const char *
     return SPATE_OK;
 }
 
+static spate_status read_surface(reader *r, const yaml_value *v, const char **out) {
+    static const char *const words[] = {"none", "ply", "obj", NULL};
+    const spate_scene *s = r->scene;
+    bool liquid = false;
+    int word;
+    TRY(reader_choice(r, v, words, &word));
+    *out = words[word];
+    for (int i = 0; i < s->material_count; i++) liquid |= material_is_liquid(&s->materials[i]);
+    if (word && s->dim == 2)
+        return reader_fail(r, v, "surface meshes are made in 3D only; leave it out");
+    if (word && !liquid)
+        return reader_fail(r, v, "no material of this scene is a liquid; leave it out");
+    return SPATE_OK;
+}
+
 spate_status scene_read_output(reader *r, const yaml_value *v) {
-    static const char *const surfaces[] = {"none", NULL};
     output_settings *o = &r->scene->output;
-    output_common common = {.checkpoint = 10};
-    int word = 0, back;
+    output_common common = {.checkpoint = 10, .surface_resolution = 2, .surface_smoothing = 2};
+    int back;
     if (v) TRY(reader_table(r, v, &scene_output_table, &common));
     o->checkpoint = (int)common.checkpoint;
+    o->surface_resolution = (int)common.surface_resolution;
+    o->surface_smoothing = (int)common.surface_smoothing;
+    o->surface = "none";
     o->particles = OUTPUT_VTP;
     const yaml_value *formats = yaml_find(v, "particles"), *fields = yaml_find(v, "fields");
     const yaml_value *surface = yaml_find(v, "surface");
@@ -277,10 +297,9 @@ spate_status scene_read_output(reader *r, const yaml_value *v) {
     }
     if (surface) {
         back = reader_enter(r, "surface");
-        TRY(reader_choice(r, surface, surfaces, &word));
+        TRY(read_surface(r, surface, &o->surface));
         reader_leave(r, back);
     }
-    o->surface = surfaces[word];
     return SPATE_OK;
 }
 
@@ -441,6 +460,9 @@ static spate_status parse_into(spate_scene *s, const char *bytes, size_t length,
     TRY_OR_DONE(status, yaml_tree_read(&tree, bytes, length));
     TRY_OR_DONE(status, yaml_tree_set(&tree, sets, set_count));
     TRY_OR_DONE(status, read_scene(&r, tree.root));
+    field_report report = {0};
+    if (s->solver->check && !s->solver->check(s, &report))
+        TRY_OR_DONE(status, reader_fail(&r, tree.root, "%s", report.message));
     status = finish(&r);
 done:
     yaml_tree_free(&tree);

@@ -10,6 +10,7 @@
 #include "core/fields.h"
 #include "scene/motion.h"
 #include "scene/shape.h"
+#include <string.h>
 
 typedef enum wall { WALL_SLIP, WALL_STICKY, WALL_SEPARATE, WALL_OPEN, WALL_PERIODIC } wall;
 
@@ -103,8 +104,10 @@ typedef struct output_settings {
     unsigned particles;  /* OUTPUT_* bits */
     const char **fields; /* extra attributes by name, e.g. "J" */
     int field_count;
-    int checkpoint;      /* frames between checkpoints; 0: only at the end */
-    const char *surface; /* "none" */
+    int checkpoint;         /* frames between checkpoints; 0: only at the end */
+    const char *surface;    /* "none", "ply" or "obj": meshes of the liquids' surface */
+    int surface_resolution; /* lattice cells a grid cell along an axis */
+    int surface_smoothing;  /* passes over the mesh */
 } output_settings;
 
 typedef struct camera {
@@ -161,6 +164,10 @@ static inline int scene_group_count(const spate_scene *s) {
 static inline int scene_group_material(const spate_scene *s, int group) {
     return group < s->body_count ? s->bodies[group].material
                                  : s->sources[group - s->body_count].material;
+}
+/* Whether a material is drawn and meshed as a liquid. */
+static inline bool material_is_liquid(const material *m) {
+    return strcmp(m->type->name, "liquid") == 0;
 }
 static inline const char *scene_group_name(const spate_scene *s, int group) {
     return group < s->body_count ? s->bodies[group].name : s->sources[group - s->body_count].name;

@@ -78,8 +78,9 @@ static const field solver_fields[] = {
     TEXT_FIELD(solver_common, type, "the method; default: mpm"),
     NUMBER_FIELD(solver_common, dt, "s", 0, SMALLEST, 1e9,
                  "fixed time step; default 0: as long as is stable"),
-    NUMBER_FIELD(solver_common, cfl, "", 0.5, SMALLEST, 1,
-                 "most cells the fastest particle crosses in a step"),
+    NUMBER_FIELD(solver_common, cfl, "", NAN, SMALLEST, 5,
+                 "most cells the fastest particle crosses in a step; default: 0.5 for mpm, 1 for "
+                 "flip, which can go up to 5"),
     INTEGER_FIELD(solver_common, max_steps, 0, 0, ANY_MAX,
                   "end the run after this many steps; 0: do not"),
 };
@@ -181,7 +182,12 @@ static const field output_fields[] = {
     PART_FIELD("particles", "word or list", false,
                "formats of the particle files: `vtp` (default), `ply`, `bgeo`, or `none`"),
     PART_FIELD("fields", "word or list", false, "more attributes of particles, e.g. [J, density]"),
-    PART_FIELD("surface", "word", false, "surface meshes: `none`"),
+    PART_FIELD("surface", "word", false,
+               "meshes of the surface of all liquids, 3D only: `none` (default), `ply` or `obj`"),
+    INTEGER_FIELD(output_common, surface_resolution, 2, 1, 4,
+                  "how much finer than the grid the surface's lattice is, along each axis"),
+    INTEGER_FIELD(output_common, surface_smoothing, 2, 0, 100,
+                  "passes that smooth the surface and keep its volume; 0: none"),
     INTEGER_FIELD(output_common, checkpoint, 10, 0, 1e9,
                   "frames between checkpoints; 0: only at the end"),
 };

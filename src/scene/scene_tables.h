@@ -20,7 +20,7 @@ typedef struct solver_common {
 } solver_common;
 
 typedef struct output_common {
-    int64_t checkpoint;
+    int64_t checkpoint, surface_resolution, surface_smoothing;
 } output_common;
 
 extern const field_table scene_top_table, scene_domain_table, scene_walls_table, scene_solver_table,

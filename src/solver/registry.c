@@ -1,4 +1,5 @@
 /* Every solver and material in the build: a new one is added here and nowhere else. */
+#include "solver/flip/flip.h"
 #include "solver/materials/material.h"
 #include "solver/mpm/mpm.h"
 #include "solver/solver.h"
@@ -29,10 +30,10 @@ material_kind material_kind_of(const material_type *type) {
     return MATERIAL_KINDS;
 }
 
-const solver_type *const solver_types[] = {&solver_mpm};
+const solver_type *const solver_types[] = {&solver_mpm, &solver_flip};
 const int solver_type_count = COUNT_OF(solver_types);
 
-static const solver_declaration *const declarations[] = {&mpm_declaration};
+static const solver_declaration *const declarations[] = {&mpm_declaration, &flip_declaration};
 
 const registry spate_registry = {
     .solvers = declarations,

@@ -64,7 +64,7 @@ spate_status simulation_add(spate_simulation *sim, int group, const double x[3],
     if (sim->next_id > UINT32_MAX)
         return fail(sim->ctx, SPATE_BAD_INPUT,
                     "more than 4 billion particles were made; end the sources earlier");
-    for (int a = 0; a < 3; a++) g[a] = (x[a] - d->origin[a]) / d->dx + 0.5;
+    for (int a = 0; a < 3; a++) g[a] = (x[a] - d->origin[a]) / d->dx + sim->type->shift;
     int64_t i;
     TRY(blocks_add(&sim->blocks, &sim->particles, g, &i));
     particles *p = &sim->particles;

@@ -20,12 +20,10 @@ typedef struct drain_job {
 static int64_t drain_block(const drain_job *job, int32_t block) {
     spate_simulation *sim = job->sim;
     const blocks *b = &sim->blocks;
-    const domain *d = &sim->scene->domain;
     const int dim = sim->scene->dim;
-    const double reach = d->dx * (0.5 * BLOCK_EDGE * sqrt(dim) + sim->drift + 0.5);
-    double x[3] = {0}, distance = 0;
-    for (int a = 0; a < dim; a++)
-        x[a] = d->origin[a] + (((double)b->coords[block][a] + 0.5) * BLOCK_EDGE - 0.5) * d->dx;
+    const double reach = simulation_reach(sim);
+    double x[3], distance = 0;
+    simulation_middle(sim, b->coords[block], x);
     if (!simulation_at_seam(sim, block)) distance = shape_distance(job->shape, dim, x);
     if (distance > reach) return 0;
     int64_t drained = 0;

@@ -28,8 +28,17 @@ typedef struct state_block {
     size_t bytes;
 } state_block;
 
+/* NAN where it is not known. */
+typedef struct solver_numbers {
+    double max_divergence; /* 1/s */
+    double iterations;     /* of the last step's solve */
+    double residual;
+} solver_numbers;
+
 typedef struct solver_type {
     const solver_declaration *declaration;
+    /* Grid coordinate of the domain's corner (blocks.h), in cells: what a block's grid begins with. */
+    double shift;
     /* Particle fields the solver needs for this scene. */
     unsigned (*fields)(const spate_scene *scene);
     /* Makes sim->solver; particles are there. */
@@ -47,9 +56,13 @@ typedef struct solver_type {
      * material, as double precision reference code; J too. Any pointer may be NULL. */
     void (*stress)(const spate_simulation *sim, int64_t i, double stress[6], double *energy,
                    double *J);
+    /* Pressure at a place, Pa; NULL: the mean of the particles around tells it. */
+    double (*pressure)(const spate_simulation *sim, const double x[3]);
     /* Second moment D of the kernel at particle i over dx^2, by axis: the angular momentum of its
      * affine motion is m axial(C D); 0 where a scheme does not carry it. */
     void (*affine_moment)(const spate_simulation *sim, int64_t i, double moment[3]);
+    /* What the solver itself knows of the columns that every run has; NULL: nothing. */
+    void (*numbers)(spate_simulation *sim, solver_numbers *out);
     /* Columns of stats.csv of its own. */
     const char *const *column_names; /* closed by NULL */
     void (*columns)(spate_simulation *sim, double *values);
@@ -101,7 +114,8 @@ static inline void simulation_world(const spate_simulation *sim, const int32_t c
     const domain *d = &sim->scene->domain;
     x[2] = 0;
     for (int a = 0; a < sim->scene->dim; a++) {
-        x[a] = d->origin[a] + ((double)coords[a] * BLOCK_EDGE + local[a] - 0.5) * d->dx;
+        x[a] =
+            d->origin[a] + ((double)coords[a] * BLOCK_EDGE + local[a] - sim->type->shift) * d->dx;
         if (!sim->blocks.period[a]) continue;
         if (x[a] < d->origin[a])
             x[a] += d->size[a];
@@ -109,7 +123,21 @@ static inline void simulation_world(const spate_simulation *sim, const int32_t c
             x[a] -= d->size[a];
     }
 }
-/* The same for particle i of a block. */
+/* The middle of the block at `coords`; at the seam of a periodic axis it does not tell where the
+ * block's particles are (simulation_at_seam). */
+static inline void simulation_middle(const spate_simulation *sim, const int32_t coords[3],
+                                     double x[3]) {
+    const domain *d = &sim->scene->domain;
+    x[2] = 0;
+    for (int a = 0; a < sim->scene->dim; a++)
+        x[a] = d->origin[a] + (((double)coords[a] + 0.5) * BLOCK_EDGE - sim->type->shift) * d->dx;
+}
+/* How far from a block's middle its particles may be: half a block, what they have drifted since the
+ * sort, and half a cell for rounding. */
+static inline double simulation_reach(const spate_simulation *sim) {
+    return sim->scene->domain.dx * (0.5 * BLOCK_EDGE * sqrt(sim->scene->dim) + sim->drift + 0.5);
+}
+/* The place of particle i of a block. */
 static inline void simulation_place(const spate_simulation *sim, const int32_t coords[3], int64_t i,
                                     double x[3]) {
     double local[3] = {0};

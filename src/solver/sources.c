@@ -134,16 +134,14 @@ static void hold_particle(spate_simulation *sim, int64_t i, const double v[3]) {
 void sources_hold(spate_simulation *sim) {
     const spate_scene *scene = sim->scene;
     const blocks *b = &sim->blocks;
-    double block_reach = scene->domain.dx * (BLOCK_EDGE * 0.5 + 1.5) * sqrt(scene->dim);
+    double block_reach = simulation_reach(sim);
     for (int s = 0; s < scene->source_count; s++) {
         if (!is_running(sim, s)) continue;
         const source *nozzle = &scene->sources[s];
         for (int32_t o = 0; o < b->occupied_count; o++) {
             int32_t block = b->occupied[o];
-            double x[3] = {0};
-            for (int a = 0; a < scene->dim; a++)
-                x[a] = scene->domain.origin[a] +
-                       (((double)b->coords[block][a] + 0.5) * BLOCK_EDGE - 0.5) * scene->domain.dx;
+            double x[3];
+            simulation_middle(sim, b->coords[block], x);
             if (!simulation_at_seam(sim, block) &&
                 shape_distance(nozzle->shape, scene->dim, x) > block_reach)
                 continue;

@@ -14,169 +14,50 @@
 
 #include <math.h>
 
-enum { KEY_BIAS = 1 << 20, CODE_REMOVED = 255, SORT_GRAIN = 8 };
+enum { CODE_REMOVED = 255, SORT_GRAIN = 8 };
 
 /* ---- The block list -------------------------------------------------------------------------- */
 
-static uint64_t spread_bits(uint64_t x) {
-    x &= 0x1fffff;
-    x = (x | x << 32) & 0x001f00000000ffffu;
-    x = (x | x << 16) & 0x001f0000ff0000ffu;
-    x = (x | x << 8) & 0x100f00f00f00f00fu;
-    x = (x | x << 4) & 0x10c30c30c30c30c3u;
-    x = (x | x << 2) & 0x1249249249249249u;
-    return x;
-}
-
-static uint32_t gather_bits(uint64_t x) {
-    x &= 0x1249249249249249u;
-    x = (x | x >> 2) & 0x10c30c30c30c30c3u;
-    x = (x | x >> 4) & 0x100f00f00f00f00fu;
-    x = (x | x >> 8) & 0x001f0000ff0000ffu;
-    x = (x | x >> 16) & 0x001f00000000ffffu;
-    x = (x | x >> 32) & 0x1fffff;
-    return (uint32_t)x;
-}
-
-/* The place of a block on the Z curve. */
-static uint64_t key_of(const int32_t c[3]) {
-    return spread_bits((uint64_t)(c[0] + KEY_BIAS)) << 2 |
-           spread_bits((uint64_t)(c[1] + KEY_BIAS)) << 1 | spread_bits((uint64_t)(c[2] + KEY_BIAS));
-}
-
-static void coords_of(uint64_t key, int32_t c[3]) {
-    c[0] = (int32_t)gather_bits(key >> 2) - KEY_BIAS;
-    c[1] = (int32_t)gather_bits(key >> 1) - KEY_BIAS;
-    c[2] = (int32_t)gather_bits(key) - KEY_BIAS;
-}
-
-/* Coordinates of the neighbour at offset `code` (last axis fastest, 1 is the middle). */
-static void neighbour_coords(const blocks *b, const int32_t c[3], int code, int32_t out[3]) {
-    for (int a = b->dim - 1; a >= 0; a--, code /= 3) {
-        out[a] = c[a] + code % 3 - 1;
-        if (b->period[a]) out[a] = (out[a] + b->period[a]) % b->period[a];
-    }
-    if (b->dim == 2) out[2] = 0;
-}
-
-static int64_t table_slot(const blocks *b, uint64_t key) {
-    uint64_t at = (key * 0x9e3779b97f4a7c15u) >> 20;
-    for (;; at++) {
-        at &= (uint64_t)b->table_size - 1;
-        if (b->table_keys[at] == key + 1 || b->table_keys[at] == 0) return (int64_t)at;
-    }
+/* The list's own arrays have moved or changed length. */
+static void follow_sites(blocks *b) {
+    b->count = b->sites.count;
+    b->coords = b->sites.coords;
+    b->neighbours = b->sites.neighbours;
 }
 
 int32_t blocks_find(const blocks *b, const int32_t coords[3]) {
-    if (!b->table_size) return -1;
-    uint64_t key = key_of(coords);
-    int64_t at = table_slot(b, key);
-    return b->table_keys[at] ? b->table_blocks[at] : -1;
-}
-
-/* An empty table for at least `entries` blocks. */
-static spate_status table_reserve(blocks *b, int64_t entries) {
-    int64_t size = b->table_size ? b->table_size : 256;
-    while (size < entries * 2) size *= 2;
-    if (size == b->table_size) {
-        memset(b->table_keys, 0, (size_t)size * sizeof *b->table_keys);
-        return SPATE_OK;
-    }
-    uint64_t *keys = take(b->ctx, (size_t)size, sizeof *keys);
-    int32_t *found = take(b->ctx, (size_t)size, sizeof *found);
-    if (!keys || !found) {
-        give(b->ctx, keys);
-        give(b->ctx, found);
-        return SPATE_OUT_OF_MEMORY;
-    }
-    give(b->ctx, b->table_keys);
-    give(b->ctx, b->table_blocks);
-    b->table_keys = keys, b->table_blocks = found, b->table_size = size;
-    return SPATE_OK;
-}
-
-/* Adds a key to the set under construction, keys[0..count-1]; the table grows with it. */
-static spate_status table_insert(blocks *b, uint64_t key, int64_t *count) {
-    int64_t at = table_slot(b, key);
-    if (b->table_keys[at]) return SPATE_OK;
-    if ((*count + 1) * 2 > b->table_size) {
-        TRY(table_reserve(b, *count + 2));
-        for (int64_t i = 0; i < *count; i++)
-            b->table_keys[table_slot(b, b->keys[i])] = b->keys[i] + 1;
-        at = table_slot(b, key);
-    }
-    TRY(GROW(b->ctx, b->keys, b->keys_capacity, (*count + 1) * 2));
-    b->table_keys[at] = key + 1;
-    b->keys[(*count)++] = key;
-    return SPATE_OK;
-}
-
-/* Ascending, eight bits at a time; passes in which all keys agree are skipped. */
-static void sort_keys(uint64_t *keys, uint64_t *other, int64_t count) {
-    for (int shift = 0; shift < 64; shift += 8) {
-        int64_t starts[257] = {0};
-        for (int64_t i = 0; i < count; i++) starts[(keys[i] >> shift & 255) + 1]++;
-        if (count == 0 || starts[(keys[0] >> shift & 255) + 1] == count) continue;
-        for (int i = 0; i < 256; i++) starts[i + 1] += starts[i];
-        for (int64_t i = 0; i < count; i++) other[starts[keys[i] >> shift & 255]++] = keys[i];
-        memcpy(keys, other, (size_t)count * sizeof *keys);
-    }
+    return sites_find(&b->sites, coords);
 }
 
 spate_status blocks_reserve(blocks *b, int64_t capacity) {
+    TRY(sites_reserve(&b->sites, capacity));
+    follow_sites(b);
     if (capacity <= b->capacity) return SPATE_OK;
     capacity += capacity / 2 + 16;
-    int32_t(*coords)[3] = take(b->ctx, (size_t)capacity, sizeof *coords);
-    int32_t(*neighbours)[NEIGHBOURS_MAX] = take(b->ctx, (size_t)capacity, sizeof *neighbours);
     int64_t *first = take(b->ctx, (size_t)capacity + 1, sizeof *first);
     int32_t *occupied = take(b->ctx, (size_t)capacity, sizeof *occupied);
     int32_t *tile = take(b->ctx, (size_t)capacity, sizeof *tile);
-    if (!coords || !neighbours || !first || !occupied || !tile) {
-        give(b->ctx, coords), give(b->ctx, neighbours), give(b->ctx, first);
-        give(b->ctx, occupied), give(b->ctx, tile);
+    if (!first || !occupied || !tile) {
+        give(b->ctx, first), give(b->ctx, occupied), give(b->ctx, tile);
         return SPATE_OUT_OF_MEMORY;
     }
-    give(b->ctx, b->coords), give(b->ctx, b->neighbours), give(b->ctx, b->first);
-    give(b->ctx, b->occupied), give(b->ctx, b->tile);
-    b->coords = coords, b->neighbours = neighbours, b->first = first;
-    b->occupied = occupied, b->tile = tile, b->capacity = capacity;
+    give(b->ctx, b->first), give(b->ctx, b->occupied), give(b->ctx, b->tile);
+    b->first = first, b->occupied = occupied, b->tile = tile, b->capacity = capacity;
     return SPATE_OK;
 }
 
 spate_status blocks_create(spate_context *ctx, int dim, const int period[3], blocks *b) {
     *b = (blocks){.ctx = ctx, .dim = dim, .period = {period[0], period[1], period[2]}};
+    sites_create(ctx, dim, period, &b->sites);
     return blocks_reserve(b, 64);
 }
 
 void blocks_free(blocks *b) {
     if (!b->ctx) return;
-    give(b->ctx, b->coords), give(b->ctx, b->neighbours), give(b->ctx, b->first);
-    give(b->ctx, b->occupied), give(b->ctx, b->tile), give(b->ctx, b->pending);
-    give(b->ctx, b->table_keys), give(b->ctx, b->table_blocks), give(b->ctx, b->spare);
-    give(b->ctx, b->keys);
+    sites_free(&b->sites);
+    give(b->ctx, b->first), give(b->ctx, b->occupied), give(b->ctx, b->tile);
+    give(b->ctx, b->pending), give(b->ctx, b->spare);
     *b = (blocks){0};
-}
-
-static void find_neighbours(void *data, int64_t begin, int64_t end, int worker) {
-    blocks *b = data;
-    (void)worker;
-    for (int64_t i = begin; i < end; i++)
-        for (int code = 0; code < neighbour_count(b->dim); code++) {
-            int32_t c[3];
-            neighbour_coords(b, b->coords[i], code, c);
-            b->neighbours[i][code] = blocks_find(b, c);
-        }
-}
-
-/* Gives every block of `coords` its number in the table and finds who is next to whom. */
-static void link_blocks(blocks *b, pool *threads) {
-    for (int32_t i = 0; i < b->count; i++) {
-        uint64_t key = key_of(b->coords[i]);
-        int64_t at = table_slot(b, key);
-        b->table_keys[at] = key + 1;
-        b->table_blocks[at] = i;
-    }
-    parallel_for(threads, b->count, 64, find_neighbours, b);
 }
 
 static void list_occupied(blocks *b) {
@@ -189,8 +70,8 @@ static void list_occupied(blocks *b) {
 }
 
 spate_status blocks_rebuild(blocks *b, pool *threads) {
-    TRY(table_reserve(b, b->count + 1));
-    link_blocks(b, threads);
+    b->sites.count = b->count;
+    TRY(sites_link(&b->sites, threads));
     list_occupied(b);
     b->sorted = b->count ? b->first[b->count] : 0;
     return SPATE_OK;
@@ -225,6 +106,19 @@ spate_status blocks_add(blocks *b, particles *p, const double g[3], int64_t *at)
     }
     p->motion[i * 16 + 3] = 1;
     *at = i;
+    return SPATE_OK;
+}
+
+spate_status blocks_carry(blocks *b, particles *p, int32_t block, int64_t i) {
+    double g[3];
+    real local[3];
+    int64_t to;
+    blocks_position(b, p, block, i, g);
+    TRY(blocks_add(b, p, g, &to));
+    for (int a = 0; a < 3; a++) local[a] = PLANE(p, position, a)[to];
+    particles_copy(p, to, p, i, 1);
+    for (int a = 0; a < 3; a++) PLANE(p, position, a)[to] = local[a];
+    p->group[i] = GROUP_REMOVED;
     return SPATE_OK;
 }
 
@@ -283,32 +177,20 @@ static void classify(void *data, int64_t begin, int64_t end, int worker) {
     }
 }
 
-/* The new set of blocks in the table and in `keys`: those that hold particles, then their
- * neighbours; sorted, each with its number in the table. */
-static spate_status list_blocks(sorter *s, int64_t *total) {
+/* The new set of blocks: those that hold particles, and all neighbours of these. */
+static spate_status list_blocks(sorter *s) {
     blocks *b = s->b;
-    int64_t count = 0;
-    TRY(table_reserve(b, b->count + 1));
+    TRY(sites_begin(&b->sites));
     for (int64_t o = 0; o < b->occupied_count; o++)
         for (int code = 0; code < neighbour_count(b->dim); code++) {
             if (!s->moves[o][code]) continue;
             int32_t c[3];
-            neighbour_coords(b, b->coords[b->occupied[o]], code, c);
-            TRY(table_insert(b, key_of(c), &count));
+            sites_neighbour(&b->sites, b->coords[b->occupied[o]], code, c);
+            TRY(sites_insert(&b->sites, c));
         }
-    for (int64_t i = 0; i < b->pending_count; i++)
-        TRY(table_insert(b, key_of(b->pending[i]), &count));
-    for (int64_t i = 0, holding = count; i < holding; i++) {
-        int32_t c[3], n[3];
-        coords_of(b->keys[i], c);
-        for (int code = 0; code < neighbour_count(b->dim); code++) {
-            neighbour_coords(b, c, code, n);
-            TRY(table_insert(b, key_of(n), &count));
-        }
-    }
-    sort_keys(b->keys, b->keys + count, count);
-    for (int64_t i = 0; i < count; i++) b->table_blocks[table_slot(b, b->keys[i])] = (int32_t)i;
-    *total = count;
+    for (int64_t i = 0; i < b->pending_count; i++) TRY(sites_insert(&b->sites, b->pending[i]));
+    TRY(sites_widen(&b->sites));
+    sites_number(&b->sites);
     return SPATE_OK;
 }
 
@@ -469,7 +351,7 @@ static void find_targets(sorter *s) {
         for (int code = 0; code < neighbour_count(b->dim); code++) {
             int32_t c[3];
             if (!s->moves[o][code]) continue;
-            neighbour_coords(b, b->coords[block], code, c);
+            sites_neighbour(&b->sites, b->coords[block], code, c);
             s->target[o][code] = blocks_find(b, c);
         }
     }
@@ -480,13 +362,11 @@ static void find_targets(sorter *s) {
 /* Steps 2 to 6, once every particle knows where it goes. */
 static spate_status rebuild(sorter *s) {
     blocks *b = s->b;
-    int64_t old_occupied = b->occupied_count, total;
-    TRY(list_blocks(s, &total));
+    int64_t old_occupied = b->occupied_count;
+    TRY(list_blocks(s));
     find_targets(s);
-    TRY(blocks_reserve(b, total));
-    b->count = (int32_t)total;
-    for (int64_t i = 0; i < total; i++) coords_of(b->keys[i], b->coords[i]);
-    parallel_for(s->threads, b->count, 64, find_neighbours, b);
+    TRY(sites_finish(&b->sites, s->threads));
+    TRY(blocks_reserve(b, b->sites.count));
     count_moves(s, old_occupied);
     list_occupied(b);
     parallel_for(s->threads, old_occupied, SORT_GRAIN, scatter_numbers, s);

@@ -16,36 +16,31 @@
 #include "core/arena.h"
 #include "core/threads.h"
 #include "state/particles.h"
+#include "state/sites.h"
 
-enum { BLOCK_EDGE = 4, BLOCK_NODES_MAX = 64, NEIGHBOURS_MAX = 27, TILE_EDGE = 8 };
+enum { BLOCK_EDGE = 4, BLOCK_NODES_MAX = 64, TILE_EDGE = 8 };
 
 static inline int block_nodes(int dim) { return dim == 2 ? 16 : 64; }
-static inline int neighbour_count(int dim) { return dim == 2 ? 9 : 27; }
 static inline int tile_nodes(int dim) { return dim == 2 ? 64 : 512; }
 
 typedef struct blocks {
     spate_context *ctx;
     int dim;
     int period[3]; /* blocks along a periodic axis, 0 for an axis that is not */
-    int32_t count; /* blocks that exist: with particles, and all neighbours of those */
+    sites sites;   /* blocks that exist: with particles, and all neighbours of those */
+    int32_t count; /* its count, coords and neighbours */
+    int32_t (*coords)[3];
+    int32_t (*neighbours)[NEIGHBOURS_MAX];
     int32_t occupied_count;
-    int64_t capacity;                      /* of the arrays below */
-    int32_t (*coords)[3];                  /* block coordinates; sorted along a Z curve */
-    int32_t (*neighbours)[NEIGHBOURS_MAX]; /* index of the block at offset (o_x, o_y, o_z), each
-                               -1..1, last axis fastest; -1 where there is none */
+    int64_t capacity;      /* of the arrays below */
     int64_t *first;        /* particles of block b: first[b] .. first[b + 1] - 1; count + 1 long */
     int32_t *occupied;     /* blocks with particles, ascending */
     int32_t *tile;         /* block -> place in `occupied`, or -1 */
     int64_t sorted;        /* particles that are in their block's range; later ones are new */
     int32_t (*pending)[3]; /* blocks of the new ones */
     int64_t pending_count, pending_capacity;
-    int64_t sorts;        /* how often it has been done */
-    uint64_t *table_keys; /* hash table from Z-curve keys to blocks; a key + 1, 0 when free */
-    int32_t *table_blocks;
-    int64_t table_size; /* a power of two, at least twice the number of blocks */
-    uint64_t *keys;     /* the set under construction, and room to sort it */
-    int64_t keys_capacity;
-    void *spare; /* a second copy of the largest field, for reordering */
+    int64_t sorts; /* how often it has been done */
+    void *spare;   /* a second copy of the largest field, for reordering */
     size_t spare_bytes;
 } blocks;
 
@@ -55,6 +50,10 @@ void blocks_free(blocks *b);
 /* Adds a particle at grid coordinates g; it takes part after the next sort. All of its other fields
  * are zero but mass, id and group. The index is returned in *at. */
 spate_status blocks_add(blocks *b, particles *p, const double g[3], int64_t *at);
+
+/* A particle of a block that has moved further than the sort follows: it is added again where it is,
+ * with all that it has, and dropped where it was. */
+spate_status blocks_carry(blocks *b, particles *p, int32_t block, int64_t i);
 
 /* Puts every particle into its block and order, drops the removed ones, rebuilds the block list.
  * A particle that has moved more than a block since the last sort is reported in *lost (its index),

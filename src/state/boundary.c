@@ -95,6 +95,26 @@ void boundary_move(boundary *b, double t) {
         b->poses[c] = motion_pose(&b->scene->colliders[c].motion, t);
 }
 
+double boundary_speed(const boundary *b) {
+    const spate_scene *scene = b->scene;
+    double fastest = 0;
+    for (int c = 0; c < scene->collider_count; c++) {
+        const collider *solid = &scene->colliders[c];
+        if (!solid->motion.key_count) continue;
+        bounds box = shape_bounds(solid->shape, scene->dim);
+        double radius2 = 0;
+        for (int a = 0; a < scene->dim; a++) {
+            double far = fmax(fabs(box.min[a] - solid->motion.pivot[a]),
+                              fabs(box.max[a] - solid->motion.pivot[a]));
+            radius2 += far < 1e3 * scene->domain.size[a]
+                           ? far * far
+                           : scene->domain.size[a] * scene->domain.size[a];
+        }
+        fastest = fmax(fastest, motion_max_speed(&solid->motion, sqrt(radius2)));
+    }
+    return fastest;
+}
+
 /* ---- One collider ---------------------------------------------------------------------------- */
 
 static bool moves(const boundary *b, int c) { return b->scene->colliders[c].motion.key_count > 0; }
@@ -203,6 +223,17 @@ bool boundary_part_meets(const boundary_part *p, const double y[3], const double
         if (vec_dot(normal, relative) <= 0) return true;
     }
     return false;
+}
+
+double boundary_part_nearest(const boundary_part *p, const double x[3], int *which) {
+    double nearest = HUGE_VAL;
+    *which = -1;
+    for (int k = 0; k < p->count; k++) {
+        int c = collider_of(p, k);
+        double distance = boundary_distance(p->whole, c, x, NULL, NULL);
+        if (distance < nearest) nearest = distance, *which = c;
+    }
+    return nearest;
 }
 
 double boundary_part_depth(const boundary_part *p, const double x[3]) {

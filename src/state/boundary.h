@@ -22,6 +22,9 @@ void boundary_free(boundary *b);
 /* Puts the colliders where they are at time t. */
 void boundary_move(boundary *b, double t);
 
+/* The fastest that any point of a collider ever moves, m/s. */
+double boundary_speed(const boundary *b);
+
 /* Distance to collider c at world position x; with normal and the collider's velocity there when
  * the pointers are not NULL. Exact for shapes without a mesh; otherwise see baked_distance. */
 double boundary_distance(const boundary *b, int c, const double x[3], double normal[3],
@@ -54,6 +57,8 @@ void boundary_part_apply(const boundary_part *p, const double x[3], double v[3])
 /* Whether material at y with velocity v runs into a collider: it is inside of one, phi(y) < 0, and
  * does not leave it, grad phi(y) . (v - v_collider(y)) <= 0. */
 bool boundary_part_meets(const boundary_part *p, const double y[3], const double v[3]);
+/* Signed distance to the nearest of them, HUGE_VAL without one, and which it is. */
+double boundary_part_nearest(const boundary_part *p, const double x[3], int *which);
 /* How deep x is in the nearest-surface collider: > 0 inside, 0 outside all. */
 double boundary_part_depth(const boundary_part *p, const double x[3]);
 

@@ -5,7 +5,7 @@
 #include "solver/materials/material.h"
 
 typedef struct liquid {
-    double density, bulk_modulus, gamma, viscosity, critical_J;
+    double density, bulk_modulus, gamma, viscosity, surface_tension, critical_J;
 } liquid;
 
 static const field liquid_fields[] = {
@@ -14,6 +14,8 @@ static const field liquid_fields[] = {
                  "Resistance to compression; the speed of sound is sqrt(bulk_modulus / density)."),
     NUMBER_FIELD(liquid, gamma, "", 7, 1, 20, "Exponent of the equation of state."),
     NUMBER_FIELD(liquid, viscosity, "Pa s", 0, 0, 1e12, "Dynamic viscosity."),
+    NUMBER_FIELD(liquid, surface_tension, "N/m", 0, 0, 1e12,
+                 "Surface tension (solver flip); water in air has 0.072."),
     CRITICAL_FIELD(liquid, "1"),
 };
 
@@ -23,8 +25,8 @@ static void constants(const void *parameters, int dim, material_constants *out) 
     out->kind = MATERIAL_LIQUID;
     out->density = (real)l->density;
     out->critical = isnan(l->critical_J) ? 0 : (real)(l->critical_J - 1);
-    out->liquid =
-        (liquid_constants){(real)(l->bulk_modulus / l->gamma), (real)l->gamma, (real)l->viscosity};
+    out->liquid = (liquid_constants){(real)(l->bulk_modulus / l->gamma), (real)l->gamma,
+                                     (real)l->viscosity, (real)l->surface_tension};
 }
 
 /* c^2 = dp/drho = kappa J^(1 - gamma) / rho0, largest where J is smallest. */

@@ -47,6 +47,7 @@ typedef struct liquid_constants {
     real stiffness; /* bulk modulus / gamma */
     real gamma;
     real viscosity;
+    real tension;
 } liquid_constants;
 
 typedef struct elastic_constants {

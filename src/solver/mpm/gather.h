@@ -83,14 +83,12 @@ INLINE void limit_vicinity(const mpm *m, vicinity *v, int dim) {
 
 INLINE vicinity vicinity_of(const mpm *m, int32_t block, int dim) {
     const spate_simulation *sim = m->sim;
-    const domain *d = &sim->scene->domain;
     vicinity v = {.coords = sim->blocks.coords[block]};
     limit_vicinity(m, &v, dim);
     if (!m->separation.at_boundaries) return v;
     bool seam = simulation_at_seam(sim, block);
-    double middle[3] = {0};
-    for (int a = 0; a < dim; a++)
-        middle[a] = d->origin[a] + (((double)v.coords[a] + 0.5) * BLOCK_EDGE - 0.5) * d->dx;
+    double middle[3];
+    simulation_middle(sim, v.coords, middle);
     v.solid =
         seam ? boundary_all(&sim->boundary) : boundary_around(&sim->boundary, middle, m->reach);
     v.nozzle = sim->scene->source_count && (seam || sources_near(sim, middle, m->reach));

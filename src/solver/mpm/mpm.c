@@ -115,6 +115,8 @@ const solver_declaration mpm_declaration = {
               .size = sizeof(mpm_options)},
     .prepare = prepare,
     .material_names = mpm_materials,
+    .cfl = 0.5,
+    .cfl_most = 1,
 };
 
 static const material_model *model_of(const spate_scene *scene, int index) {
@@ -274,6 +276,12 @@ static spate_status create(spate_simulation *sim) {
         m->has_viscosity |=
             m->materials[c].kind == MATERIAL_LIQUID && m->materials[c].liquid.viscosity > 0;
     }
+    for (int c = 0; c < scene->material_count; c++)
+        if (m->materials[c].kind == MATERIAL_LIQUID && m->materials[c].liquid.tension > 0)
+            return fail(ctx, SPATE_BAD_INPUT,
+                        "%s: materials.%s.surface_tension: mpm has none; leave it out, or use "
+                        "solver.type flip",
+                        scene->path, scene->materials[c].name);
     for (int g = 0; g < scene_group_count(scene); g++)
         m->group_material[g] = (uint16_t)scene_group_material(scene, g);
     m->dx = (real)scene->domain.dx;
@@ -293,25 +301,6 @@ static void destroy(spate_simulation *sim) {
 
 /* ---- The time step --------------------------------------------------------------------------- */
 
-static double collider_speed(const spate_scene *scene) {
-    double fastest = 0;
-    for (int c = 0; c < scene->collider_count; c++) {
-        const collider *solid = &scene->colliders[c];
-        if (!solid->motion.key_count) continue;
-        bounds box = shape_bounds(solid->shape, scene->dim);
-        double radius2 = 0;
-        for (int a = 0; a < scene->dim; a++) {
-            double far = fmax(fabs(box.min[a] - solid->motion.pivot[a]),
-                              fabs(box.max[a] - solid->motion.pivot[a]));
-            radius2 += far < 1e3 * scene->domain.size[a]
-                           ? far * far
-                           : scene->domain.size[a] * scene->domain.size[a];
-        }
-        fastest = fmax(fastest, motion_max_speed(&solid->motion, sqrt(radius2)));
-    }
-    return fastest;
-}
-
 /* dt <= cfl dx / v, dt <= sound dx / (c + v) for every material, and what viscosity allows. */
 static double step_limit(spate_simulation *sim, const char **limit) {
     const spate_scene *scene = sim->scene;
@@ -319,7 +308,7 @@ static double step_limit(spate_simulation *sim, const char **limit) {
     const mpm_options *options = scene->solver_options;
     double dx = scene->domain.dx, dt = HUGE_VAL;
     double speed = fmax(fmax(sim->max_speed, m->max_move), sources_speed(sim));
-    double fastest = fmax(speed, collider_speed(scene));
+    double fastest = fmax(speed, boundary_speed(&sim->boundary));
     *limit = "none";
     if (fastest > 0) dt = scene->cfl * dx / fastest, *limit = "speed";
     for (int c = 0; c < m->material_count; c++) {
@@ -483,6 +472,7 @@ static size_t grid_bytes(const spate_simulation *sim) {
 
 const solver_type solver_mpm = {
     .declaration = &mpm_declaration,
+    .shift = 0.5,
     .fields = fields,
     .create = create,
     .free = destroy,

@@ -1,0 +1,145 @@
+/*
+ * The liquid's velocity beyond the liquid: layer by layer, a face takes the mean of its neighbours of
+ * the layer before (same component). So particles near the surface see the liquid's motion, and those
+ * that leave it in a step go on with it. Faces closed by colliders are filled in the same way and then
+ * lose what runs through the collider's surface (Batty et al. 2007), so particles slide along it.
+ */
+#include "core/vec.h"
+#include "solver/flip/flip.h"
+
+typedef struct extrapolation {
+    flip *f;
+    uint8_t *fresh; /* bits of faces that this layer reached */
+} extrapolation;
+
+static void fill_layer(void *data, int64_t begin, int64_t end, int worker) {
+    const extrapolation *e = data;
+    const mac *m = &e->f->grid;
+    const int dim = m->dim, all = (1 << dim) - 1;
+    (void)worker;
+    for (int64_t brick = begin; brick < end; brick++)
+        for (int c = 0; c < mac_cells(dim); c++) {
+            const int64_t here = brick * mac_cells(dim) + c;
+            const int settled = m->known[0][here] | m->known[0][here] >> 4;
+            e->fresh[here] = 0;
+            if ((settled & all) == all) continue;
+            int at[3];
+            real sums[3] = {0}, counts[3] = {0};
+            mac_place(c, dim, at);
+            for (int n = 0; n < 2 * dim; n++) {
+                int64_t other = mac_beside(m, brick, c, at, n >> 1, n & 1 ? 1 : -1);
+                int known = other < 0 ? 0 : m->known[0][other] & ~settled;
+                for (int a = 0; a < dim; a++)
+                    if (known >> a & 1) sums[a] += m->velocity[a][other], counts[a] += 1;
+            }
+            for (int a = 0; a < dim; a++) {
+                if (!(counts[a] > 0)) continue;
+                m->velocity[a][here] = sums[a] / counts[a];
+                e->fresh[here] |= (uint8_t)(1 << a);
+            }
+        }
+}
+
+static void keep_layer(void *data, int64_t begin, int64_t end, int worker) {
+    const extrapolation *e = data;
+    const int cells = mac_cells(e->f->grid.dim);
+    (void)worker;
+    for (int64_t c = begin * cells; c < end * cells; c++) e->f->grid.known[0][c] |= e->fresh[c];
+}
+
+/* ---- Along colliders ------------------------------------------------------------------------- */
+
+/* All components at face `axis` of a cell: its own, and the means of the four faces around. */
+static void velocity_at_face(const mac *m, int64_t brick, int c, const int at[3], int axis,
+                             double v[3]) {
+    v[2] = 0;
+    for (int a = 0; a < m->dim; a++) {
+        v[a] = (double)m->velocity[a][brick * mac_cells(m->dim) + c];
+        if (a == axis) continue;
+        double sum = 0;
+        int count = 0;
+        for (int n = 0; n < 4; n++) {
+            int next[3] = {at[0], at[1], at[2]};
+            next[axis] -= n & 1;
+            next[a] += n >> 1;
+            int64_t other = mac_cell(m, (int32_t)brick, next[0], next[1], next[2]);
+            if (other >= 0) sum += (double)m->velocity[a][other], count++;
+        }
+        v[a] = sum / count;
+    }
+}
+
+/* What is left of a velocity in a collider: nothing across its surface but the collider's own. */
+static double along_collider(const flip *f, const boundary_part *part, const double x[3], int axis,
+                             double v[3]) {
+    int c;
+    double normal[3], speed[3];
+    boundary_part_nearest(part, x, &c);
+    boundary_distance(&f->sim->boundary, c, x, normal, speed);
+    contact_apply(f->sim->scene->colliders[c].contact == CONTACT_STICKY ? CONTACT_STICKY
+                                                                        : CONTACT_SLIP,
+                  0, normal, speed, v);
+    return v[axis];
+}
+
+/* Faces closed by colliders; the results go to `wall`, which nobody needs any more, so that all of them
+ * are formed from the same velocities. */
+static void constrain(void *data, int64_t begin, int64_t end, int worker) {
+    const flip *f = ((const extrapolation *)data)->f;
+    const mac *m = &f->grid;
+    const domain *d = &f->sim->scene->domain;
+    const int dim = m->dim;
+    const double reach = d->dx * (0.5 * BRICK_EDGE * sqrt(dim) + SOLID_FAR);
+    (void)worker;
+    for (int64_t brick = begin; brick < end; brick++) {
+        double corner[3] = {0}, middle[3] = {0};
+        for (int a = 0; a < dim; a++) {
+            corner[a] = d->origin[a] + m->bricks.coords[brick][a] * BRICK_EDGE * d->dx;
+            middle[a] = corner[a] + 0.5 * BRICK_EDGE * d->dx;
+        }
+        boundary_part part = boundary_around(&f->sim->boundary, middle, reach);
+        for (int c = 0; c < mac_cells(dim) && part.count; c++) {
+            const int64_t here = brick * mac_cells(dim) + c;
+            int at[3];
+            mac_place(c, dim, at);
+            for (int a = 0; a < dim; a++) {
+                bool asked = m->open[a][here] == 0 && m->known[0][here] >> a & 1;
+                if (!asked || m->known[0][here] >> (a + 4) & 1) continue;
+                double x[3] = {0}, v[3];
+                for (int e = 0; e < dim; e++)
+                    x[e] = corner[e] + (at[e] + (e == a ? 0 : 0.5)) * d->dx;
+                velocity_at_face(m, brick, c, at, a, v);
+                m->wall[a][here] = (real)along_collider(f, &part, x, a, v);
+            }
+        }
+    }
+}
+
+static void take_constrained(void *data, int64_t begin, int64_t end, int worker) {
+    const mac *m = &((const extrapolation *)data)->f->grid;
+    (void)worker;
+    for (int64_t c = begin * mac_cells(m->dim); c < end * mac_cells(m->dim); c++)
+        for (int a = 0; a < m->dim; a++)
+            if (m->open[a][c] == 0 && m->known[0][c] >> a & 1) m->velocity[a][c] = m->wall[a][c];
+}
+
+spate_status flip_extrapolate(flip *f) {
+    spate_simulation *sim = f->sim;
+    pool *threads = sim->ctx->pool;
+    const int64_t bricks = f->grid.bricks.count;
+    const int layers = (int)ceil(sim->scene->cfl) + 2;
+    extrapolation e = {.f = f};
+    e.fresh =
+        scratch_take(&sim->scratch, "flip layer", (size_t)(bricks * mac_cells(f->grid.dim)) + 1, 1);
+    if (!e.fresh) return SPATE_OUT_OF_MEMORY;
+    for (int layer = 0; layer < layers; layer++) {
+        parallel_for(threads, bricks, 4, fill_layer, &e);
+        parallel_for(threads, bricks, 32, keep_layer, &e);
+    }
+    if (sim->scene->collider_count) {
+        parallel_for(threads, bricks, 4, constrain, &e);
+        parallel_for(threads, bricks, 32, take_constrained, &e);
+    }
+    scratch_give(&sim->scratch, "flip layer");
+    return SPATE_OK;
+}

@@ -1,0 +1,575 @@
+#include "solver/flip/flip.h"
+
+#include "core/isa.h"
+#include "core/vec.h"
+#include "solver/materials/material.h"
+#include "solver/sources.h"
+
+#include <stdio.h>
+
+/* Solves in a row that may miss their tolerance before the run ends. */
+enum { FAILURES_MOST = 10 };
+
+/* ---- What a user may set --------------------------------------------------------------------- */
+
+static const char *const transfers[] = {"flip", "pic", "apic", "aflip", "kernel", NULL};
+static const char *const kernel_names[] = {"linear", "quadratic", NULL};
+static const char *const advections[] = {"rk1", "rk2", "rk3", NULL};
+static const char *const pressures[] = {"multigrid", "mic", NULL};
+static const char *const surfaces[] = {"volume", "distance", "density", NULL};
+static const char *const solid_names[] = {"fractions", "voxels", NULL};
+
+static const field flip_fields[] = {
+    CHOICE_FIELD(
+        flip_options, transfer, FLIP_FLIP, transfers,
+        "How velocity moves between particles and grid: flip is lively, pic the damped "
+        "textbook transfer, apic smooth and keeps angular momentum, aflip both; kernel takes "
+        "SPH-like means over particles (Ando et al. 2012) and is flip otherwise."),
+    CHOICE_FIELD(flip_options, kernel, FLIP_LINEAR, kernel_names,
+                 "Interpolation between particles and faces."),
+    NUMBER_FIELD(flip_options, alpha, "", 0.97, 0, 1,
+                 "Share of FLIP in flip, aflip and kernel; the rest is PIC, which damps."),
+    CHOICE_FIELD(
+        flip_options, advection, 2, advections,
+        "Order of the Runge-Kutta scheme that moves particles through the grid's velocity."),
+    CHOICE_FIELD(flip_options, pressure, PRESSURE_MULTIGRID, pressures,
+                 "How the pressure is solved for: conjugate gradients with a multigrid "
+                 "preconditioner, or with MIC(0), the textbook's."),
+    NUMBER_FIELD(
+        flip_options, tolerance, "", 1e-6, 1e-14, 0.1,
+        "Residual of the pressure's equations, relative to their right-hand side, at which "
+        "a solve ends."),
+    INTEGER_FIELD(flip_options, max_iterations, 500, 1, 1000000,
+                  "Iterations after which a solve gives up; ten such in a row end the run."),
+    CHOICE_FIELD(
+        flip_options, surface, SURFACE_VOLUME, surfaces,
+        "What is liquid: where the particles' volume fills half of the surroundings; what is "
+        "nearer to a particle than surface_radius; or cells of enough density (Ando et al. "
+        "2012)."),
+    INTEGER_FIELD(
+        flip_options, surface_order, 2, 1, 2,
+        "Accuracy of the pressure at the surface: 2 puts it where the level set is zero, 1 "
+        "on the faces of cells."),
+    NUMBER_FIELD(flip_options, surface_radius, "cells", 0.6, 0.3, 1,
+                 "Radius of a particle with `surface: distance`, in cells."),
+    CHOICE_FIELD(flip_options, solids, 0, solid_names,
+                 "Colliders as open fractions of faces, or cell by cell, as stairs."),
+    FLAG_FIELD(flip_options, reseed, false,
+               "Whether particles are split and merged to keep their number in a cell in "
+               "reseed_range; mass and momentum are kept."),
+    PAIR_FIELD(
+        flip_options, reseed_range, "", NAN, 1, 1000,
+        "Fewest and most particles of a cell inside the liquid; default [4, 12], in 2D [2, 8]."),
+    INTEGER_FIELD(flip_options, reseed_target, 0, 0, 1000,
+                  "Number that a cell outside that range is brought to; 0: 8, in 2D 4."),
+    NUMBER_FIELD(
+        flip_options, volume_correction, "", 0.1, 0, 1,
+        "Share of a cell's excess or lack of particles that flows out or in while the liquid "
+        "crosses the cell: keeps the volume where they have come too close; 0: off."),
+};
+
+static bool complain(field_report *report, const char *at, const char *format, ...)
+    PRINTF_LIKE(3, 4);
+static bool complain(field_report *report, const char *at, const char *format, ...) {
+    va_list list;
+    va_start(list, format);
+    report->at = at;
+    vsnprintf(report->message, sizeof report->message, format, list);
+    va_end(list);
+    return false;
+}
+
+static bool prepare(void *options, int dim, field_report *report) {
+    flip_options *o = options;
+    if (isnan(o->reseed_range[0]))
+        o->reseed_range[0] = dim == 3 ? 4 : 2, o->reseed_range[1] = dim == 3 ? 12 : 8;
+    if (!o->reseed_target) o->reseed_target = dim == 3 ? 8 : 4;
+    if (!((double)o->reseed_target >= o->reseed_range[0] &&
+          (double)o->reseed_target <= o->reseed_range[1]))
+        return complain(report, "reseed_target", "is %d, which is not in reseed_range [%g, %g]",
+                        (int)o->reseed_target, o->reseed_range[0], o->reseed_range[1]);
+    return true;
+}
+
+static material_constants constants_of(const spate_scene *scene, int index) {
+    material_constants constants;
+    const material *given = &scene->materials[index];
+    material_models[material_kind_of(given->type)]->constants(given->parameters, scene->dim,
+                                                              &constants);
+    return constants;
+}
+
+/* One liquid: one density, viscosity and surface tension. */
+static bool check(const spate_scene *scene, field_report *report) {
+    enum { LEAST = 4 };
+    for (int a = 0; a < scene->dim; a++) {
+        if (scene->domain.cells[a] < LEAST)
+            return complain(report, NULL,
+                            "the domain is %d cells thick along %c; flip needs at least %d: make "
+                            "domain.dx smaller, or the domain larger",
+                            scene->domain.cells[a], "xyz"[a], LEAST);
+        if (scene->domain.walls[a][0] == WALL_PERIODIC && scene->domain.cells[a] % BRICK_EDGE)
+            return complain(
+                report, NULL,
+                "the domain is %d cells long along %c, where it is periodic; flip needs "
+                "a multiple of %d: change domain.size or domain.dx",
+                scene->domain.cells[a], "xyz"[a], BRICK_EDGE);
+    }
+    if (!scene->body_count && !scene->source_count)
+        return complain(report, NULL, "there is no liquid; add a body or a source");
+    int first = scene_group_material(scene, 0);
+    material_constants one = constants_of(scene, first);
+    for (int g = 1; g < scene_group_count(scene); g++) {
+        int other = scene_group_material(scene, g);
+        material_constants two = constants_of(scene, other);
+        if (two.density != one.density || two.liquid.viscosity != one.liquid.viscosity ||
+            two.liquid.tension != one.liquid.tension)
+            return complain(
+                report, NULL,
+                "materials '%s' and '%s' differ in density, viscosity or surface_tension; "
+                "flip has one liquid: make them the same, or use solver.type mpm",
+                scene->materials[first].name, scene->materials[other].name);
+    }
+    return true;
+}
+
+static const char *const flip_materials[] = {"liquid", NULL};
+
+const solver_declaration flip_declaration = {
+    .name = "flip",
+    .table = {.name = "flip",
+              .help = "Incompressible liquid on particles and a MAC grid (PIC, FLIP, APIC).",
+              .fields = flip_fields,
+              .count = COUNT_OF(flip_fields),
+              .size = sizeof(flip_options)},
+    .prepare = prepare,
+    .check = check,
+    .material_names = flip_materials,
+    .cfl = 1,
+    .cfl_most = 5,
+};
+
+/* ---- Creation -------------------------------------------------------------------------------- */
+
+static unsigned fields(const spate_scene *scene) {
+    (void)scene;
+    return 0;
+}
+
+extern const flip_passes flip_linear_generic, flip_quadratic_generic;
+#if ISA_CHOICE
+extern const flip_passes flip_linear_avx2, flip_quadratic_avx2;
+#endif
+#if ISA_HAS_AVX512
+extern const flip_passes flip_linear_avx512, flip_quadratic_avx512;
+#endif
+
+static const flip_passes *choose_passes(enum isa isa, int kernel) {
+    const flip_passes *generic[] = {&flip_linear_generic, &flip_quadratic_generic};
+    (void)isa;
+#if ISA_HAS_AVX512
+    const flip_passes *avx512[] = {&flip_linear_avx512, &flip_quadratic_avx512};
+    if (isa == ISA_AVX512) return avx512[kernel];
+#endif
+#if ISA_CHOICE
+    const flip_passes *avx2[] = {&flip_linear_avx2, &flip_quadratic_avx2};
+    if (isa == ISA_AVX2) return avx2[kernel];
+#endif
+    return generic[kernel];
+}
+
+static double fastest_particle(const spate_simulation *sim) {
+    double fastest = 0;
+    for (int64_t i = 0; i < sim->particles.count; i++) {
+        const real *v = sim->particles.motion + i * 16;
+        double w[3] = {(double)v[0], (double)v[1], (double)v[2]};
+        fastest = fmax(fastest, vec_length(w));
+    }
+    return fastest;
+}
+
+/* Bodies that spin come with the gradient of their velocity; what is kept is its moment B = C D. */
+static void gradients_to_moments(const flip *f) {
+    const particles *p = &f->sim->particles;
+    const int dim = f->sim->scene->dim;
+    for (int64_t i = 0; i < p->count; i++)
+        for (int a = 0; a < dim; a++)
+            for (int c = 0; c < dim; c++) {
+                double x = (double)PLANE(p, position, a)[i] - (a == c ? 0 : 0.5),
+                       share = x - floor(x);
+                double D = f->options->kernel == FLIP_QUADRATIC ? 0.25 : share * (1 - share);
+                p->motion[i * 16 + 4 + 4 * a + c] *= (real)D;
+            }
+}
+
+static spate_status create(spate_simulation *sim) {
+    spate_context *ctx = sim->ctx;
+    const spate_scene *scene = sim->scene;
+    flip *f = take(ctx, 1, sizeof *f);
+    if (!f) return SPATE_OUT_OF_MEMORY;
+    sim->solver = f;
+    f->sim = sim;
+    f->options = scene->solver_options;
+    f->passes = choose_passes(ctx->isa, f->options->kernel);
+    f->affine = f->options->transfer == FLIP_APIC || f->options->transfer == FLIP_AFLIP;
+    f->change = f->options->transfer != FLIP_PIC && f->options->transfer != FLIP_APIC &&
+                f->options->alpha > 0;
+    f->alpha = (real)f->options->alpha;
+    material_constants liquid = constants_of(scene, scene_group_material(scene, 0));
+    f->density = (double)liquid.density;
+    f->viscosity = (double)liquid.liquid.viscosity;
+    f->tension = (double)liquid.liquid.tension;
+    f->dx = (real)scene->domain.dx;
+    f->inverse_mass = (real)(1 / (f->density * pow(scene->domain.dx, scene->dim)));
+    int period[3] = {0};
+    for (int a = 0; a < scene->dim; a++)
+        if (scene->domain.walls[a][0] == WALL_PERIODIC) period[a] = scene->domain.cells[a];
+    mac_create(ctx, scene->dim, period, &f->grid);
+    f->seen = take(ctx, (size_t)pool_size(ctx->pool), sizeof *f->seen);
+    if (!f->seen) return SPATE_OUT_OF_MEMORY;
+    TRY(pressure_create(ctx, &f->pressure));
+    sim->max_speed = fastest_particle(sim);
+    if (sim->step == 0 && f->affine) gradients_to_moments(f);
+    return SPATE_OK;
+}
+
+static void destroy(spate_simulation *sim) {
+    flip *f = sim->solver;
+    mac_free(&f->grid);
+    pressure_free(f->pressure);
+    give(sim->ctx, f->seen), give(sim->ctx, f->coloured), give(sim->ctx, f);
+    sim->solver = NULL;
+}
+
+/* ---- The time step --------------------------------------------------------------------------- */
+
+/* The fastest particle, sped up by gravity in the step, crosses cfl cells: (v + g dt) dt = cfl dx. */
+static double step_limit(spate_simulation *sim, const char **limit) {
+    const flip *f = sim->solver;
+    const spate_scene *scene = sim->scene;
+    double way = scene->cfl * scene->domain.dx, pull = vec_length(scene->gravity);
+    double speed = fmax(sim->max_speed, fmax(sources_speed(sim), boundary_speed(&sim->boundary)));
+    double dt = 2 * way / (speed + sqrt(speed * speed + 4 * pull * way));
+    *limit = speed * speed > pull * way ? "speed" : "gravity";
+    if (!(dt < HUGE_VAL)) *limit = "none";
+    double tension = flip_tension_limit(f);
+    if (tension < dt) dt = tension, *limit = "surface tension";
+    return dt;
+}
+
+/* ---- A step ---------------------------------------------------------------------------------- */
+
+static spate_status sort(flip *f) {
+    spate_simulation *sim = f->sim;
+    int64_t lost;
+    TRY(blocks_sort(&sim->blocks, &sim->particles, &sim->scratch, sim->ctx->pool, &lost));
+    if (lost >= 0) return simulation_unstable(sim, lost, "a particle moved more than a block");
+    sim->drift = 0;
+    return SPATE_OK;
+}
+
+/* Occupied blocks by the parity of their coordinates: those of one colour share no face. */
+static spate_status colour_blocks(flip *f) {
+    const blocks *b = &f->sim->blocks;
+    const int dim = b->dim, colours = 1 << dim;
+    TRY(GROW(f->sim->ctx, f->coloured, f->coloured_capacity, b->occupied_count + 1));
+    int64_t count = 0;
+    for (int colour = 0; colour < colours; colour++) {
+        f->colour_starts[colour] = count;
+        for (int32_t o = 0; o < b->occupied_count; o++) {
+            const int32_t *c = b->coords[b->occupied[o]];
+            if (((c[0] & 1) | (c[1] & 1) << 1 | (c[2] & 1) << 2) == colour)
+                f->coloured[count++] = b->occupied[o];
+        }
+    }
+    f->colour_starts[colours] = count;
+    return SPATE_OK;
+}
+
+static spate_status scatter(flip *f) {
+    const int dim = f->sim->scene->dim;
+    TRY(colour_blocks(f));
+    if (f->options->transfer == FLIP_KERNEL) TRY(flip_scatter_sharp(f));
+    parallel_colours(f->sim->ctx->pool, f->colour_starts, 1 << dim, 4, f->passes->scatter[dim - 2],
+                     f);
+    return SPATE_OK;
+}
+
+/* Momentum to velocity, and gravity. */
+static void weigh(void *data, int64_t begin, int64_t end, int worker) {
+    const flip *f = data;
+    const mac *m = &f->grid;
+    const real most = (real)(2 * fmax(f->sim->max_speed, sources_speed(f->sim)));
+    (void)worker;
+    for (int a = 0; a < m->dim; a++) {
+        const real pull = (real)(f->sim->scene->gravity[a] * f->sim->dt);
+        for (int64_t c = begin * mac_cells(m->dim); c < end * mac_cells(m->dim); c++) {
+            const real mass = m->mass[a][c];
+            const bool given = m->known[0][c] >> (a + 4) & 1;
+            real u = mass > 0 ? m->velocity[a][c] / mass : 0;
+            /* What a lone particle's affine motion gives a face that it hardly reaches. */
+            if (f->affine) u = u > most ? most : u < -most ? -most : u;
+            m->before[a][c] = u;
+            m->velocity[a][c] = given ? m->wall[a][c] : mass > 0 ? u + pull : 0;
+            if (mass > 0 && !given) m->known[0][c] |= (uint8_t)(1 << a);
+        }
+    }
+}
+
+static spate_status forces(flip *f) {
+    parallel_for(f->sim->ctx->pool, f->grid.bricks.count, 16, weigh, f);
+    TRY(flip_find_surface(f));
+    TRY(flip_tension(f));
+    return flip_viscosity(f);
+}
+
+static spate_status project(flip *f) {
+    flip_memory *memory = &f->memory;
+    const flip_options *o = f->options;
+    const pressure_options options = {.method = (pressure_method)o->pressure,
+                                      .tolerance = o->tolerance,
+                                      .max_iterations = (int)o->max_iterations,
+                                      .second_order = o->surface_order == 2};
+    pressure_report report;
+    TRY(pressure_project(f->pressure, &f->grid, &options, &report));
+    memory->iterations = report.iterations;
+    memory->residual = report.residual;
+    memory->divergence = report.divergence / f->sim->scene->domain.dx;
+    if (report.converged) {
+        memory->failures = 0;
+        return SPATE_OK;
+    }
+    memory->missed++;
+    warn(f->sim->ctx, "pressure not converged",
+         "step %lld, t = %.6g s: the pressure's residual is %.3g after %d iterations, above "
+         "solver.tolerance %.3g; raise solver.max_iterations or the tolerance",
+         (long long)f->sim->step + 1, f->sim->time, report.residual, report.iterations,
+         o->tolerance);
+    if (++memory->failures < FAILURES_MOST) return SPATE_OK;
+    return fail(f->sim->ctx, SPATE_NOT_CONVERGED,
+                "step %lld, t = %.6g s: the pressure has missed its tolerance %d times in a row "
+                "(residual %.3g after %d iterations, solver.tolerance %.3g); raise "
+                "solver.max_iterations or the tolerance",
+                (long long)f->sim->step + 1, f->sim->time, FAILURES_MOST, report.residual,
+                report.iterations, o->tolerance);
+}
+
+/* Particles that went further than the sort follows are put where they are now. */
+static spate_status move_far(flip *f) {
+    spate_simulation *sim = f->sim;
+    particles *p = &sim->particles;
+    bool any = false;
+    for (int32_t o = 0; o < sim->blocks.occupied_count; o++) {
+        const int32_t block = sim->blocks.occupied[o];
+        const int64_t last = sim->blocks.first[block + 1];
+        for (int64_t i = sim->blocks.first[block]; i < last; i++) {
+            bool far = false;
+            for (int a = 0; a < sim->scene->dim; a++) {
+                double x = (double)PLANE(p, position, a)[i];
+                far |= x < -BLOCK_EDGE || x >= 2 * BLOCK_EDGE;
+            }
+            if (!far || p->group[i] == GROUP_REMOVED) continue;
+            TRY(blocks_carry(&sim->blocks, p, block, i));
+            any = true;
+        }
+    }
+    return any ? sort(f) : SPATE_OK;
+}
+
+static spate_status gather(flip *f) {
+    spate_simulation *sim = f->sim;
+    const domain *d = &sim->scene->domain;
+    const int workers = pool_size(sim->ctx->pool), dim = sim->scene->dim;
+    for (int w = 0; w < workers; w++) f->seen[w] = (flip_extremes){.bad = -1};
+    f->reach = d->dx * (BLOCK_EDGE * 0.5 * sqrt(dim) + 1 + fmax(sim->scene->cfl, 1)) +
+               fmax(sim->max_speed, boundary_speed(&sim->boundary)) * sim->dt;
+    parallel_for(sim->ctx->pool, sim->blocks.occupied_count, 4, f->passes->gather[dim - 2], f);
+    flip_extremes all = {.bad = -1};
+    for (int w = 0; w < workers; w++) {
+        const flip_extremes *seen = &f->seen[w];
+        all.speed2 = wide_max(seen->speed2, all.speed2);
+        all.move2 = wide_max(seen->move2, all.move2);
+        all.removed += seen->removed;
+        all.stuck += seen->stuck;
+        if (seen->bad >= 0 && (all.bad < 0 || seen->bad < all.bad)) all.bad = seen->bad;
+    }
+    if (all.bad >= 0)
+        return simulation_unstable(
+            sim, all.bad,
+            "a particle's velocity is not finite, or took it across more than "
+            "16 cells in a step");
+    sim->max_speed = sqrt((double)wide_largest(all.speed2));
+    sim->drift = sqrt((double)wide_largest(all.move2));
+    sim->removed += all.removed;
+    f->memory.stuck += all.stuck;
+    if (sim->drift > BLOCK_EDGE) TRY(move_far(f));
+    sources_hold(sim);
+    return SPATE_OK;
+}
+
+static spate_status step(spate_simulation *sim) {
+    static const struct {
+        const char *name;
+        spate_status (*run)(flip *);
+    } stages[] = {{"sort", sort},
+                  {"reseed", flip_reseed},
+                  {"grid", flip_grid},
+                  {"scatter", scatter},
+                  {"forces", forces},
+                  {"pressure", project},
+                  {"extrapolate", flip_extrapolate},
+                  {"gather", gather}};
+    flip *f = sim->solver;
+    f->dt = (real)sim->dt;
+    for (int i = 0; i < COUNT_OF(stages); i++) {
+        double start = phase_start();
+        TRY(stages[i].run(f));
+        phase_stop(sim, stages[i].name, start);
+    }
+    return SPATE_OK;
+}
+
+/* ---- What others ask ------------------------------------------------------------------------- */
+
+static int state(spate_simulation *sim, state_block *out, int capacity) {
+    flip *f = sim->solver;
+    if (capacity < 1) return 0;
+    out[0] = (state_block){"flip memory", &f->memory, sizeof f->memory};
+    return 1;
+}
+
+static spate_status restored(spate_simulation *sim) {
+    (void)sim;
+    return SPATE_OK;
+}
+
+/* The pressure of the last step, Pa, at a point in cells from the domain's corner: that of the cell
+ * there and its slopes, so that it is exact at walls and up to the surface where it is linear. */
+static double pressure_at(const flip *f, const double x[3]) {
+    const mac *m = &f->grid;
+    int32_t brick[3] = {0};
+    int at[3] = {0};
+    for (int a = 0; a < m->dim; a++) {
+        int cell = (int)floor(x[a]);
+        cell = cell < 0                                 ? 0
+               : cell >= f->sim->scene->domain.cells[a] ? f->sim->scene->domain.cells[a] - 1
+                                                        : cell;
+        brick[a] = cell >> 3, at[a] = cell & 7;
+    }
+    int32_t home = sites_find(&m->bricks, brick);
+    if (home < 0) return 0;
+    const int64_t here = mac_cell(m, home, at[0], at[1], at[2]);
+    if (!(m->phi[0][here] < 0)) return 0;
+    const double p = m->pressure[0][here];
+    double sum = p;
+    for (int a = 0; a < m->dim; a++) {
+        double slope = 0, sides = 0;
+        for (int way = -1; way <= 1; way += 2) {
+            int next[3] = {at[0], at[1], at[2]};
+            next[a] += way;
+            int64_t other = mac_cell(m, home, next[0], next[1], next[2]);
+            if (other < 0 || m->open[a][way < 0 ? here : other] <= 0) continue;
+            double q = m->phi[0][other] < 0
+                           ? m->pressure[0][other]
+                           : p * (double)m->phi[0][other] / (double)m->phi[0][here];
+            slope += (q - p) * way;
+            sides += 1;
+        }
+        if (sides > 0) sum += slope / sides * (x[a] - (brick[a] * BRICK_EDGE + at[a] + 0.5));
+    }
+    return sum * f->density * f->sim->scene->domain.dx / f->sim->dt;
+}
+
+static double pressure_in_world(const spate_simulation *sim, const double x[3]) {
+    const domain *d = &sim->scene->domain;
+    double cells[3] = {0};
+    for (int a = 0; a < sim->scene->dim; a++) cells[a] = (x[a] - d->origin[a]) / d->dx;
+    const flip *f = sim->solver;
+    return f->grid.bricks.count && sim->step ? pressure_at(f, cells) : 0;
+}
+
+static void stress(const spate_simulation *sim, int64_t i, double tau[6], double *energy,
+                   double *J) {
+    const flip *f = sim->solver;
+    const blocks *b = &sim->blocks;
+    if (energy) *energy = 0;
+    if (J) *J = 1;
+    if (!tau) return;
+    for (int c = 0; c < 6; c++) tau[c] = 0;
+    if (!f->grid.bricks.count || i >= b->sorted) return;
+    int32_t low = 0, high = b->count;
+    while (high - low > 1) {
+        int32_t middle = (low + high) / 2;
+        if (b->first[middle] <= i)
+            low = middle;
+        else
+            high = middle;
+    }
+    double g[3];
+    blocks_position(b, &sim->particles, low, i, g);
+    for (int c = 0; c < 3; c++) tau[c] = -pressure_at(f, g);
+}
+
+/* Moments are kept as they are: the angular momentum of an affine motion is m axial(B). */
+static void affine_moment(const spate_simulation *sim, int64_t i, double moment[3]) {
+    const flip *f = sim->solver;
+    (void)i;
+    for (int a = 0; a < 3; a++) moment[a] = f->affine ? 1 : 0;
+}
+
+static void numbers(spate_simulation *sim, solver_numbers *out) {
+    const flip *f = sim->solver;
+    if (sim->step == 0) return;
+    out->max_divergence = f->memory.divergence;
+    out->iterations = (double)f->memory.iterations;
+    out->residual = f->memory.residual;
+}
+
+static const char *const column_names[] = {
+    "liquid_volume", "volume_drift", "not_converged", "sorts", "removed",
+    "drained",       "split",        "merged",        "stuck", NULL};
+
+static double rest_volume(const flip *f) {
+    double mass = 0;
+    for (int64_t i = 0; i < f->sim->particles.count; i++)
+        if (f->sim->particles.group[i] != GROUP_REMOVED) mass += (double)f->sim->particles.mass[i];
+    return mass / f->density;
+}
+
+static void columns(spate_simulation *sim, double *values) {
+    const flip *f = sim->solver;
+    double rest = rest_volume(f);
+    values[0] = sim->step ? f->memory.volume : NAN;
+    values[1] = sim->step && rest > 0 ? f->memory.volume / rest - 1 : NAN;
+    values[2] = (double)f->memory.missed;
+    values[3] = (double)sim->blocks.sorts;
+    values[4] = (double)sim->removed;
+    values[5] = (double)sim->drained;
+    values[6] = (double)f->memory.split;
+    values[7] = (double)f->memory.merged;
+    values[8] = (double)f->memory.stuck;
+}
+
+static size_t grid_bytes(const spate_simulation *sim) {
+    const flip *f = sim->solver;
+    return mac_bytes(&f->grid) + pressure_bytes(f->pressure);
+}
+
+const solver_type solver_flip = {
+    .declaration = &flip_declaration,
+    .shift = 0,
+    .fields = fields,
+    .create = create,
+    .free = destroy,
+    .step_limit = step_limit,
+    .step = step,
+    .state = state,
+    .restored = restored,
+    .stress = stress,
+    .pressure = pressure_in_world,
+    .affine_moment = affine_moment,
+    .numbers = numbers,
+    .column_names = column_names,
+    .columns = columns,
+    .grid_bytes = grid_bytes,
+};

@@ -1,0 +1,171 @@
+/*
+ * FLIP: incompressible liquid on particles and a MAC grid (Brackbill and Ruppel 1986, Zhu and Bridson
+ * 2005), with the transfers PIC, FLIP, APIC (Jiang et al. 2015) and APIC with FLIP's change.
+ *
+ * A step:
+ *   sort         particles into blocks
+ *   grid         bricks around them; how much of each face is open, and how fast its walls move
+ *   scatter      particles to faces: m_f = sum w m, (m u)_f = sum w m [v + C (x_f - x_p)]; and the
+ *                particles' volume to cells, which gives the surface
+ *   forces       u = (m u)_f / m_f, kept as `before`; u += dt g; viscosity; surface tension
+ *   pressure     u is made free of divergence (solver/pressure)
+ *   extrapolate  u beyond the liquid, and along colliders
+ *   gather       vpic = sum w u, change = sum w (u - before);
+ *
+ *                     C in scatter   v_p
+ *         pic         no             vpic
+ *         flip        no             alpha (v_p + change) + (1 - alpha) vpic
+ *         apic        yes            vpic
+ *         aflip       yes            alpha (v_p + change) + (1 - alpha) vpic
+ *         kernel      no             as flip; sums over particles as in Ando et al. 2012 (sharp.c)
+ *
+ *                and then particles move through u (Runge-Kutta), round colliders
+ *   reseed       by choice: cells with few particles get more, with many fewer
+ *
+ * The affine part is kept as its moment B = sum w u (x_f - x_p) (in m/s cell), not as the gradient
+ * C = B / D: what is scattered next is w D^-1 B (x_f - x_p), so that angular momentum is kept by the
+ * linear kernel too, whose D changes as a particle moves.
+ *
+ * Nothing is written by two threads at once: blocks are scattered colour by colour (2^dim colours),
+ * where those of one colour do not reach the same faces. So results do not depend on the number of
+ * threads. Closed sides of the domain are mirrors, as in the material point method: what falls on a
+ * face behind a side is folded onto the one before it, and gathered back the same way.
+ *
+ * Files: flip.c (options, time step, stages), grid.c (bricks, sides, colliders), surface.c (the level
+ * set), extrapolate.c, viscosity.c, tension.c, collide.c, reseed.c, sharp.c; transfer.h, scatter.h,
+ * gather.h with NAME_kernels.c (one for each kernel function, compiled once for each instruction set).
+ */
+#ifndef SPATE_SOLVER_FLIP_H
+#define SPATE_SOLVER_FLIP_H
+
+#include "solver/pressure/pressure.h"
+#include "solver/solver.h"
+#include "state/mac.h"
+
+/* Most cells that a particle may cross in a step: more is a blow-up. */
+enum { FLIP_MOST = 16 };
+
+typedef enum flip_transfer {
+    FLIP_FLIP,
+    FLIP_PIC,
+    FLIP_APIC,
+    FLIP_AFLIP,
+    FLIP_KERNEL,
+} flip_transfer;
+
+typedef enum flip_kernel { FLIP_LINEAR, FLIP_QUADRATIC, FLIP_KERNELS } flip_kernel;
+
+/* What tells liquid from air: the particles' volume, their distance, or Ando et al. 2012, eq. 5. */
+typedef enum flip_surface { SURFACE_VOLUME, SURFACE_DISTANCE, SURFACE_DENSITY } flip_surface;
+
+typedef struct flip_options {
+    int transfer; /* flip_transfer */
+    int kernel;   /* flip_kernel */
+    double alpha;
+    int advection; /* order of the Runge-Kutta scheme less one */
+    int pressure;  /* pressure_method */
+    double tolerance;
+    int64_t max_iterations;
+    int surface; /* flip_surface */
+    int64_t surface_order;
+    double surface_radius; /* cells, for SURFACE_DISTANCE */
+    int solids;            /* 0: fractions of faces, 1: whole cells */
+    bool reseed;
+    double reseed_range[2]; /* fewest and most particles of a cell */
+    int64_t reseed_target;
+    double volume_correction;
+} flip_options;
+
+/* What a worker has seen in a gather. */
+typedef struct flip_extremes {
+    wide speed2, move2; /* largest square of v, and of a displacement in cells */
+    int64_t bad;        /* lowest particle whose state is not finite, or -1 */
+    int64_t removed;    /* left through open sides */
+    int64_t stuck;      /* still in a collider after all */
+    char apart[64];     /* keeps workers off each other's cache lines */
+} flip_extremes;
+
+typedef struct flip_passes {
+    chunk_task scatter[2], gather[2]; /* [dim - 2]; over `coloured`, over occupied blocks */
+} flip_passes;
+
+/* What a checkpoint holds besides the particles. */
+typedef struct flip_memory {
+    double volume;     /* of the liquid by its level set at the end of the last step, m^d */
+    double divergence; /* after the last projection, 1/s */
+    double residual;   /* of the last solve */
+    double reference;  /* SURFACE_DENSITY: the largest density at the start, 0 before it is known */
+    int64_t iterations;           /* of the last solve */
+    int64_t failures;             /* solves in a row that missed the tolerance */
+    int64_t missed;               /* and in all */
+    int64_t split, merged, stuck; /* particles in all */
+} flip_memory;
+
+typedef struct flip {
+    spate_simulation *sim;
+    const flip_options *options;
+    const flip_passes *passes;
+    mac grid;
+    pressure *pressure;
+    flip_extremes *seen; /* by worker */
+    int32_t *coloured;   /* occupied blocks, colour by colour */
+    int64_t coloured_capacity;
+    int64_t colour_starts[9];
+    flip_memory memory;
+    /* constants of the scene */
+    bool affine, change; /* C is scattered; v_p keeps its own part */
+    double density, viscosity, tension;
+    real alpha, dx;
+    real inverse_mass; /* 1 / (density dx^dim): a particle's mass as a share of a full cell's */
+    /* constants of the step */
+    real dt;
+    double reach; /* how far from a block's middle its particles may come in the step */
+} flip;
+
+/* Stages; each is told in its file. */
+spate_status flip_grid(flip *f);
+spate_status flip_find_surface(flip *f);
+spate_status flip_viscosity(flip *f);
+spate_status flip_tension(flip *f);
+spate_status flip_extrapolate(flip *f);
+spate_status flip_reseed(flip *f);
+/* `transfer: kernel`: momentum and mass of the faces in place of the scatter. */
+spate_status flip_scatter_sharp(flip *f);
+/* `surface: density`: the level set of eq. 5. */
+spate_status flip_density_surface(flip *f);
+
+static inline bool flip_is_mirror(wall w) { return w != WALL_OPEN && w != WALL_PERIODIC; }
+
+/* Where face g of an axis is kept, mirrored at closed sides of the domain, and the sign that a velocity
+ * there turns by: at whole cells for the axis' own component, in the middles of cells for others. */
+static inline int flip_mirror(const domain *d, int axis, int g, bool middle, real *sign) {
+    const int cells = d->cells[axis];
+    const wall *sides = d->walls[axis];
+    *sign = 1;
+    if (g < 0 && flip_is_mirror(sides[0])) {
+        *sign = middle && sides[0] != WALL_STICKY ? 1 : -1;
+        return middle ? -1 - g : -g;
+    }
+    if (g > cells - middle && flip_is_mirror(sides[1])) {
+        *sign = middle && sides[1] != WALL_STICKY ? 1 : -1;
+        return 2 * cells - g - middle;
+    }
+    return g;
+}
+
+/* Velocity at a point, in cells from the domain's corner, by linear interpolation; what lies outside
+ * the bricks counts as nothing. False where no brick is near. */
+bool flip_sample(const flip *f, const double x[3], double v[3]);
+
+/* A particle that moves from x to y (world), its velocity v: where it ends, outside of colliders.
+ * Returns whether it touched one; *stuck when it could not be got out. */
+bool flip_collide(const boundary_part *solid, double dx, const double x[3], double y[3],
+                  double v[3], bool *stuck);
+
+/* The shortest step that surface tension asks for, HUGE_VAL without it. */
+double flip_tension_limit(const flip *f);
+
+extern const solver_declaration flip_declaration;
+extern const solver_type solver_flip;
+
+#endif

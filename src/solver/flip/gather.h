@@ -1,0 +1,331 @@
+/* Faces to particles: velocity, its change and its affine moment; then the particles move. */
+#ifndef SPATE_SOLVER_FLIP_GATHER_H
+#define SPATE_SOLVER_FLIP_GATHER_H
+
+#include "solver/flip/transfer.h"
+#include "solver/lanes.h"
+
+/* ---- The tile -------------------------------------------------------------------------------- */
+
+INLINE void load_component(const flip *f, const tile_map *map, real *tile, int c, int dim) {
+    const axis_map *x = &map->axis[0][c != 0], *y = &map->axis[1][c != 1];
+    const axis_map *z = &map->axis[dim - 1][c != dim - 1];
+    const real *velocity = f->grid.velocity[c], *before = f->grid.before[c];
+    for (int i = 0; i < TILE_EDGE; i++)
+        for (int j = 0; j < (dim == 3 ? TILE_EDGE : 1); j++) {
+            int64_t rows[3];
+            map_row(map, x, y, i, j, rows, dim);
+            const real sign = x->sign[i] * (dim == 3 ? y->sign[j] : 1);
+            real *to = tile + tile_index(i, j, 0, dim) * PAIR;
+            for (int k = 0; k < TILE_EDGE; k++, to += PAIR) {
+                int64_t at = rows[z->code[k]] + z->cell[k];
+                to[0] = to[1] = 0;
+                if (rows[z->code[k]] < 0) continue; /* no brick there, and no particle near */
+                to[0] = sign * z->sign[k] * velocity[at];
+                to[1] = sign * z->sign[k] * (velocity[at] - before[at]);
+            }
+        }
+}
+
+/* ---- Sums over faces ------------------------------------------------------------------------- */
+
+/* What eight particles gather: sum w u; sum w (u - before); sum w u (x_f - x_p) by axis; for each
+ * component. */
+typedef struct gathered {
+    real u[3][WIDE], change[3][WIDE], moment[3][3][WIDE];
+} gathered;
+
+/* Component c of one particle. */
+INLINE void gather_component(const real *tile, const stencil *s, int lane, int c, gathered *out,
+                             bool affine, int dim) {
+    const axis_weights *x = &s->axis[0][c != 0], *z = &s->axis[dim - 1][c != dim - 1];
+    const axis_weights *y = &s->axis[1][c != 1];
+    const int at =
+        tile_index((int)x->base[lane], dim == 3 ? (int)y->base[lane] : 0, (int)z->base[lane], dim);
+    row sum = row_splat(0), in_x = sum, in_y = sum;
+    for (int i = 0; i < SUPPORT; i++)
+        for (int j = 0; j < (dim == 3 ? SUPPORT : 1); j++) {
+            const row values = row_load(tile + (at + tile_index(i, j, 0, dim)) * PAIR);
+            const real wx = x->w[i][lane], wy = dim == 3 ? y->w[j][lane] : 1;
+            sum = row_fma(row_splat(wx * wy), values, sum);
+            if (!affine) continue;
+            in_x = row_fma(row_splat(x->arm[i][lane] * wy), values, in_x);
+            if (dim == 3) in_y = row_fma(row_splat(wx * y->arm[j][lane]), values, in_y);
+        }
+    const row along = row_pairs(z->w, lane);
+    real unused;
+    row_sums(along * sum, &out->u[c][lane], &out->change[c][lane]);
+    if (!affine) return;
+    row_sums(along * in_x, &out->moment[c][0][lane], &unused);
+    if (dim == 3) row_sums(along * in_y, &out->moment[c][1][lane], &unused);
+    row_sums(row_pairs(z->arm, lane) * sum, &out->moment[c][dim - 1][lane], &unused);
+}
+
+/* The place of eight points in the tile along one axis: the face before each, and how far behind. */
+typedef struct sample_axis {
+    real_bits base[2][WIDE];
+    real share[2][WIDE];
+} sample_axis;
+
+/* Velocity by linear interpolation in the tile at x, in cells from the block; the lanes that lie in the
+ * tile. */
+INLINE wide_int sample_tile(const real *tile, const wide x[3], wide v[3], int lanes, int dim) {
+    const wide half = wide_splat((real)0.5), low = wide_splat((real)-1.5), high = wide_splat(5);
+    wide_int inside = ~wide_splat_int(0);
+    sample_axis axis[3];
+    for (int a = 0; a < dim; a++) {
+        inside &= (x[a] >= low) & (x[a] < high);
+        wide at = wide_min(wide_max(x[a], low), wide_splat((real)4.999)), shifted = at - half;
+        wide whole = wide_floor(at), middle = wide_floor(shifted);
+        wide_store_int(axis[a].base[ON_FACES], wide_to_int(whole) + wide_splat_int(TILE_BEFORE));
+        wide_store_int(axis[a].base[IN_MIDDLES], wide_to_int(middle) + wide_splat_int(TILE_BEFORE));
+        wide_store(axis[a].share[ON_FACES], at - whole);
+        wide_store(axis[a].share[IN_MIDDLES], shifted - middle);
+    }
+    real out[3][WIDE] = {{0}};
+    for (int lane = 0; lane < lanes; lane++)
+        for (int c = 0; c < dim; c++) {
+            const real fx = axis[0].share[c != 0][lane], fy = axis[1].share[c != 1][lane];
+            const real fz = axis[dim - 1].share[c != dim - 1][lane];
+            const int at = tile_index((int)axis[0].base[c != 0][lane],
+                                      dim == 3 ? (int)axis[1].base[c != 1][lane] : 0,
+                                      (int)axis[dim - 1].base[c != dim - 1][lane], dim);
+            const real *from = tile + c * component_reals(dim) + at * PAIR;
+            quad side[2];
+            for (int i = 0; i < 2; i++) {
+                quad first = quad_load(from + tile_index(i, 0, 0, dim) * PAIR), last = first;
+                if (dim == 3) last = quad_load(from + tile_index(i, 1, 0, dim) * PAIR);
+                side[i] = dim == 3 ? quad_fma(quad_splat(fy), last - first, first) : first;
+            }
+            quad sum = quad_fma(quad_splat(fx), side[1] - side[0], side[0]);
+            out[c][lane] = real_fma(fz, sum[2] - sum[0], sum[0]);
+        }
+    for (int a = 0; a < dim; a++) v[a] = wide_load(out[a]);
+    return inside;
+}
+
+/* ---- Velocity -------------------------------------------------------------------------------- */
+
+/* New velocities of the first `lanes` of eight particles; v is what they were, then what they are, u
+ * the grid's velocity there. */
+INLINE void gather_lanes(const flip *f, particles *p, int64_t i, int lanes, const real *tile,
+                         const wide x[3], wide v[3], wide u[3], bool change, bool affine, int dim) {
+    stencil s;
+    gathered sums;
+    const wide alpha = wide_splat(f->alpha);
+    stencil_fill(&s, x, dim);
+    for (int lane = 0; lane < WIDE; lane++)
+        for (int c = 0; c < dim; c++)
+            gather_component(tile + c * component_reals(dim), &s, lane, c, &sums, affine, dim);
+    for (int c = 0; c < dim; c++) {
+        u[c] = wide_load(sums.u[c]);
+        v[c] = change ? wide_fma(alpha, v[c] + wide_load(sums.change[c]) - u[c], u[c]) : u[c];
+    }
+    for (int lane = 0; lane < lanes; lane++) {
+        real *record = p->motion + (i + lane) * 16;
+        for (int c = 0; c < dim; c++) record[c] = v[c][lane];
+        for (int a = 0; a < dim && affine; a++)
+            for (int c = 0; c < dim; c++) record[4 + 4 * a + c] = sums.moment[c][a][lane];
+    }
+}
+
+/* ---- Motion ---------------------------------------------------------------------------------- */
+
+/* Where particles of a block may go: inside closed sides. And what else they may meet. */
+typedef struct vicinity {
+    const int32_t *coords;
+    wide low[3], high[3];
+    bool open; /* some may leave through an open side */
+    boundary_part solid;
+} vicinity;
+
+INLINE vicinity vicinity_of(const flip *f, int32_t block, int dim) {
+    const spate_simulation *sim = f->sim;
+    const domain *d = &sim->scene->domain;
+    vicinity v = {.coords = sim->blocks.coords[block]};
+    for (int a = 0; a < dim; a++) {
+        double corner = (double)v.coords[a] * BLOCK_EDGE, limits[2] = {-1e6, 1e6};
+        if (flip_is_mirror(d->walls[a][0])) limits[0] = 1e-4 - corner;
+        if (flip_is_mirror(d->walls[a][1])) limits[1] = d->cells[a] - 1e-4 - corner;
+        v.open |= d->walls[a][0] == WALL_OPEN || d->walls[a][1] == WALL_OPEN;
+        v.low[a] = wide_splat((real)fmax(limits[0], -1e6));
+        v.high[a] = wide_splat((real)fmin(limits[1], 1e6));
+    }
+    double middle[3];
+    simulation_middle(sim, v.coords, middle);
+    v.solid = simulation_at_seam(sim, block) ? boundary_all(&sim->boundary)
+                                             : boundary_around(&sim->boundary, middle, f->reach);
+    return v;
+}
+
+/* Velocity at a stage of the Runge-Kutta scheme. Lanes that have left the tile ask the whole grid; where
+ * that ends too they go on as they were. */
+INLINE void sample_lanes(const flip *f, const vicinity *near, const real *tile, const wide x[3],
+                         const wide before[3], wide v[3], int lanes, int dim) {
+    wide_int inside = sample_tile(tile, x, v, lanes, dim);
+    if (wide_all(inside)) return;
+    for (int lane = 0; lane < lanes; lane++) {
+        if (inside[lane]) continue;
+        double at[3] = {0}, sample[3];
+        for (int a = 0; a < dim; a++)
+            at[a] = (double)x[a][lane] + (double)near->coords[a] * BLOCK_EDGE;
+        bool known = flip_sample(f, at, sample);
+        for (int a = 0; a < dim; a++) v[a][lane] = known ? (real)sample[a] : before[a][lane];
+    }
+}
+
+/* Runge-Kutta of order 1 to 3 (Ralston) through the grid's velocity; x are positions, k1 the velocity
+ * there. */
+INLINE void advect_lanes(const flip *f, const vicinity *near, const real *tile, wide x[3],
+                         const wide k1[3], int lanes, int dim) {
+    const wide step = wide_splat(f->dt / f->dx);
+    const int order = f->options->advection + 1;
+    wide k2[3], k3[3], y[3];
+    for (int a = 0; a < dim && order > 1; a++)
+        y[a] = wide_fma(wide_splat((real)0.5) * step, k1[a], x[a]);
+    if (order > 1) sample_lanes(f, near, tile, y, k1, k2, lanes, dim);
+    for (int a = 0; a < dim && order > 2; a++)
+        y[a] = wide_fma(wide_splat((real)0.75) * step, k2[a], x[a]);
+    if (order > 2) sample_lanes(f, near, tile, y, k2, k3, lanes, dim);
+    for (int a = 0; a < dim; a++) {
+        wide k = order == 1 ? k1[a]
+                 : order == 2
+                     ? k2[a]
+                     : (wide_splat(2) * k1[a] + wide_splat(3) * k2[a] + wide_splat(4) * k3[a]) *
+                           wide_splat((real)(1.0 / 9));
+        x[a] = wide_fma(step, k, x[a]);
+    }
+}
+
+/* Particles that end in a collider are put beside it. */
+static void collide_lanes(const flip *f, const vicinity *near, particles *p, int64_t i, int lanes,
+                          const wide from[3], wide to[3], int64_t *stuck) {
+    const int dim = f->sim->scene->dim;
+    const double dx = f->sim->scene->domain.dx;
+    for (int lane = 0; lane < lanes; lane++) {
+        double a[3] = {0}, b[3] = {0}, x[3], y[3], end[3], v[3] = {0};
+        real *record = p->motion + (i + lane) * 16;
+        for (int e = 0; e < dim; e++) {
+            a[e] = (double)from[e][lane], b[e] = (double)to[e][lane], v[e] = (double)record[e];
+            if (!isfinite(b[e])) return; /* reported soon */
+        }
+        simulation_world(f->sim, near->coords, a, x);
+        simulation_world(f->sim, near->coords, b, y);
+        vec_copy(end, y);
+        for (int e = 0; e < dim; e++) x[e] = y[e] + (a[e] - b[e]) * dx; /* across a seam too */
+        bool is_stuck;
+        if (!flip_collide(&near->solid, dx, x, end, v, &is_stuck)) continue;
+        *stuck += is_stuck;
+        for (int e = 0; e < dim; e++) {
+            to[e][lane] = (real)(b[e] + (end[e] - y[e]) / dx);
+            record[e] = (real)v[e];
+        }
+    }
+}
+
+/* Positions of eight particles, and what is seen of them; the lanes that are not good. */
+INLINE wide_int move_lanes(const flip *f, const vicinity *near, particles *p, int64_t i, int lanes,
+                           const real *tile, const wide x[3], const wide v[3], const wide u[3],
+                           flip_extremes *seen, int dim) {
+    wide y[3], speed2 = wide_splat(0), move2 = speed2;
+    wide_int used = ~wide_splat_int(0);
+    for (int a = 0; a < dim; a++) y[a] = x[a], speed2 = wide_fma(v[a], v[a], speed2);
+    advect_lanes(f, near, tile, y, u, lanes, dim);
+    for (int a = 0; a < dim; a++) y[a] = wide_min(wide_max(y[a], near->low[a]), near->high[a]);
+    if (near->solid.count) {
+        collide_lanes(f, near, p, i, lanes, x, y, &seen->stuck);
+        for (int a = 0; a < dim; a++) y[a] = wide_min(wide_max(y[a], near->low[a]), near->high[a]);
+    }
+    /* A particle that has come to a side does not run into it any more. */
+    for (int a = 0; a < dim; a++)
+        for (int lane = 0; lane < lanes; lane++) {
+            real *w = p->motion + (i + lane) * 16 + a;
+            if ((y[a][lane] <= near->low[a][lane] && *w < 0) ||
+                (y[a][lane] >= near->high[a][lane] && *w > 0))
+                *w = 0;
+        }
+    for (int a = 0; a < dim; a++) {
+        wide moved = y[a] - x[a];
+        move2 = wide_fma(moved, moved, move2);
+        if (lanes == WIDE)
+            wide_store(PLANE(p, position, a) + i, y[a]);
+        else
+            for (int lane = 0; lane < lanes; lane++) PLANE(p, position, a)[i + lane] = y[a][lane];
+    }
+    for (int lane = lanes; lane < WIDE; lane++) used[lane] = 0;
+    wide_int good = (speed2 < wide_splat((real)1e30)) & (move2 < wide_splat(FLIP_MOST * FLIP_MOST));
+    seen->speed2 = wide_max(wide_select(good & used, speed2, wide_splat(0)), seen->speed2);
+    seen->move2 = wide_max(wide_select(good & used, move2, wide_splat(0)), seen->move2);
+    return ~good & used;
+}
+
+/* ---- A block --------------------------------------------------------------------------------- */
+
+static void note_bad(flip_extremes *seen, int64_t i, wide_int bad) {
+    for (int lane = 0; lane < WIDE; lane++)
+        if (bad[lane] && (seen->bad < 0 || i + lane < seen->bad)) seen->bad = i + lane;
+}
+
+INLINE void gather_block(const flip *f, int32_t block, const real *tile, const vicinity *near,
+                         flip_extremes *seen, bool change, bool affine, int dim) {
+    particles *p = &f->sim->particles;
+    const int64_t last = f->sim->blocks.first[block + 1];
+    for (int64_t i = f->sim->blocks.first[block]; i < last; i += WIDE) {
+        const int lanes = last - i < WIDE ? (int)(last - i) : WIDE;
+        wide x[3], v[3], u[3];
+        for (int a = 0; a < dim; a++) {
+            /* lanes behind the last particle are not used, but must stay in the tile */
+            wide at = wide_load(PLANE(p, position, a) + i);
+            x[a] = wide_min(wide_max(at, wide_splat(0)), wide_splat(BLOCK_EDGE));
+        }
+        load_quads(p->motion + i * 16, 16, v);
+        gather_lanes(f, p, i, lanes, tile, x, v, u, change, affine, dim);
+        if (SUPPORT != 2) sample_tile(tile, x, u, lanes, dim);
+        wide_int bad = move_lanes(f, near, p, i, lanes, tile, x, v, u, seen, dim);
+        if (wide_any(bad)) note_bad(seen, i, bad);
+    }
+}
+
+/* Marks particles that are outside the domain; the next sort drops them. */
+static int64_t remove_outside(const flip *f, int32_t block, int dim) {
+    spate_simulation *sim = f->sim;
+    const domain *d = &sim->scene->domain;
+    int64_t removed = 0;
+    for (int64_t i = sim->blocks.first[block]; i < sim->blocks.first[block + 1]; i++) {
+        double g[3];
+        blocks_position(&sim->blocks, &sim->particles, block, i, g);
+        for (int a = 0; a < dim; a++)
+            if ((g[a] < 0 && d->walls[a][0] == WALL_OPEN) ||
+                (g[a] > d->cells[a] && d->walls[a][1] == WALL_OPEN)) {
+                sim->particles.group[i] = GROUP_REMOVED;
+                removed++;
+                break;
+            }
+    }
+    return removed;
+}
+
+INLINE void gather_chunk(void *data, int64_t begin, int64_t end, int worker, int dim) {
+    const flip *f = data;
+    flip_extremes *seen = &f->seen[worker];
+    real tile[3 * TILE_EDGE * TILE_EDGE * TILE_EDGE * PAIR + WIDE] __attribute__((aligned(64)));
+    for (int64_t o = begin; o < end; o++) {
+        int32_t block = f->sim->blocks.occupied[o];
+        vicinity near = vicinity_of(f, block, dim);
+        tile_map map;
+        map_tile(&map, f, near.coords, dim);
+        for (int c = 0; c < dim; c++)
+            load_component(f, &map, tile + c * component_reals(dim), c, dim);
+        if (f->affine && f->change)
+            gather_block(f, block, tile, &near, seen, true, true, dim);
+        else if (f->affine)
+            gather_block(f, block, tile, &near, seen, false, true, dim);
+        else if (f->change)
+            gather_block(f, block, tile, &near, seen, true, false, dim);
+        else
+            gather_block(f, block, tile, &near, seen, false, false, dim);
+        if (near.open) seen->removed += remove_outside(f, block, dim);
+    }
+}
+
+#endif

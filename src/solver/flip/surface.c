@@ -1,0 +1,181 @@
+/*
+ * The liquid's surface as a level set at the middles of cells, in cells, negative inside.
+ *
+ * SURFACE_VOLUME: the scatter leaves in phi the share of a cell's surroundings that the particles fill,
+ * weighted by the linear kernel, a tent of two cells. Near a flat surface at distance s that share is
+ *     (1 - s)^2 / 2   for 0 <= s <= 1,        1 - (1 + s)^2 / 2   for -1 <= s <= 0,
+ * which is solved for s. It is a distance within a cell of the surface, is smooth where particles lie
+ * unevenly, and drops and sheets too thin to fill half a cell count as air. Beside a collider only the
+ * part of the tent outside of it can be filled, which the same formula gives for the collider's distance.
+ *
+ * SURFACE_DISTANCE: distance to the nearest particle less a radius.
+ * SURFACE_DENSITY: Ando et al. 2012, eq. 5 (sharp.c); not a distance, but zero at the surface.
+ */
+#include "solver/flip/flip.h"
+
+#include "core/vec.h"
+
+/* Share of the tent that lies on the inner side of a plane at distance s. */
+static double share_of(double s) {
+    if (s >= 1) return 0;
+    if (s <= -1) return 1;
+    return s >= 0 ? 0.5 * (1 - s) * (1 - s) : 1 - 0.5 * (1 + s) * (1 + s);
+}
+
+static double distance_of(double share) {
+    if (share <= 0) return 1;
+    if (share >= 1) return -1;
+    return share <= 0.5 ? 1 - sqrt(2 * share) : sqrt(2 * (1 - share)) - 1;
+}
+
+/* volume_correction: from cells that are overfull liquid flows out, into those that are not full it
+ * flows in, a share of it in the time that the liquid takes to cross a cell. */
+static double swell_of(const flip *f, double share) {
+    const double most = 0.5, dx = f->sim->scene->domain.dx;
+    double speed = f->sim->max_speed + sqrt(vec_length(f->sim->scene->gravity) * dx);
+    return f->options->volume_correction * fmin(fmax(share - 1, -most), most) *
+           fmin(speed, dx / f->sim->dt);
+}
+
+static void volumes_to_distances(void *data, int64_t begin, int64_t end, int worker) {
+    const flip *f = data;
+    const mac *m = &f->grid;
+    (void)worker;
+    for (int64_t c = begin * mac_cells(m->dim); c < end * mac_cells(m->dim); c++) {
+        double filled = (double)m->phi[0][c], solid = (double)m->solid[0][c];
+        /* deep in a collider there is nothing to fill; what little there is must not look like much */
+        if (solid < 1) filled /= fmax(share_of(-solid), 0.125);
+        if (f->options->volume_correction > 0 && filled > 0.5)
+            m->swell[0][c] = (real)swell_of(f, filled);
+        m->phi[0][c] = (real)distance_of(filled);
+    }
+}
+
+/* Near the surface a cell is not full for a good reason. */
+static void correct_inside_only(void *data, int64_t begin, int64_t end, int worker) {
+    const mac *m = &((const flip *)data)->grid;
+    const int cells = mac_cells(m->dim);
+    const real inside = (real)distance_of(0.75);
+    (void)worker;
+    for (int64_t brick = begin; brick < end; brick++)
+        for (int c = 0; c < cells; c++) {
+            real *swell = &m->swell[0][brick * cells + c];
+            if (!(*swell < 0)) continue;
+            int at[3];
+            mac_place(c, m->dim, at);
+            for (int n = 0; n < 2 * m->dim && *swell < 0; n++) {
+                int64_t other = mac_beside(m, brick, c, at, n >> 1, n & 1 ? 1 : -1);
+                bool closed = m->open[n >> 1][n & 1 && other >= 0 ? other : brick * cells + c] <= 0;
+                if (!closed && (other < 0 || m->phi[0][other] > inside)) *swell = 0;
+            }
+        }
+}
+
+/* ---- Distance to particles ------------------------------------------------------------------- */
+
+static void forget_distances(void *data, int64_t begin, int64_t end, int worker) {
+    const mac *m = &((const flip *)data)->grid;
+    (void)worker;
+    for (int64_t c = begin * mac_cells(m->dim); c < end * mac_cells(m->dim); c++) m->phi[0][c] = 2;
+}
+
+/* The cells within one of each particle of a block. Those of other blocks of the same colour are out
+ * of reach. */
+static void distance_to_particles(void *data, int64_t begin, int64_t end, int worker) {
+    const flip *f = data;
+    const mac *m = &f->grid;
+    const blocks *b = &f->sim->blocks;
+    const particles *p = &f->sim->particles;
+    const int dim = m->dim, depth = dim == 3 ? 1 : 0;
+    (void)worker;
+    for (int64_t o = begin; o < end; o++) {
+        const int32_t *c = b->coords[f->coloured[o]], brick[3] = {c[0] >> 1, c[1] >> 1, c[2] >> 1};
+        const int32_t home = sites_find(&m->bricks, brick);
+        const int64_t last = b->first[f->coloured[o] + 1];
+        for (int64_t i = b->first[f->coloured[o]]; i < last; i++) {
+            double x[3] = {0};
+            for (int a = 0; a < dim; a++)
+                x[a] = (double)PLANE(p, position, a)[i] + (c[a] & 1) * BLOCK_EDGE;
+            const int at[3] = {(int)x[0], (int)x[1], (int)x[2]};
+            for (int n = 0; n < (dim == 3 ? 27 : 9); n++) {
+                int cell[3] = {at[0] + n % 3 - 1, at[1] + n / 3 % 3 - 1,
+                               at[2] + (n / 9 - 1) * depth};
+                double to[3] = {0};
+                for (int a = 0; a < dim; a++) to[a] = cell[a] + 0.5 - x[a];
+                real distance = (real)(vec_length(to) - f->options->surface_radius);
+                int64_t index = mac_cell(m, home, cell[0], cell[1], dim == 3 ? cell[2] : 0);
+                if (index >= 0 && distance < m->phi[0][index]) m->phi[0][index] = distance;
+            }
+        }
+    }
+}
+
+/* ---- In colliders ---------------------------------------------------------------------------- */
+
+/* A cell whose middle is in a collider takes the mean of its neighbours that are not: the surface meets
+ * the collider square, and pressure is not let off into it. It is read before it is written: only cells
+ * outside are read. */
+static void extend_into_colliders(void *data, int64_t begin, int64_t end, int worker) {
+    const flip *f = data;
+    const mac *m = &f->grid;
+    const int dim = m->dim;
+    (void)worker;
+    for (int64_t brick = begin; brick < end; brick++)
+        for (int c = 0; c < mac_cells(dim); c++) {
+            int64_t here = brick * mac_cells(dim) + c;
+            if (m->solid[0][here] >= 0) continue;
+            double sum = 0;
+            int at[3], count = 0;
+            mac_place(c, dim, at);
+            for (int n = 0; n < 2 * dim; n++) {
+                int64_t other = mac_beside(m, brick, c, at, n >> 1, n & 1 ? 1 : -1);
+                if (other < 0 || m->solid[0][other] < 0) continue;
+                sum += (double)m->phi[0][other];
+                count++;
+            }
+            m->phi[0][here] = count ? (real)(sum / count) : 1;
+        }
+}
+
+/* ---- The volume inside ----------------------------------------------------------------------- */
+
+static void add_volume(void *data, int64_t begin, int64_t end, double *part) {
+    const mac *m = &((const flip *)data)->grid;
+    const domain *d = &((const flip *)data)->sim->scene->domain;
+    for (int64_t brick = begin; brick < end; brick++) {
+        const int32_t *corner = m->bricks.coords[brick];
+        for (int c = 0; c < mac_cells(m->dim); c++) {
+            int at[3];
+            bool inside = true;
+            mac_place(c, m->dim, at);
+            for (int a = 0; a < m->dim; a++) {
+                int g = corner[a] * BRICK_EDGE + at[a];
+                inside &= g >= 0 && g < d->cells[a];
+            }
+            if (!inside) continue;
+            int64_t cell = brick * mac_cells(m->dim) + c;
+            double filled = fmin(fmax(0.5 - (double)m->phi[0][cell], 0), 1);
+            part[0] += filled * fmin(fmax(0.5 + (double)m->solid[0][cell], 0), 1);
+        }
+    }
+}
+
+spate_status flip_find_surface(flip *f) {
+    pool *threads = f->sim->ctx->pool;
+    const int64_t bricks = f->grid.bricks.count;
+    const int colours = 1 << f->grid.dim;
+    if (f->options->surface == SURFACE_VOLUME)
+        parallel_for(threads, bricks, 16, volumes_to_distances, f);
+    if (f->options->surface == SURFACE_VOLUME && f->options->volume_correction > 0)
+        parallel_for(threads, bricks, 16, correct_inside_only, f);
+    if (f->options->surface == SURFACE_DISTANCE) {
+        parallel_for(threads, bricks, 16, forget_distances, f);
+        parallel_colours(threads, f->colour_starts, colours, 4, distance_to_particles, f);
+    }
+    if (f->options->surface == SURFACE_DENSITY) TRY(flip_density_surface(f));
+    if (f->sim->scene->collider_count) parallel_for(threads, bricks, 16, extend_into_colliders, f);
+    double cells;
+    TRY(parallel_sum(f->sim->ctx, bricks, 16, add_volume, f, 1, &cells));
+    f->memory.volume = cells * pow(f->sim->scene->domain.dx, f->grid.dim);
+    return SPATE_OK;
+}

@@ -1,0 +1,77 @@
+/*
+ * What the files of the viscosity share: the equations on one level of the multigrid preconditioner.
+ *
+ * On each level the unknowns are the velocities at free faces, and the matrix is
+ *     A u = V u + s K u,        u . K u = sum_cells 2 W_a (d_a u_a)^2 + sum_edges W_ab (d_b u_a + d_a u_b)^2
+ * with differences d between neighbouring faces: V is a face's inertia, W the liquid's share of a cell
+ * (for each axis its own, since one side of it may be missing) or of the surroundings of an edge. The
+ * edge of axes a and b of a cell is the one at its low faces; in 2D it is a corner, and there is one.
+ */
+#ifndef SPATE_SOLVER_FLIP_VISCOSITY_H
+#define SPATE_SOLVER_FLIP_VISCOSITY_H
+
+#include "solver/flip/flip.h"
+
+enum { VISCOUS_LEVELS = 12, VISCOUS_GRAIN = 4 };
+
+typedef struct viscous_level {
+    int dim;
+    int32_t bricks;
+    const int32_t (*coords)[3];
+    const int32_t (*neighbours)[NEIGHBOURS_MAX]; /* as in sites.h */
+    int32_t *parents;                            /* bricks of the next coarser level */
+    int32_t (*children)[8];                      /* of the next finer one, x slowest; -1: none */
+    int32_t *active;                             /* bricks with a free face */
+    int64_t active_count;
+    double scale; /* s: viscosity dt / (density dx^2) */
+    /* By face: shares of a full cell's mass, 0 where it is not free; that and what ties it to walls
+     * (coarse levels, which know no walls); the sum of |A| over the face's row, inverted. */
+    real *mass[3], *inertia[3], *relax[3];
+    real *normal[3]; /* W of cells by axis */
+    real *shear[3];  /* W of edges by their direction, [0] in 2D */
+    real *tie[3];    /* K's pull towards walls; it lives where b does, until that is needed */
+    real *x[3], *b[3], *d[3]; /* solution, right-hand side, last change or residual */
+} viscous_level;
+
+/* The direction of the edge between faces of axes a and b. */
+static inline int viscous_edge(int dim, int a, int b) { return dim == 3 ? 3 - a - b : 0; }
+
+/* out = A x on one level; the sum is x . A x. */
+typedef struct viscous_product {
+    const viscous_level *level;
+    real *const *x;
+    double *const *out;
+} viscous_product;
+
+/* d = keep d + step relax (b - A x), or the residual b - A x itself. */
+typedef struct viscous_relaxation {
+    const viscous_level *level;
+    double keep, step;
+    bool residual;
+} viscous_relaxation;
+
+typedef struct viscous_passes {
+    sum_task multiply[2]; /* [dim - 2], over active bricks; viscous_product */
+    chunk_task relax[2];  /* viscous_relaxation */
+} viscous_passes;
+
+/* One piece of memory that everything is cut out of; without it, cutting only counts. */
+typedef struct viscous_memory {
+    char *start;
+    size_t used;
+} viscous_memory;
+
+void *viscous_cut(viscous_memory *m, size_t count, size_t size);
+
+/* Bytes for all levels below the finest, and their number. */
+int viscous_levels(const flip *f, double scale, size_t *bytes);
+void viscous_carve(viscous_level *level, viscous_memory *m, bool finest);
+/* Fills the coarse levels from the finest one. */
+void viscous_coarsen(const flip *f, viscous_level *levels, int count, viscous_memory *memory);
+/* levels[0].x becomes roughly A^-1 levels[0].b: a symmetric V-cycle. */
+void viscous_cycle(pool *threads, const viscous_passes *passes, viscous_level *levels, int count);
+
+/* Sets relax from the weights, and lists the active bricks. */
+void viscous_finish(pool *threads, viscous_level *level);
+
+#endif

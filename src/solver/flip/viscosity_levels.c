@@ -1,0 +1,390 @@
+/*
+ * Coarser levels of the viscosity's equations, and the V-cycle that preconditions them.
+ *
+ * A coarse face covers the fine ones in its plane, and with half their weight those a fine cell before
+ * and after it, so that motions of a whole body are exact; P is this interpolation, and its transpose
+ * takes residuals down. Inertia is summed the same way, weights of cells and edges are means over what
+ * they cover. Walls are not seen on coarse levels, where they may lie anywhere between two faces:
+ * instead, what ties a fine face to one is passed on as a pull towards rest, halved from level to level
+ * like the inverse distance of a face from a wall. Smoothing is by Chebyshev polynomials of Jacobi's
+ * iteration scaled by the sum of |A| over rows (Adams et al. 2003; Baker et al. 2011), whose eigenvalues are
+ * below 1; it is the same before and after the coarse correction, so the cycle is symmetric.
+ *
+ * Levels end where inertia outweighs viscosity: there a few steps of the smoother solve the equations.
+ */
+#include "solver/flip/viscosity.h"
+
+#include <math.h>
+
+/* Where coarsening ends; steps of the smoother, and the part of the spectrum it damps. */
+static const double least_scale = 0.25, smooth_from = 0.1;
+enum { SMOOTH_STEPS = 3, SOLVE_STEPS = 16 };
+
+/* ---- Memory ---------------------------------------------------------------------------------- */
+
+void *viscous_cut(viscous_memory *m, size_t count, size_t size) {
+    char *here = m->start ? m->start + m->used : NULL;
+    m->used += (count * size + 63) / 64 * 64;
+    return here;
+}
+
+void viscous_carve(viscous_level *level, viscous_memory *m, bool finest) {
+    const int dim = level->dim;
+    const size_t bricks = (size_t)level->bricks, cells = bricks * (size_t)mac_cells(dim);
+    level->active = viscous_cut(m, bricks, sizeof *level->active);
+    level->parents = viscous_cut(m, bricks, sizeof *level->parents);
+    if (!finest) {
+        level->coords = viscous_cut(m, bricks, sizeof *level->coords);
+        level->neighbours = viscous_cut(m, bricks, sizeof *level->neighbours);
+        level->children = viscous_cut(m, bricks, sizeof *level->children);
+    }
+    for (int a = 0; a < dim; a++) {
+        level->mass[a] = viscous_cut(m, cells, sizeof(real));
+        level->inertia[a] = finest ? level->mass[a] : viscous_cut(m, cells, sizeof(real));
+        level->relax[a] = viscous_cut(m, cells, sizeof(real));
+        level->normal[a] = viscous_cut(m, cells, sizeof(real));
+        if (dim == 3 || a == 0) level->shear[a] = viscous_cut(m, cells, sizeof(real));
+        level->x[a] = viscous_cut(m, cells, sizeof(real));
+        level->b[a] = level->tie[a] = viscous_cut(m, cells, sizeof(real));
+        level->d[a] = viscous_cut(m, cells, sizeof(real));
+    }
+}
+
+/* Bricks are in the order of a Z curve, so those of one parent follow each other. */
+static bool same_parent(const int32_t a[3], const int32_t b[3], int shift) {
+    return a[0] >> shift == b[0] >> shift && a[1] >> shift == b[1] >> shift &&
+           a[2] >> shift == b[2] >> shift;
+}
+
+int viscous_levels(const flip *f, double scale, size_t *bytes) {
+    const sites *bricks = &f->grid.bricks;
+    viscous_memory measure = {0};
+    int count = 1;
+    for (; count < VISCOUS_LEVELS && scale > least_scale; count++, scale /= 4) {
+        /* a seam must not cut a brick in half */
+        for (int a = 0; a < bricks->dim; a++)
+            if (bricks->period[a] % (1 << count)) goto done;
+        viscous_level level = {.dim = bricks->dim, .bricks = 1};
+        for (int32_t i = 1; i < bricks->count; i++)
+            level.bricks += !same_parent(bricks->coords[i - 1], bricks->coords[i], count);
+        viscous_carve(&level, &measure, false);
+    }
+done:
+    *bytes = measure.used;
+    return count;
+}
+
+/* ---- From one level to the next -------------------------------------------------------------- */
+
+typedef struct level_pair {
+    viscous_level *fine, *coarse;
+    double pull; /* the finest level's scale: what ties count in */
+} level_pair;
+
+/* Coarse bricks and their neighbours: those with fine bricks that are neighbours. */
+static void link_bricks(viscous_level *fine, viscous_level *coarse) {
+    int32_t(*coords)[3] = (int32_t(*)[3])(uintptr_t)coarse->coords;
+    int32_t(*neighbours)[NEIGHBOURS_MAX] =
+        (int32_t(*)[NEIGHBOURS_MAX])(uintptr_t)coarse->neighbours;
+    const int dim = fine->dim, middle = neighbour_count(dim) / 2;
+    int32_t at = -1;
+    for (int32_t i = 0; i < fine->bricks; i++) {
+        const int32_t *c = fine->coords[i];
+        if (i == 0 || !same_parent(fine->coords[i - 1], c, 1)) {
+            at++;
+            for (int a = 0; a < 3; a++) coords[at][a] = c[a] >> 1;
+            for (int n = 0; n < NEIGHBOURS_MAX; n++) neighbours[at][n] = n == middle ? at : -1;
+            for (int n = 0; n < 8; n++) coarse->children[at][n] = -1;
+        }
+        coarse->children[at][(c[0] & 1) * 4 + (c[1] & 1) * 2 + (c[2] & 1)] = i;
+        fine->parents[i] = at;
+    }
+    for (int32_t i = 0; i < fine->bricks; i++)
+        for (int n = 0; n < neighbour_count(dim); n++) {
+            const int32_t other = fine->neighbours[i][n], *c = fine->coords[i];
+            if (other < 0) continue;
+            int code = 0, rest = n, power = 1;
+            for (int a = dim - 1; a >= 0; a--, rest /= 3, power *= 3)
+                code += (((c[a] + rest % 3 - 1) >> 1) - (c[a] >> 1) + 1) * power;
+            if (code != middle) neighbours[fine->parents[i]][code] = fine->parents[other];
+        }
+}
+
+/* The fine cell at q, in fine cells from the corner of a coarse brick (-16 to 31), or -1. */
+static int64_t finer(const level_pair *p, int32_t brick, const int q[3]) {
+    const int dim = p->fine->dim;
+    int code = 0, child = 0, cell = 0;
+    for (int a = 0; a < dim; a++) code = code * 3 + (q[a] + 16) / 16;
+    const int32_t home = p->coarse->neighbours[brick][code];
+    if (home < 0) return -1;
+    for (int a = 0; a < 3; a++) child = child * 2 + (a < dim ? q[a] >> 3 & 1 : 0);
+    for (int a = 0; a < dim; a++) cell = cell * BRICK_EDGE + (q[a] & 7);
+    const int32_t fine = p->coarse->children[home][child];
+    return fine < 0 ? -1 : (int64_t)fine * mac_cells(dim) + cell;
+}
+
+/* Sum of a fine field over what coarse cell `at` covers, times the weights 1/2, 1, 1/2 (from the cell
+ * before it on) along the axes of `spread` and 1, 1 along the others. */
+static double sum_fine(const level_pair *p, int32_t brick, const int at[3], unsigned spread,
+                       const real *from) {
+    const int dim = p->fine->dim;
+    int low[3] = {0}, high[3] = {0, 0, 0};
+    double sum = 0;
+    for (int a = 0; a < dim; a++) low[a] = spread >> a & 1 ? -1 : 0, high[a] = 1;
+    for (int i = low[0]; i <= high[0]; i++)
+        for (int j = low[1]; j <= high[1]; j++)
+            for (int k = low[2]; k <= high[2]; k++) {
+                const int o[3] = {i, j, k}, q[3] = {2 * at[0] + i, 2 * at[1] + j, 2 * at[2] + k};
+                const int64_t cell = finer(p, brick, q);
+                double weight = 1;
+                for (int a = 0; a < dim; a++)
+                    if (spread >> a & 1 && o[a]) weight *= 0.5;
+                if (cell >= 0) sum += weight * (double)from[cell];
+            }
+    return sum;
+}
+
+/* ---- Coarse coefficients --------------------------------------------------------------------- */
+
+static void coarsen_faces(void *data, int64_t begin, int64_t end, int worker) {
+    const level_pair *p = data;
+    const viscous_level *coarse = p->coarse;
+    const int dim = coarse->dim;
+    const double share = dim == 3 ? 0.125 : 0.25;
+    (void)worker;
+    for (int64_t brick = begin; brick < end; brick++)
+        for (int c = 0; c < mac_cells(dim); c++) {
+            const int64_t here = brick * mac_cells(dim) + c;
+            int at[3];
+            mac_place(c, dim, at);
+            for (int a = 0; a < dim; a++) {
+                double mass = share * sum_fine(p, (int32_t)brick, at, 1u << a, p->fine->mass[a]);
+                double tie = 0;
+                if (mass > 0)
+                    tie = 0.5 * share * sum_fine(p, (int32_t)brick, at, 1u << a, p->fine->tie[a]);
+                coarse->mass[a][here] = (real)mass;
+                coarse->tie[a][here] = (real)tie;
+                coarse->inertia[a][here] = (real)(mass + p->pull * tie);
+                coarse->x[a][here] = coarse->d[a][here] = 0; /* also read where no face is free */
+            }
+        }
+}
+
+/* Whether face a of the cell at an offset from another is free. */
+static bool is_free(const viscous_level *level, int32_t brick, const int at[3], int moved, int a) {
+    int q[3] = {at[0], at[1], at[2]}, code = 0, cell = 0;
+    if (moved >= 0) q[moved & 3] += moved & 4 ? -1 : 1;
+    for (int e = 0; e < level->dim; e++) {
+        code = code * 3 + (q[e] + BRICK_EDGE) / BRICK_EDGE;
+        cell = cell * BRICK_EDGE + (q[e] & 7);
+    }
+    const int32_t home = level->neighbours[brick][code];
+    return home >= 0 && level->mass[a][(int64_t)home * mac_cells(level->dim) + cell] > 0;
+}
+
+/* Weights only where all faces of a cell or an edge are free. */
+static void coarsen_weights(void *data, int64_t begin, int64_t end, int worker) {
+    const level_pair *p = data;
+    const viscous_level *coarse = p->coarse;
+    const int dim = coarse->dim, back = 4;
+    const double share = dim == 3 ? 0.125 : 0.25;
+    (void)worker;
+    for (int64_t i = begin; i < end; i++)
+        for (int c = 0; c < mac_cells(dim); c++) {
+            const int32_t brick = (int32_t)i;
+            const int64_t here = i * mac_cells(dim) + c;
+            int at[3];
+            mac_place(c, dim, at);
+            for (int a = 0; a < dim; a++) {
+                bool whole = is_free(coarse, brick, at, -1, a) && is_free(coarse, brick, at, a, a);
+                coarse->normal[a][here] =
+                    whole ? (real)(share * sum_fine(p, brick, at, 0, p->fine->normal[a])) : 0;
+                for (int b = a + 1; b < dim; b++) {
+                    const int edge = viscous_edge(dim, a, b);
+                    whole = is_free(coarse, brick, at, -1, a) &&
+                            is_free(coarse, brick, at, -1, b) &&
+                            is_free(coarse, brick, at, back | b, a) &&
+                            is_free(coarse, brick, at, back | a, b);
+                    double sum = 0;
+                    if (whole)
+                        sum = sum_fine(p, brick, at, 1u << a | 1u << b, p->fine->shear[edge]);
+                    coarse->shear[edge][here] = (real)fmin(share * sum, 1);
+                }
+            }
+        }
+}
+
+/* The sum of |A| over a row: 4 W for each cell and edge that the face belongs to. */
+static void sum_rows(void *data, int64_t begin, int64_t end, int worker) {
+    viscous_level *level = data;
+    const int dim = level->dim;
+    (void)worker;
+    for (int64_t brick = begin; brick < end; brick++) {
+        bool any = false;
+        for (int c = 0; c < mac_cells(dim); c++) {
+            const int64_t here = brick * mac_cells(dim) + c;
+            int at[3];
+            mac_place(c, dim, at);
+            for (int a = 0; a < dim; a++) {
+                level->relax[a][here] = 0;
+                if (!(level->mass[a][here] > 0)) continue;
+                double sum = (double)level->normal[a][here];
+                for (int e = 0; e < dim; e++) {
+                    int q[3] = {at[0], at[1], at[2]}, code = 0, cell = 0;
+                    q[e] += e == a ? -1 : 1;
+                    for (int n = 0; n < dim; n++) {
+                        code = code * 3 + (q[n] + BRICK_EDGE) / BRICK_EDGE;
+                        cell = cell * BRICK_EDGE + (q[n] & 7);
+                    }
+                    const int32_t home = level->neighbours[brick][code];
+                    const real *from =
+                        e == a ? level->normal[a] : level->shear[viscous_edge(dim, a, e)];
+                    if (e != a) sum += (double)from[here];
+                    if (home >= 0) sum += (double)from[(int64_t)home * mac_cells(dim) + cell];
+                }
+                level->relax[a][here] =
+                    (real)(1 / ((double)level->inertia[a][here] + 4 * level->scale * sum));
+                any = true;
+            }
+        }
+        level->active[brick] = any;
+    }
+}
+
+void viscous_finish(pool *threads, viscous_level *level) {
+    parallel_for(threads, level->bricks, 4, sum_rows, level);
+    level->active_count = 0;
+    for (int32_t i = 0; i < level->bricks; i++)
+        if (level->active[i]) level->active[level->active_count++] = i;
+}
+
+void viscous_coarsen(const flip *f, viscous_level *levels, int count, viscous_memory *memory) {
+    pool *threads = f->sim->ctx->pool;
+    for (int l = 1; l < count; l++) {
+        viscous_level *fine = &levels[l - 1], *coarse = &levels[l];
+        *coarse = (viscous_level){.dim = fine->dim, .bricks = 1, .scale = fine->scale / 4};
+        for (int32_t i = 1; i < fine->bricks; i++)
+            coarse->bricks += !same_parent(fine->coords[i - 1], fine->coords[i], 1);
+        viscous_carve(coarse, memory, false);
+        link_bricks(fine, coarse);
+        level_pair pair = {fine, coarse, levels[0].scale};
+        parallel_for(threads, coarse->bricks, 2, coarsen_faces, &pair);
+        parallel_for(threads, coarse->bricks, 2, coarsen_weights, &pair);
+        viscous_finish(threads, coarse);
+    }
+}
+
+/* ---- The cycle ------------------------------------------------------------------------------- */
+
+static void start_from_zero(void *data, int64_t begin, int64_t end, int worker) {
+    const viscous_relaxation *r = data;
+    const viscous_level *level = r->level;
+    const int cells = mac_cells(level->dim);
+    (void)worker;
+    for (int64_t n = begin; n < end; n++)
+        for (int a = 0; a < level->dim; a++)
+            for (int64_t c = level->active[n] * (int64_t)cells, last = c + cells; c < last; c++) {
+                const double change = r->step * (double)level->relax[a][c] * (double)level->b[a][c];
+                level->x[a][c] = level->d[a][c] = (real)change;
+            }
+}
+
+static void add_change(void *data, int64_t begin, int64_t end, int worker) {
+    const viscous_level *level = data;
+    const int cells = mac_cells(level->dim);
+    (void)worker;
+    for (int64_t n = begin; n < end; n++)
+        for (int a = 0; a < level->dim; a++)
+            for (int64_t c = level->active[n] * (int64_t)cells, last = c + cells; c < last; c++)
+                level->x[a][c] += level->d[a][c];
+}
+
+/* Chebyshev's polynomial for eigenvalues from `low` to 1. */
+static void smooth(pool *threads, const viscous_passes *passes, viscous_level *level, int steps,
+                   double low, bool from_zero) {
+    const double middle = 0.5 * (1 + low), half = 0.5 * (1 - low), ratio = middle / half;
+    double before = 1 / ratio;
+    for (int k = 0; k < steps; k++) {
+        const double now = k ? 1 / (2 * ratio - before) : before;
+        viscous_relaxation r = {.level = level, .step = 1 / middle};
+        if (k) r.keep = now * before, r.step = 2 * now / half;
+        before = now;
+        if (k == 0 && from_zero) {
+            parallel_for(threads, level->active_count, 16, start_from_zero, &r);
+            continue;
+        }
+        parallel_for(threads, level->active_count, VISCOUS_GRAIN, passes->relax[level->dim - 2],
+                     &r);
+        parallel_for(threads, level->active_count, 16, add_change, level);
+    }
+}
+
+/* coarse b = P^T d */
+static void restrict_residual(void *data, int64_t begin, int64_t end, int worker) {
+    const level_pair *p = data;
+    const viscous_level *coarse = p->coarse;
+    const int dim = coarse->dim;
+    const double share = dim == 3 ? 0.125 : 0.25;
+    (void)worker;
+    for (int64_t n = begin; n < end; n++)
+        for (int c = 0; c < mac_cells(dim); c++) {
+            const int64_t here = (int64_t)coarse->active[n] * mac_cells(dim) + c;
+            int at[3];
+            mac_place(c, dim, at);
+            for (int a = 0; a < dim; a++)
+                if (coarse->relax[a][here] > 0)
+                    coarse->b[a][here] =
+                        (real)(share * sum_fine(p, coarse->active[n], at, 1u << a, p->fine->d[a]));
+        }
+}
+
+/* fine x += P coarse x */
+static void prolong(void *data, int64_t begin, int64_t end, int worker) {
+    const level_pair *p = data;
+    const viscous_level *fine = p->fine, *coarse = p->coarse;
+    const int dim = fine->dim;
+    (void)worker;
+    for (int64_t n = begin; n < end; n++) {
+        const int32_t brick = fine->active[n], parent = fine->parents[brick];
+        for (int c = 0; c < mac_cells(dim); c++) {
+            const int64_t here = (int64_t)brick * mac_cells(dim) + c;
+            int at[3];
+            mac_place(c, dim, at);
+            for (int a = 0; a < dim; a++) {
+                if (!(fine->relax[a][here] > 0)) continue;
+                double sum = 0;
+                for (int way = 0; way <= (at[a] & 1); way++) {
+                    int code = 0, cell = 0;
+                    for (int e = 0; e < dim; e++) {
+                        int q = ((fine->coords[brick][e] & 1) * BRICK_EDGE + at[e]) >> 1;
+                        if (e == a) q += way;
+                        code = code * 3 + (q + BRICK_EDGE) / BRICK_EDGE;
+                        cell = cell * BRICK_EDGE + (q & 7);
+                    }
+                    const int32_t home = coarse->neighbours[parent][code];
+                    if (home >= 0)
+                        sum += (double)coarse->x[a][(int64_t)home * mac_cells(dim) + cell];
+                }
+                fine->x[a][here] += (real)(at[a] & 1 ? 0.5 * sum : sum);
+            }
+        }
+    }
+}
+
+void viscous_cycle(pool *threads, const viscous_passes *passes, viscous_level *levels, int count) {
+    viscous_level *level = levels;
+    if (count == 1) {
+        const double spread = 1 + 24 * level->scale;
+        const int steps = (int)fmin(ceil(sqrt(spread)) + 1, SOLVE_STEPS);
+        smooth(threads, passes, level, steps, fmin(0.5, fmax(1 / spread, 0.003)), true);
+        return;
+    }
+    level_pair pair = {level, level + 1, 0};
+    viscous_relaxation r = {.level = level, .residual = true};
+    smooth(threads, passes, level, SMOOTH_STEPS, smooth_from, true);
+    parallel_for(threads, level->active_count, VISCOUS_GRAIN, passes->relax[level->dim - 2], &r);
+    parallel_for(threads, level[1].active_count, 2, restrict_residual, &pair);
+    viscous_cycle(threads, passes, levels + 1, count - 1);
+    parallel_for(threads, level->active_count, 4, prolong, &pair);
+    smooth(threads, passes, level, SMOOTH_STEPS, smooth_from, false);
+}

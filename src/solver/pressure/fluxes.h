@@ -1,0 +1,339 @@
+/* Between the grid and the solver: which bricks have liquid, weights of faces, divergence, and the
+ * velocities that the pressure changes. */
+#ifndef SPATE_SOLVER_FLUXES_H
+#define SPATE_SOLVER_FLUXES_H
+
+#include "solver/pressure/system.h"
+
+/* The side of a cell towards its neighbour along an axis: 2 axis low, 2 axis + 1 high. The grid
+ * counts its axes from the other end. */
+INLINE int grid_axis(int axis, int dim) { return dim - 1 - axis; }
+
+/* ---- Rows of the grid ------------------------------------------------------------------------ */
+
+/* Number of the brick of the grid at a side, or -1. */
+INLINE int32_t grid_near(const mac *m, int64_t brick, int side, int dim) {
+    const int step = side / 2 == 0 ? 1 : side / 2 == 1 ? 3 : 9;
+    const int middle = dim == 2 ? 4 : 13;
+    return m->bricks.neighbours[brick][middle + (side & 1 ? step : -step)];
+}
+
+/* A field in a brick and in those at its sides; `missing` stands for bricks that are not there. */
+typedef struct field_around {
+    const real *own, *near[CHECKER_SLOTS];
+} field_around;
+
+INLINE field_around field_of(const mac *m, const real *field, int64_t brick, const real *missing,
+                             int dim) {
+    field_around f = {.own = field + brick * checker_cells(dim)};
+    for (int s = 0; s < 2 * dim; s++) {
+        const int32_t near = grid_near(m, brick, s, dim);
+        f.near[s] = near < 0 ? missing : field + (int64_t)near * checker_cells(dim);
+    }
+    return f;
+}
+
+INLINE wide own_row(const field_around *f, int i, int j) {
+    return wide_load(f->own + i * 64 + j * 8);
+}
+/* Row j of plane i moved by one cell to a side. */
+INLINE wide moved_row(const field_around *f, int i, int j, int side) {
+    const real *own = f->own + i * 64 + j * 8, *near = f->near[side] + i * 64 + j * 8;
+    switch (side) {
+    case 0: return ROW_BEFORE(wide_load(own), wide_load(near));
+    case 1: return ROW_AFTER(wide_load(own), wide_load(near));
+    case 2: return wide_load(j > 0 ? own - 8 : near + 56);
+    case 3: return wide_load(j < 7 ? own + 8 : near - 56);
+    case 4: return wide_load(i > 0 ? own - 64 : near + 448);
+    default: return wide_load(i < 7 ? own + 64 : near - 448);
+    }
+}
+/* A face's value at a side of the row's cells: faces belong to the cell after them. */
+INLINE wide face_row(const field_around *f, int i, int j, int side) {
+    return side & 1 ? moved_row(f, i, j, side) : own_row(f, i, j);
+}
+
+typedef struct grid_around {
+    field_around phi, open[3], velocity[3], wall[3]; /* by the solver's axes */
+} grid_around;
+
+INLINE grid_around grid_of(const pass_data *d, int64_t brick, int dim) {
+    const mac *m = d->m;
+    const pressure *p = d->p;
+    grid_around g = {.phi = field_of(m, m->phi[0], brick, p->ones, dim)};
+    for (int axis = 0; axis < dim; axis++) {
+        const int a = grid_axis(axis, dim);
+        g.open[axis] = field_of(m, m->open[a], brick, p->ones, dim);
+        g.velocity[axis] = field_of(m, m->velocity[a], brick, p->zeros, dim);
+        g.wall[axis] = field_of(m, m->wall[a], brick, p->zeros, dim);
+    }
+    return g;
+}
+
+/* ---- Weights --------------------------------------------------------------------------------- */
+
+/* Distance of the surface from a liquid cell on the way to a cell of air, in cells. */
+INLINE wide theta_of(wide phi, wide other, bool second_order) {
+    if (!second_order) return wide_splat(1);
+    return wide_max(phi / (phi - other), wide_splat((real)1e-3));
+}
+
+typedef struct side_weights {
+    wide inner, surface; /* to liquid, to air */
+} side_weights;
+
+INLINE side_weights side_weights_of(const grid_around *g, int i, int j, int side,
+                                    bool second_order) {
+    const wide none = wide_splat(0);
+    wide phi = own_row(&g->phi, i, j), other = moved_row(&g->phi, i, j, side);
+    wide open = face_row(&g->open[side / 2], i, j, side);
+    wide_int here = phi < none, there = other < none;
+    wide theta = theta_of(phi, other, second_order);
+    return (side_weights){.inner = wide_select(here & there, open, none),
+                          .surface = wide_select(here & ~there, open / theta, none)};
+}
+
+INLINE void find_liquid_chunk(const pass_data *d, int64_t begin, int64_t end, int dim) {
+    for (int64_t brick = begin; brick < end; brick++) {
+        const real *phi = d->m->phi[0] + brick * checker_cells(dim);
+        wide least = wide_splat(0);
+        for (int c = 0; c < checker_cells(dim); c += WIDE)
+            least = wide_min(wide_load(phi + c), least);
+        d->p->number[brick] = wide_any(least < wide_splat(0)) ? 0 : -1;
+    }
+}
+
+/* Whether a brick and all around it is liquid, with all faces whole. */
+INLINE bool is_plain(const grid_around *g, int dim) {
+    for (int i = 0; i < checker_planes(dim); i++)
+        for (int j = 0; j < 8; j++)
+            for (int s = 0; s < 2 * dim; s++)
+                if (!wide_all(side_weights_of(g, i, j, s, false).inner == wide_splat(1)))
+                    return false;
+    return true;
+}
+
+INLINE void classify_chunk(const pass_data *d, int64_t begin, int64_t end, int dim) {
+    for (int64_t brick = begin; brick < end; brick++) {
+        const grid_around g = grid_of(d, d->p->active[brick], dim);
+        d->fine->form[brick] = is_plain(&g, dim) ? FORM_PLAIN : FORM_OWN;
+    }
+}
+
+INLINE void face_rows_chunk(const pass_data *d, int64_t begin, int64_t end, int dim) {
+    const level *l = d->fine;
+    for (int64_t form = FORM_OWN + begin; form < FORM_OWN + end; form++) {
+        const grid_around g = grid_of(d, d->p->active[l->owner[form]], dim);
+        for (int i = 0; i < checker_planes(dim); i++)
+            for (int j = 0; j < 8; j++) {
+                const int64_t at = form * checker_cells(dim) + i * 64 + j * 8;
+                wide surface = wide_splat(0);
+                for (int s = 0; s < 2 * dim; s++) {
+                    side_weights w = side_weights_of(&g, i, j, s, d->second_order);
+                    surface += w.surface;
+                    if (!(s & 1)) wide_store(l->face[s / 2] + at, w.inner);
+                }
+                wide_store(l->surface + at, surface);
+            }
+    }
+}
+
+/* ---- Divergence ------------------------------------------------------------------------------ */
+
+/* What flows across the faces at a side of half a row; all are whole where a brick is plain. */
+INLINE quad_double flux(const grid_around *g, int i, int j, int side, int high, bool plain) {
+    if (plain) return to_double(wide_half(face_row(&g->velocity[side / 2], i, j, side), high));
+    quad_double open = to_double(wide_half(face_row(&g->open[side / 2], i, j, side), high));
+    quad_double u = to_double(wide_half(face_row(&g->velocity[side / 2], i, j, side), high));
+    quad_double wall = to_double(wide_half(face_row(&g->wall[side / 2], i, j, side), high));
+    return open * u + (double_splat(1) - open) * wall;
+}
+
+/* What flows out of the cells of half a row. */
+INLINE quad_double outflow(const grid_around *g, int i, int j, int high, bool plain, int dim) {
+    quad_double sum = flux(g, i, j, 1, high, plain) - flux(g, i, j, 0, high, plain);
+    for (int s = 2; s < 2 * dim; s += 2)
+        sum += flux(g, i, j, s + 1, high, plain) - flux(g, i, j, s, high, plain);
+    return sum;
+}
+
+/* The unknowns of a row as ones and zeros. */
+INLINE wide unknown_row(const level *l, int64_t brick, int i, int j, int dim) {
+    const int64_t at = (int64_t)l->form[brick] * checker_cells(dim) + i * 64 + j * 8;
+    return wide_select(wide_load(l->inverse + at) > wide_splat(0), wide_splat(1), wide_splat(0));
+}
+
+INLINE void right_side_row(const pass_data *d, const grid_around *g, int64_t brick, int i, int j,
+                           bool plain, quad_double v[2], int dim) {
+    const int64_t at = (int64_t)d->p->active[brick] * checker_cells(dim) + i * 64 + j * 8;
+    for (int h = 0; h < 2; h++) {
+        v[h] = d->given ? double_load(d->given + at + 4 * h) : -outflow(g, i, j, h, plain, dim);
+        if (!plain) v[h] *= to_double(wide_half(unknown_row(d->fine, brick, i, j, dim), h));
+    }
+}
+
+/* Also sets x and p to nothing. */
+INLINE void right_side_brick(const pass_data *d, int64_t brick, bool plain, int dim) {
+    const level *l = d->fine;
+    const grid_around g = grid_of(d, d->p->active[brick], dim);
+    const int64_t half[2] = {half_at(l, brick, RED, dim), half_at(l, brick, BLACK, dim)};
+    for (int c = RED; c <= BLACK; c++) {
+        memset(d->p->x + half[c], 0, (size_t)checker_half(dim) * sizeof(double));
+        memset(d->p->p + half[c], 0, (size_t)checker_half(dim) * sizeof(real));
+    }
+    for (int i = 0; i < checker_planes(dim); i++)
+        for (int q = 0; q < PAIRS; q++) {
+            quad_double first[2], second[2];
+            right_side_row(d, &g, brick, i, 2 * q, plain, first, dim);
+            right_side_row(d, &g, brick, i, 2 * q + 1, plain, second, dim);
+            double *even = d->p->rhs + half[i & 1] + i * PLANE_REALS + q * WIDE;
+            double *odd = d->p->rhs + half[!(i & 1)] + i * PLANE_REALS + q * WIDE;
+            double_store(even, PACK_HALF(first[0], first[1], 0));
+            double_store(even + 4, PACK_HALF(second[0], second[1], 1));
+            double_store(odd, PACK_HALF(first[0], first[1], 1));
+            double_store(odd + 4, PACK_HALF(second[0], second[1], 0));
+        }
+}
+
+INLINE void right_side_chunk(const pass_data *d, int64_t begin, int64_t end, int dim) {
+    for (int64_t brick = begin; brick < end; brick++)
+        if (d->fine->form[brick] == FORM_PLAIN)
+            right_side_brick(d, brick, true, dim);
+        else
+            right_side_brick(d, brick, false, dim);
+}
+
+INLINE void leftover_brick(const pass_data *d, int64_t brick, bool plain, int dim) {
+    const grid_around g = grid_of(d, d->p->active[brick], dim);
+    wide most = wide_splat(0);
+    for (int i = 0; i < checker_planes(dim); i++)
+        for (int j = 0; j < 8; j++) {
+            wide v = wide_join(to_real(outflow(&g, i, j, 0, plain, dim)),
+                               to_real(outflow(&g, i, j, 1, plain, dim)));
+            if (!plain) v *= unknown_row(d->fine, brick, i, j, dim);
+            most = wide_max(most, wide_abs(v));
+        }
+    d->p->largest[brick] = wide_largest(most);
+}
+
+INLINE void leftover_chunk(const pass_data *d, int64_t begin, int64_t end, int dim) {
+    for (int64_t brick = begin; brick < end; brick++)
+        if (d->fine->form[brick] == FORM_PLAIN)
+            leftover_brick(d, brick, true, dim);
+        else
+            leftover_brick(d, brick, false, dim);
+}
+
+/* ---- The pressure's work --------------------------------------------------------------------- */
+
+INLINE void hand_over_chunk(const pass_data *d, int64_t begin, int64_t end, int dim) {
+    for (int64_t brick = begin; brick < end; brick++) {
+        double *rows = d->m->pressure[0] + brick * checker_cells(dim);
+        const int64_t number = d->p->number[brick];
+        if (number < 0) {
+            memset(rows, 0, sizeof(double) * (size_t)checker_cells(dim));
+            continue;
+        }
+        const level *l = &d->p->levels[0];
+        const int64_t half[2] = {half_at(l, number, RED, dim), half_at(l, number, BLACK, dim)};
+        for (int i = 0; i < checker_planes(dim); i++)
+            for (int q = 0; q < PAIRS; q++) {
+                const double *even = d->p->x + half[i & 1] + i * PLANE_REALS + q * WIDE;
+                const double *odd = d->p->x + half[!(i & 1)] + i * PLANE_REALS + q * WIDE;
+                double *to = rows + i * 64 + q * 16;
+                quad_double e = double_load(even), o = double_load(odd);
+                double_store(to, UNPACK_LOW(e, o)), double_store(to + 4, UNPACK_HIGH(e, o));
+                o = double_load(even + 4), e = double_load(odd + 4);
+                double_store(to + 8, UNPACK_LOW(e, o)), double_store(to + 12, UNPACK_HIGH(e, o));
+            }
+    }
+}
+
+/* Pressure of a row and of the one before it along an axis: their difference, and both. */
+typedef struct pressure_step {
+    wide step, here, before;
+} pressure_step;
+
+INLINE pressure_step step_of(const double *own, const double *beyond, int i, int j, int axis) {
+    const int at = i * 64 + j * 8, stride = axis == 0 ? 1 : axis == 1 ? 8 : 64;
+    quad step[2], here[2], before[2];
+    for (int h = 0; h < 2; h++) {
+        quad_double p = double_load(own + at + 4 * h), q;
+        if (axis > 0)
+            q = double_load((axis == 1 ? j : i) > 0 ? own + at + 4 * h - stride
+                                                    : beyond + at + 4 * h + 7 * stride);
+        else if (h == 0)
+            q = __builtin_shufflevector(double_splat(beyond[at + 7]), p, 0, 4, 5, 6);
+        else
+            q = double_load(own + at + 3);
+        step[h] = to_real(p - q), here[h] = to_real(p), before[h] = to_real(q);
+    }
+    return (pressure_step){wide_join(step[0], step[1]), wide_join(here[0], here[1]),
+                           wide_join(before[0], before[1])};
+}
+
+/* Corrects the low faces of a row along an axis; `beyond` is the pressure of the brick before. */
+INLINE void correct_row(const pass_data *d, const grid_around *g, const double *beyond,
+                        int64_t brick, int i, int j, int axis, int dim) {
+    const wide none = wide_splat(0);
+    const int a = grid_axis(axis, dim);
+    const int64_t cell = brick * checker_cells(dim) + i * 64 + j * 8;
+    wide phi = own_row(&g->phi, i, j), other = moved_row(&g->phi, i, j, 2 * axis);
+    wide_int here = phi < none, there = other < none, touched = here | there;
+    if (!wide_any(touched)) return;
+
+    const double *own = d->m->pressure[0] + brick * checker_cells(dim);
+    const pressure_step p = step_of(own, beyond, i, j, axis);
+    wide step = p.step;
+    if (!wide_all(here & there)) {
+        wide up = p.here / theta_of(phi, other, d->second_order);
+        wide down = -p.before / theta_of(other, phi, d->second_order);
+        step = wide_select(here & ~there, up, wide_select(~here & there, down, step));
+    }
+    const wide_int open = own_row(&g->open[axis], i, j) > none, set = touched & open;
+    wide u = own_row(&g->velocity[axis], i, j);
+    u = wide_select(touched, wide_select(open, u - step, own_row(&g->wall[axis], i, j)), u);
+    wide_store(d->m->velocity[a] + cell, u);
+    uint8_t *known = d->m->known[0] + cell;
+    for (int k = 0; k < WIDE; k++) known[k] |= (uint8_t)((set[k] & 1) << a);
+}
+
+/* A row of a plain brick: all faces are open and between liquid. */
+INLINE void correct_plain_row(const pass_data *d, const double *beyond, int64_t brick, int i, int j,
+                              int axis, int dim) {
+    const double *own = d->m->pressure[0] + brick * checker_cells(dim);
+    real *u = d->m->velocity[grid_axis(axis, dim)] + brick * checker_cells(dim) + i * 64 + j * 8;
+    wide_store(u, wide_load(u) - step_of(own, beyond, i, j, axis).step);
+}
+
+INLINE void correct_brick(const pass_data *d, const double *const beyond[3], int64_t brick,
+                          int dim) {
+    const int64_t number = d->p->number[brick];
+    const bool plain = number >= 0 && d->p->levels[0].form[number] == FORM_PLAIN;
+    const grid_around g = grid_of(d, brick, dim);
+    for (int i = 0; i < checker_planes(dim); i++)
+        for (int j = 0; j < 8; j++)
+            for (int axis = 0; axis < dim; axis++)
+                if (plain)
+                    correct_plain_row(d, beyond[axis], brick, i, j, axis, dim);
+                else
+                    correct_row(d, &g, beyond[axis], brick, i, j, axis, dim);
+    uint8_t *known = d->m->known[0] + brick * checker_cells(dim);
+    for (int c = 0; plain && c < checker_cells(dim); c++) known[c] |= (1 << dim) - 1;
+}
+
+INLINE void correct_chunk(const pass_data *d, int64_t begin, int64_t end, int dim) {
+    for (int64_t brick = begin; brick < end; brick++) {
+        const double *beyond[3];
+        bool any = d->p->number[brick] >= 0;
+        for (int axis = 0; axis < dim; axis++) {
+            const int32_t near = grid_near(d->m, brick, 2 * axis, dim);
+            any |= near >= 0 && d->p->number[near] >= 0;
+            /* air where there is no brick: its pressure is not asked for */
+            beyond[axis] = d->m->pressure[0] + (near < 0 ? brick : near) * checker_cells(dim);
+        }
+        if (any) correct_brick(d, beyond, brick, dim);
+    }
+}
+
+#endif

@@ -1,0 +1,303 @@
+/*
+ * Connected regions of unknowns, by union and find over nodes: one for each plain brick, whose cells
+ * all hang together, and one for each cell of the others, in rows. Of two sets the one with the
+ * lower root stays the root, so one pass in rising order finds all roots.
+ */
+#include "solver/pressure/system.h"
+#include <math.h>
+
+void pockets_free(pressure *p) {
+    pockets *k = &p->pockets;
+    give(p->ctx, k->first), give(p->ctx, k->parent), give(p->ctx, k->label);
+    give(p->ctx, k->sum), give(p->ctx, k->cells), give(p->ctx, k->brick_sum);
+    give(p->ctx, k->brick_pocket);
+    *k = (pockets){0};
+}
+
+size_t pockets_bytes(const pressure *p) {
+    const pockets *k = &p->pockets;
+    return (size_t)k->first_capacity * sizeof *k->first +
+           (size_t)k->parent_capacity * sizeof *k->parent +
+           (size_t)k->label_capacity * sizeof *k->label +
+           (size_t)k->brick_sum_capacity * sizeof *k->brick_sum +
+           (size_t)k->brick_pocket_capacity * sizeof *k->brick_pocket +
+           (size_t)k->sum_capacity * sizeof *k->sum + (size_t)k->cells_capacity * sizeof *k->cells;
+}
+
+/* ---- Sets ------------------------------------------------------------------------------------ */
+
+static int32_t find(int32_t *parent, int32_t node) {
+    while (parent[node] != node) node = parent[node] = parent[parent[node]];
+    return node;
+}
+
+static void join(int32_t *parent, int32_t a, int32_t b) {
+    a = find(parent, a), b = find(parent, b);
+    if (a < b) parent[b] = a;
+    if (b < a) parent[a] = b;
+}
+
+static bool is_plain(const level *l, int32_t brick) { return l->form[brick] == FORM_PLAIN; }
+
+static int32_t node_of(const pressure *p, int32_t brick, int cell) {
+    return p->pockets.first[brick] + (is_plain(&p->levels[0], brick) ? 0 : cell);
+}
+
+/* Rows of a brick's own form; `field` is any that forms have. */
+static const real *rows_of(const level *l, const real *field, int32_t brick) {
+    return field + (int64_t)l->form[brick] * checker_cells(l->dim);
+}
+
+/* Each cell of a row hangs on the first of those it is connected with: sets to begin with. */
+static void begin_own(const pressure *p, int32_t brick) {
+    const level *l = &p->levels[0];
+    const real *face = rows_of(l, l->face[0], brick);
+    int32_t *parent = p->pockets.parent + p->pockets.first[brick];
+    const int32_t first = p->pockets.first[brick];
+    for (int c = 0; c < checker_cells(l->dim); c++)
+        parent[c] = c % 8 && face[c] > 0 ? parent[c - 1] : first + c;
+}
+
+/* Joins a row with the one before it along an axis, which begins at `other` in brick `beyond`. Where
+ * two faces side by side are open and the cells of both rows hang together, one is enough. */
+static void join_across(const pressure *p, int32_t brick, int row, int axis, int32_t beyond,
+                        int other) {
+    const level *l = &p->levels[0];
+    const real *face = rows_of(l, l->face[axis], brick) + row;
+    const real *along = rows_of(l, l->face[0], brick) + row;
+    const real *beside = rows_of(l, l->face[0], beyond) + other;
+    for (int k = 0; k < 8; k++) {
+        if (!(face[k] > 0)) continue;
+        if (k > 0 && face[k - 1] > 0 && along[k] > 0 && beside[k] > 0) continue;
+        join(p->pockets.parent, node_of(p, brick, row + k), node_of(p, beyond, other + k));
+    }
+}
+
+/* The rows of a brick that is not plain with one another... */
+static void join_within(const pressure *p, int32_t brick) {
+    const level *l = &p->levels[0];
+    for (int axis = 1; axis < l->dim; axis++) {
+        const int stride = axis == 1 ? 8 : 64;
+        for (int row = 0; row < checker_cells(l->dim); row += 8)
+            if (row / stride % 8) join_across(p, brick, row, axis, brick, row - stride);
+    }
+}
+
+/* ... and with those of the bricks before it. */
+static void join_beyond(const pressure *p, int32_t brick) {
+    const level *l = &p->levels[0];
+    const int cells = checker_cells(l->dim);
+    const real *along = rows_of(l, l->face[0], brick);
+    for (int row = 0; row < cells; row += 8)
+        if (along[row] > 0)
+            join(p->pockets.parent, node_of(p, brick, row), node_of(p, l->near[brick][0], row + 7));
+    for (int axis = 1; axis < l->dim; axis++) {
+        const int stride = axis == 1 ? 8 : 64;
+        for (int row = 0; row < cells; row += 8)
+            if (row / stride % 8 == 0)
+                join_across(p, brick, row, axis, l->near[brick][2 * axis], row + 7 * stride);
+    }
+}
+
+/* A plain brick hangs together with all cells before it. */
+static void join_plain(const pressure *p, int32_t brick) {
+    const level *l = &p->levels[0];
+    for (int axis = 0; axis < l->dim; axis++) {
+        const int32_t beyond = l->near[brick][2 * axis];
+        const int stride = axis == 0 ? 1 : axis == 1 ? 8 : 64;
+        for (int c = 0; c < checker_cells(l->dim); c++) {
+            if (c / stride % 8 != 7) continue;
+            join(p->pockets.parent, p->pockets.first[brick], node_of(p, beyond, c));
+            if (is_plain(l, beyond)) break;
+        }
+    }
+}
+
+/* ---- Pockets --------------------------------------------------------------------------------- */
+
+static spate_status number_nodes(pressure *p, int32_t *nodes) {
+    const level *l = &p->levels[0];
+    pockets *k = &p->pockets;
+    int64_t count = 0;
+    TRY(GROW(p->ctx, k->first, k->first_capacity, l->count + 1));
+    for (int32_t b = 0; b < l->count; b++) {
+        k->first[b] = (int32_t)count;
+        count += is_plain(l, b) ? 1 : checker_cells(l->dim);
+    }
+    if (count > INT32_MAX)
+        return fail(p->ctx, SPATE_BAD_INPUT, "the liquid has too many cells at its surface");
+    TRY(GROW(p->ctx, k->parent, k->parent_capacity, count + 1));
+    TRY(GROW(p->ctx, k->label, k->label_capacity, count + 1));
+    *nodes = (int32_t)count;
+    return SPATE_OK;
+}
+
+/* Sets within bricks, whose nodes are all their own. */
+static void begin_bricks(void *data, int64_t begin, int64_t end, int worker) {
+    const pressure *p = data;
+    (void)worker;
+    for (int32_t b = (int32_t)begin; b < end; b++)
+        if (is_plain(&p->levels[0], b)) {
+            p->pockets.parent[p->pockets.first[b]] = p->pockets.first[b];
+        } else {
+            begin_own(p, b);
+            join_within(p, b);
+        }
+}
+
+enum { LABEL_NONE = -1, LABEL_CLOSED = -2, LABEL_MIXED = -3 };
+
+/* Marks the roots of regions: closed, unless a cell of theirs touches the surface. */
+static void mark_regions(pressure *p, int32_t nodes) {
+    const level *l = &p->levels[0];
+    pockets *k = &p->pockets;
+    const int cells = checker_cells(l->dim);
+    for (int32_t n = 0; n < nodes; n++) {
+        k->parent[n] = k->parent[k->parent[n]];
+        k->label[n] = LABEL_NONE;
+    }
+    for (int32_t b = 0; b < l->count; b++) {
+        const int32_t first = k->first[b];
+        const real *inverse = rows_of(l, l->inverse, b);
+        for (int c = 0; c < (is_plain(l, b) ? 1 : cells); c++)
+            if (k->parent[first + c] == first + c && inverse[c] > 0)
+                k->label[first + c] = LABEL_CLOSED;
+    }
+    for (int32_t b = 0; b < l->count; b++) {
+        const real *surface = rows_of(l, l->surface, b);
+        for (int c = 0; c < cells && !is_plain(l, b); c++)
+            if (surface[c] > 0) k->label[k->parent[k->first[b] + c]] = LABEL_NONE;
+    }
+}
+
+static int32_t pocket_of(const pockets *k, int32_t node) { return k->label[k->parent[node]]; }
+
+/* The pocket that all unknowns of a brick are in, LABEL_NONE or LABEL_MIXED. */
+static int32_t pocket_of_brick(const pressure *p, int32_t brick) {
+    const level *l = &p->levels[0];
+    const pockets *k = &p->pockets;
+    const int32_t first = k->first[brick];
+    if (is_plain(l, brick)) return pocket_of(k, first);
+    const real *inverse = rows_of(l, l->inverse, brick);
+    int32_t pocket = LABEL_CLOSED;
+    for (int c = 0; c < checker_cells(l->dim); c++) {
+        if (!(inverse[c] > 0)) continue;
+        const int32_t own = pocket_of(k, first + c);
+        if (pocket != LABEL_CLOSED && pocket != own) return LABEL_MIXED;
+        pocket = own;
+    }
+    return pocket == LABEL_CLOSED ? LABEL_NONE : pocket;
+}
+
+static void find_bricks(void *data, int64_t begin, int64_t end, int worker) {
+    pressure *p = data;
+    (void)worker;
+    for (int64_t b = begin; b < end; b++)
+        p->pockets.brick_pocket[b] = pocket_of_brick(p, (int32_t)b);
+}
+
+spate_status pockets_find(pressure *p) {
+    const level *l = &p->levels[0];
+    pockets *k = &p->pockets;
+    int32_t nodes;
+    TRY(number_nodes(p, &nodes));
+    parallel_for(p->ctx->pool, l->count, CHUNK, begin_bricks, p);
+    for (int32_t b = 0; b < l->count; b++)
+        if (is_plain(l, b))
+            join_plain(p, b);
+        else
+            join_beyond(p, b);
+    mark_regions(p, nodes);
+    k->count = 0;
+    for (int32_t n = 0; n < nodes; n++)
+        if (k->label[n] == LABEL_CLOSED) k->label[n] = k->count++;
+    if (k->count == 0) return SPATE_OK;
+    TRY(GROW(p->ctx, k->sum, k->sum_capacity, k->count));
+    TRY(GROW(p->ctx, k->cells, k->cells_capacity, k->count));
+    TRY(GROW(p->ctx, k->brick_sum, k->brick_sum_capacity, l->count));
+    TRY(GROW(p->ctx, k->brick_pocket, k->brick_pocket_capacity, l->count));
+    parallel_for(p->ctx->pool, l->count, CHUNK, find_bricks, p);
+    return SPATE_OK;
+}
+
+/* ---- Means ----------------------------------------------------------------------------------- */
+
+typedef struct mean_data {
+    pressure *p;
+    double *v;
+} mean_data;
+
+/* Sums over bricks that are in one pocket as a whole; what is no unknown is 0. */
+static void sum_bricks(void *data, int64_t begin, int64_t end, int worker) {
+    const mean_data *d = data;
+    (void)worker;
+    const level *l = &d->p->levels[0];
+    for (int64_t b = begin; b < end; b++) {
+        double sum[4] = {0};
+        for (int colour = RED; colour <= BLACK && d->p->pockets.brick_pocket[b] >= 0; colour++) {
+            const double *v = d->v + half_at(l, b, colour, l->dim);
+            for (int c = 0; c < checker_half(l->dim); c += 4)
+                for (int n = 0; n < 4; n++) sum[n] += v[c + n];
+        }
+        d->p->pockets.brick_sum[b] = (sum[0] + sum[1]) + (sum[2] + sum[3]);
+    }
+}
+
+static int64_t place_of(const level *l, int64_t brick, int c) {
+    const int i = c / 64, j = c / 8 % 8, k = c % 8;
+    return half_at(l, brick, checker_colour(i, j, k), l->dim) + checker_place(i, j, k);
+}
+
+static void take_means(void *data, int64_t begin, int64_t end, int worker) {
+    const mean_data *d = data;
+    (void)worker;
+    const pockets *k = &d->p->pockets;
+    const level *l = &d->p->levels[0];
+    for (int64_t b = begin; b < end; b++) {
+        if (k->brick_pocket[b] == LABEL_NONE) continue;
+        if (is_plain(l, (int32_t)b)) {
+            for (int colour = RED; colour <= BLACK; colour++)
+                for (int c = 0; c < checker_half(l->dim); c++)
+                    d->v[half_at(l, b, colour, l->dim) + c] -= k->sum[k->brick_pocket[b]];
+            continue;
+        }
+        const real *inverse = rows_of(l, l->inverse, (int32_t)b);
+        for (int c = 0; c < checker_cells(l->dim); c++) {
+            const int32_t pocket = inverse[c] > 0 ? pocket_of(k, k->first[b] + c) : LABEL_NONE;
+            if (pocket >= 0) d->v[place_of(l, b, c)] -= k->sum[pocket];
+        }
+    }
+}
+
+/* Adds up sums and cells of a brick, cell by cell where it has more than one pocket. */
+static void add_brick(pockets *k, const level *l, const double *v, int32_t b) {
+    const real *inverse = rows_of(l, l->inverse, b);
+    const int32_t whole = k->brick_pocket[b];
+    if (whole >= 0) k->sum[whole] += k->brick_sum[b];
+    if (whole >= 0 && is_plain(l, b)) k->cells[whole] += checker_cells(l->dim);
+    if (whole == LABEL_NONE || is_plain(l, b)) return;
+    for (int c = 0; c < checker_cells(l->dim); c++) {
+        if (!(inverse[c] > 0)) continue;
+        const int32_t pocket = whole >= 0 ? whole : pocket_of(k, k->first[b] + c);
+        if (pocket < 0) continue;
+        k->cells[pocket]++;
+        if (whole < 0) k->sum[pocket] += v[place_of(l, b, c)];
+    }
+}
+
+double pockets_remove_means(pressure *p, double *v) {
+    pockets *k = &p->pockets;
+    const level *l = &p->levels[0];
+    mean_data data = {p, v};
+    if (k->count == 0) return 0;
+    for (int32_t i = 0; i < k->count; i++) k->sum[i] = 0, k->cells[i] = 0;
+    parallel_for(p->ctx->pool, l->count, CHUNK, sum_bricks, &data);
+    for (int32_t b = 0; b < l->count; b++) add_brick(k, l, v, b);
+    double most = 0;
+    for (int32_t i = 0; i < k->count; i++) {
+        k->sum[i] /= (double)k->cells[i];
+        most = fmax(most, fabs(k->sum[i]));
+    }
+    parallel_for(p->ctx->pool, l->count, CHUNK, take_means, &data);
+    return most;
+}

@@ -1,0 +1,29 @@
+/* The passes of the pressure solver, compiled once for each instruction set (SPATE_ISA). */
+#include "solver/pressure/coarsen.h"
+#include "solver/pressure/fluxes.h"
+#include "solver/pressure/gradients.h"
+#include "solver/pressure/relax.h"
+
+#define JOIN_(a, b) a##_##b
+#define JOIN(a, b)  JOIN_(a, b)
+
+/* Each pass is written once, with a literal dimension. */
+#define TASK_OF(name, dim)                                                            \
+    static void name##_##dim##d(void *data, int64_t begin, int64_t end, int worker) { \
+        (void)worker;                                                                 \
+        name##_chunk(data, begin, end, dim);                                          \
+    }
+#define SUM_OF(name, dim)                                                               \
+    static void name##_##dim##d(void *data, int64_t begin, int64_t end, double *part) { \
+        name##_chunk(data, begin, end, part, dim);                                      \
+    }
+#define TASK(name) TASK_OF(name, 2) TASK_OF(name, 3)
+#define SUM(name)  SUM_OF(name, 2) SUM_OF(name, 3)
+PRESSURE_PASSES(TASK, SUM)
+#undef TASK
+#undef SUM
+
+const pressure_passes JOIN(pressure_passes, SPATE_ISA) = {
+#define TASK(name) .name = {name##_2d, name##_3d},
+#define SUM(name)  .name = {name##_2d, name##_3d},
+    PRESSURE_PASSES(TASK, SUM)};

@@ -1,0 +1,54 @@
+#include "state/mac.h"
+
+void mac_create(spate_context *ctx, int dim, const int cells_of_period[3], mac *m) {
+    int period[3];
+    for (int a = 0; a < 3; a++) period[a] = cells_of_period[a] / BRICK_EDGE;
+    *m = (mac){.ctx = ctx, .dim = dim};
+    sites_create(ctx, dim, period, &m->bricks);
+}
+
+static void free_fields(mac *m) {
+#define X(name, type, components) \
+    for (int c = 0; c < (components); c++) give(m->ctx, m->name[c]), m->name[c] = NULL;
+    MAC_FIELDS(X)
+#undef X
+    m->capacity = 0;
+}
+
+void mac_free(mac *m) {
+    if (!m->ctx) return;
+    free_fields(m);
+    sites_free(&m->bricks);
+    *m = (mac){0};
+}
+
+spate_status mac_reserve(mac *m) {
+    if (m->bricks.count <= m->capacity) return SPATE_OK;
+    const int64_t capacity = m->bricks.count + m->bricks.count / 8 + 8;
+    const size_t cells = (size_t)capacity * (size_t)mac_cells(m->dim);
+    bool enough = true;
+    free_fields(m);
+    /* in 2D the third components are never asked for */
+#define X(name, type, components)                                                         \
+    for (int c = 0; c < ((components) < m->dim ? (components) : m->dim) && enough; c++) { \
+        m->name[c] = take(m->ctx, cells, sizeof(type));                                   \
+        enough = m->name[c];                                                              \
+    }
+    MAC_FIELDS(X)
+#undef X
+    if (!enough) {
+        free_fields(m);
+        return SPATE_OUT_OF_MEMORY;
+    }
+    m->capacity = capacity;
+    return SPATE_OK;
+}
+
+size_t mac_bytes(const mac *m) {
+    size_t bytes = 0;
+#define X(name, type, components) \
+    bytes += sizeof(type) * (size_t)((components) < m->dim ? (components) : m->dim);
+    MAC_FIELDS(X)
+#undef X
+    return bytes * (size_t)m->capacity * (size_t)mac_cells(m->dim);
+}
