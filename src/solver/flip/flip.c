@@ -407,24 +407,24 @@ static spate_status gather(flip *f) {
     return SPATE_OK;
 }
 
+const flip_stage flip_stages[FLIP_STAGES] = {
+    {"sort", sort},
+    {"reseed", flip_reseed},
+    {"grid", flip_grid},
+    {"scatter", scatter},
+    {"forces", forces},
+    {"pressure", project},
+    {"extrapolate", flip_extrapolate},
+    {"gather", gather},
+};
+
 static spate_status step(spate_simulation *sim) {
-    static const struct {
-        const char *name;
-        spate_status (*run)(flip *);
-    } stages[] = {{"sort", sort},
-                  {"reseed", flip_reseed},
-                  {"grid", flip_grid},
-                  {"scatter", scatter},
-                  {"forces", forces},
-                  {"pressure", project},
-                  {"extrapolate", flip_extrapolate},
-                  {"gather", gather}};
     flip *f = sim->solver;
     f->dt = (real)sim->dt;
-    for (int i = 0; i < COUNT_OF(stages); i++) {
+    for (int i = 0; i < FLIP_STAGES; i++) {
         double start = phase_start();
-        TRY(stages[i].run(f));
-        phase_stop(sim, stages[i].name, start);
+        TRY(flip_stages[i].run(f));
+        phase_stop(sim, flip_stages[i].name, start);
     }
     return SPATE_OK;
 }

@@ -122,7 +122,15 @@ typedef struct flip {
     double reach; /* how far from a block's middle its particles may come in the step */
 } flip;
 
-/* Stages; each is told in its file. */
+/* A step is its stages, one after the other. */
+enum { FLIP_STAGES = 8 };
+typedef struct flip_stage {
+    const char *name;
+    spate_status (*run)(flip *f);
+} flip_stage;
+extern const flip_stage flip_stages[FLIP_STAGES];
+
+/* Those that are told in files of their own. */
 spate_status flip_grid(flip *f);
 spate_status flip_find_surface(flip *f);
 spate_status flip_viscosity(flip *f);
