@@ -131,12 +131,14 @@ static bool match_name(const shipped_scene *scene, void *user) {
     const char *word = search->word;
     /* "gallery/splash" is another way to say "splash". */
     if (!strncmp(word, "gallery/", 8)) word += 8;
-    /* The group may be left out: "fig08_hourglass" is "integrators/fig08_hourglass". */
+    /* The group may be left out, "fig08_hourglass" is "integrators/fig08_hourglass", unless a scene has
+     * just this name. */
     const char *slash = strrchr(scene->name, '/');
-    if (strcmp(scene->name, word) && !(slash && !strcmp(slash + 1, word))) return true;
+    const bool exact = !strcmp(scene->name, word);
+    if (!exact && (search->found || !slash || strcmp(slash + 1, word))) return true;
     snprintf(search->out, SCENE_PATH_SIZE, "%s", scene->path);
     search->found = true;
-    return false;
+    return !exact;
 }
 
 const char *scene_path(const char *word, char out[SCENE_PATH_SIZE]) {

@@ -43,6 +43,7 @@ spate_status simulation_prepare(spate_scene *scene, spate_simulation **out) {
             period[a] = scene->domain.cells[a] / BLOCK_EDGE;
     spate_status status;
     TRY_OR_DONE(status, blocks_create(ctx, scene->dim, period, &sim->blocks));
+    if (sim->type->motion_reals) sim->blocks.motion_reals = sim->type->motion_reals(scene);
     TRY_OR_DONE(status, boundary_create(scene, &sim->boundary));
     TRY_OR_DONE(status, particles_reserve(&sim->particles, 64));
     status = SPATE_OUT_OF_MEMORY;

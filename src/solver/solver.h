@@ -41,6 +41,8 @@ typedef struct solver_type {
     double shift;
     /* Particle fields the solver needs for this scene. */
     unsigned (*fields)(const spate_scene *scene);
+    /* How many reals of the motion record it uses for this scene (blocks.h); NULL: all. */
+    int (*motion_reals)(const spate_scene *scene);
     /* Makes sim->solver; particles are there. */
     spate_status (*create)(spate_simulation *sim);
     void (*free)(spate_simulation *sim);

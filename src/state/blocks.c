@@ -47,7 +47,8 @@ spate_status blocks_reserve(blocks *b, int64_t capacity) {
 }
 
 spate_status blocks_create(spate_context *ctx, int dim, const int period[3], blocks *b) {
-    *b = (blocks){.ctx = ctx, .dim = dim, .period = {period[0], period[1], period[2]}};
+    *b = (blocks){
+        .ctx = ctx, .dim = dim, .period = {period[0], period[1], period[2]}, .motion_reals = 16};
     sites_create(ctx, dim, period, &b->sites);
     return blocks_reserve(b, 64);
 }
@@ -123,8 +124,6 @@ spate_status blocks_carry(blocks *b, particles *p, int32_t block, int64_t i) {
 }
 
 /* ---- The sort -------------------------------------------------------------------------------- */
-
-enum { SPARE_REALS = 16 }; /* of a particle: the motion record fits */
 
 typedef struct sorter {
     blocks *b;
@@ -279,21 +278,30 @@ static void permute_slice(void *data, int64_t begin, int64_t end, int worker) {
     const uint32_t *order = s->other;
     size_t record = s->info->size * (size_t)s->info->components;
     (void)worker;
-    for (int64_t k = begin; k < end; k++)
-        memcpy(s->to + (size_t)k * s->slice, s->from + order[k] * record, s->slice);
+    if (s->slice == 16)
+        for (int64_t k = begin; k < end; k++)
+            memcpy(s->to + k * 16, s->from + order[k] * record, 16);
+    else
+        for (int64_t k = begin; k < end; k++)
+            memcpy(s->to + (size_t)k * s->slice, s->from + order[k] * record, s->slice);
 }
 static void copy_slice_back(void *data, int64_t begin, int64_t end, int worker) {
     sorter *s = data;
     size_t record = s->info->size * (size_t)s->info->components;
     (void)worker;
-    for (int64_t k = begin; k < end; k++)
-        memcpy((char *)s->from + (size_t)k * record, s->to + (size_t)k * s->slice, s->slice);
+    if (s->slice == 16)
+        for (int64_t k = begin; k < end; k++)
+            memcpy((char *)s->from + (size_t)k * record, s->to + k * 16, 16);
+    else
+        for (int64_t k = begin; k < end; k++)
+            memcpy((char *)s->from + (size_t)k * record, s->to + (size_t)k * s->slice, s->slice);
 }
 
-/* Records longer than the spare has room for go in slices. */
-static void permute_records(sorter *s, char *data, int64_t count) {
-    for (int c = 0; c < s->info->components; c += SPARE_REALS) {
-        int reals = s->info->components - c < SPARE_REALS ? s->info->components - c : SPARE_REALS;
+/* The first `components` of records; those longer than the spare has room for go in slices. */
+static void permute_records(sorter *s, char *data, int components, int64_t count) {
+    const int most = s->b->motion_reals;
+    for (int c = 0; c < components; c += most) {
+        int reals = components - c < most ? components - c : most;
         s->slice = s->info->size * (size_t)reals;
         s->from = data + (size_t)c * s->info->size;
         parallel_for(s->threads, count, 4096, permute_slice, s);
@@ -301,7 +309,7 @@ static void permute_records(sorter *s, char *data, int64_t count) {
     }
 }
 
-/* The motion records change places with the spare; all else is copied back. */
+/* Whole motion records change places with the spare; all else is copied back. */
 static void permute_fields(sorter *s, int64_t count) {
     particles *p = s->p;
     for (int f = 0; f < PARTICLE_FIELD_COUNT; f++) {
@@ -309,7 +317,7 @@ static void permute_fields(sorter *s, int64_t count) {
         char *data = particles_field(p, (particle_field)f);
         if (!data) continue;
         s->to = s->b->spare;
-        if (f == PARTICLE_motion) {
+        if (f == PARTICLE_motion && s->b->motion_reals == s->info->components) {
             s->from = data;
             parallel_for(s->threads, count, 4096, permute_chunk, s);
             p->motion = s->b->spare;
@@ -317,7 +325,8 @@ static void permute_fields(sorter *s, int64_t count) {
             continue;
         }
         if (s->info->layout == RECORD) {
-            permute_records(s, data, count);
+            bool motion = f == PARTICLE_motion;
+            permute_records(s, data, motion ? s->b->motion_reals : s->info->components, count);
             continue;
         }
         for (int c = 0; c < s->info->components; c++) {
@@ -331,11 +340,11 @@ static void permute_fields(sorter *s, int64_t count) {
 }
 
 static spate_status reserve_spare(blocks *b, const particles *p) {
-    size_t bytes = (size_t)p->capacity * SPARE_REALS * sizeof(real);
+    size_t record = (size_t)b->motion_reals * sizeof(real), bytes = (size_t)p->capacity * record;
     if (b->spare_bytes == bytes) return SPATE_OK;
     give(b->ctx, b->spare);
     b->spare_bytes = 0;
-    b->spare = take(b->ctx, (size_t)p->capacity, SPARE_REALS * sizeof(real));
+    b->spare = take(b->ctx, (size_t)p->capacity, record);
     if (!b->spare) return SPATE_OUT_OF_MEMORY;
     b->spare_bytes = bytes;
     return SPATE_OK;

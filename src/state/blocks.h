@@ -39,8 +39,10 @@ typedef struct blocks {
     int64_t sorted;        /* particles that are in their block's range; later ones are new */
     int32_t (*pending)[3]; /* blocks of the new ones */
     int64_t pending_count, pending_capacity;
-    int64_t sorts; /* how often it has been done */
-    void *spare;   /* a second copy of the largest field, for reordering */
+    int64_t sorts;    /* how often it has been done */
+    int motion_reals; /* of a motion record that are in use and follow a sort: 16, or 4 where the rest
+                         is zero for all particles */
+    void *spare;      /* of as many reals to a particle, for reordering */
     size_t spare_bytes;
 } blocks;
 

@@ -156,6 +156,15 @@ static unsigned fields(const spate_scene *scene) {
     return 0;
 }
 
+static bool is_affine(const flip_options *o) {
+    return o->transfer == FLIP_APIC || o->transfer == FLIP_AFLIP;
+}
+
+/* Velocity alone, or its moments too. */
+static int motion_reals(const spate_scene *scene) {
+    return is_affine(scene->solver_options) ? 16 : 4;
+}
+
 extern const flip_passes flip_linear_generic, flip_quadratic_generic;
 #if ISA_CHOICE
 extern const flip_passes flip_linear_avx2, flip_quadratic_avx2;
@@ -188,7 +197,8 @@ static double fastest_particle(const spate_simulation *sim) {
     return fastest;
 }
 
-/* Bodies that spin come with the gradient of their velocity; what is kept is its moment B = C D. */
+/* Bodies that spin come with the gradient of their velocity; what is kept is its moment B = C D, and
+ * nothing by transfers that are not affine. */
 static void gradients_to_moments(const flip *f) {
     const particles *p = &f->sim->particles;
     const int dim = f->sim->scene->dim;
@@ -198,7 +208,7 @@ static void gradients_to_moments(const flip *f) {
                 double x = (double)PLANE(p, position, a)[i] - (a == c ? 0 : 0.5),
                        share = x - floor(x);
                 double D = f->options->kernel == FLIP_QUADRATIC ? 0.25 : share * (1 - share);
-                p->motion[i * 16 + 4 + 4 * a + c] *= (real)D;
+                p->motion[i * 16 + 4 + 4 * a + c] *= f->affine ? (real)D : 0;
             }
 }
 
@@ -211,7 +221,7 @@ static spate_status create(spate_simulation *sim) {
     f->sim = sim;
     f->options = scene->solver_options;
     f->passes = choose_passes(ctx->isa, f->options->kernel);
-    f->affine = f->options->transfer == FLIP_APIC || f->options->transfer == FLIP_AFLIP;
+    f->affine = is_affine(f->options);
     f->change = f->options->transfer != FLIP_PIC && f->options->transfer != FLIP_APIC &&
                 f->options->alpha > 0;
     f->alpha = (real)f->options->alpha;
@@ -229,7 +239,7 @@ static spate_status create(spate_simulation *sim) {
     if (!f->seen) return SPATE_OUT_OF_MEMORY;
     TRY(pressure_create(ctx, &f->pressure));
     sim->max_speed = fastest_particle(sim);
-    if (sim->step == 0 && f->affine) gradients_to_moments(f);
+    if (sim->step == 0) gradients_to_moments(f);
     return SPATE_OK;
 }
 
@@ -559,6 +569,7 @@ const solver_type solver_flip = {
     .declaration = &flip_declaration,
     .shift = 0,
     .fields = fields,
+    .motion_reals = motion_reals,
     .create = create,
     .free = destroy,
     .step_limit = step_limit,

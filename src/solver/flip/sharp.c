@@ -56,23 +56,30 @@ static const real touching2 = (real)1e-8;
 /* Sums of weights below this, in masses of a full cell, count as none. */
 static const real least_weight = (real)1e-7;
 
-/* Squared distances of faces in reach are at most 3. */
-enum { BEYOND = 4, REACHED_FROM = 1, REACHED_TO = 7 };
+enum { REACHED_FROM = 1, REACHED_TO = 7 };
 
-typedef struct face_sum {
-    real momentum, mass; /* weighted */
-    real distance2;      /* to the nearest particle, BEYOND where none is in reach */
-    uint32_t nearest;
-} face_sum;
+/* A particle and its squared distance to a face, which is in the upper half as a float: the least of
+ * such numbers is the nearest particle, found without a branch. */
+typedef uint64_t near_particle;
+static const near_particle nobody = UINT64_MAX;
 
-typedef struct face_nearest {
-    real distance2;
-    uint32_t particle;
-} face_nearest;
+INLINE near_particle near_particle_of(real distance2, uint32_t particle) {
+    const float distance = (float)distance2;
+    uint32_t upper;
+    memcpy(&upper, &distance,
+           sizeof upper); /* in the order of the distances, as none is negative */
+    return (near_particle)upper << 32 | particle;
+}
+
+/* One component of what a block's particles reach (transfer.h). */
+typedef struct sharp_tile {
+    real sums[TILE_EDGE * TILE_EDGE * TILE_EDGE * PAIR]; /* momentum and mass, weighted */
+    near_particle nearest[TILE_EDGE * TILE_EDGE * TILE_EDGE];
+} sharp_tile;
 
 typedef struct sharp {
     const flip *f;
-    face_nearest *nearest[3]; /* of each face, by component */
+    near_particle *nearest[3]; /* of each face, by component */
 } sharp;
 
 /* The two faces around x along an axis: which is the first, and the squared ways to both. */
@@ -89,25 +96,36 @@ INLINE quad sharp_weights(quad r2, real radius2) {
     return quad_larger(quad_splat(radius2) / quad_larger(r2, least) - quad_splat(1), quad_splat(0));
 }
 
-/* Component c of one particle, four faces at a time. */
-INLINE void scatter_component(face_sum *tile, const int base[3][2], const real way2[3][2][2], int c,
-                              real radius2, real momentum, real mass, uint32_t i, int dim) {
-    const real *x = way2[0][c != 0], *y = way2[1][c != 1], *z = way2[2][c != 2];
-    const quad flat = {x[0] + y[0], x[0] + y[1], x[1] + y[0], x[1] + y[1]};
-    for (int k = 0; k < (dim == 3 ? 2 : 1); k++) {
-        const quad r2 = dim == 3 ? flat + quad_splat(z[k]) : flat, w = sharp_weights(r2, radius2);
-        for (int n = 0; n < 4; n++) {
-            const int ix = base[0][c != 0] + (n >> 1), iy = base[1][c != 1] + (n & 1);
-            face_sum *to = tile + (dim == 3 ? tile_index(ix, iy, base[2][c != 2] + k, 3)
-                                            : tile_index(ix, 0, iy, 2));
-            to->momentum += w[n] * momentum;
-            to->mass += w[n] * mass;
-            if (r2[n] < to->distance2) to->distance2 = r2[n], to->nearest = i;
-        }
+/* Two faces beside each other along the last axis. */
+INLINE void add_row(sharp_tile *tile, int at, real w0, real w1, quad both, real r0, real r1,
+                    uint32_t i) {
+    const quad w = {w0, w0, w1, w1};
+    real *sums = tile->sums + at * PAIR;
+    near_particle *nearest = tile->nearest + at;
+    const near_particle first = near_particle_of(r0, i), second = near_particle_of(r1, i);
+    quad_store(sums, quad_load(sums) + w * both);
+    nearest[0] = first < nearest[0] ? first : nearest[0];
+    nearest[1] = second < nearest[1] ? second : nearest[1];
+}
+
+/* Component c of one particle, four faces at a time: two rows. */
+INLINE void scatter_component(sharp_tile *tile, const int base[3][2], const real way2[3][2][2],
+                              int c, real radius2, real momentum, real mass, uint32_t i, int dim) {
+    const int first = dim - 2, last = dim - 1; /* the axes of the four */
+    const real *y = way2[first][c != first], *z = way2[last][c != last];
+    const int at = tile_index(base[0][c != 0], base[1][c != 1], base[last][c != last], dim);
+    const quad flat = {y[0] + z[0], y[0] + z[1], y[1] + z[0], y[1] + z[1]};
+    const quad both = {momentum, mass, momentum, mass};
+    for (int n = 0; n < (dim == 3 ? 2 : 1); n++) {
+        const quad r2 = dim == 3 ? flat + quad_splat(way2[0][c != 0][n]) : flat;
+        const quad w = sharp_weights(r2, radius2);
+        const int start = at + n * TILE_EDGE * TILE_EDGE;
+        add_row(tile, start, w[0], w[1], both, r2[0], r2[1], i);
+        add_row(tile, start + TILE_EDGE, w[2], w[3], both, r2[2], r2[3], i);
     }
 }
 
-INLINE void scatter_particle(const flip *f, int64_t i, face_sum *tile, int dim) {
+INLINE void scatter_particle(const flip *f, int64_t i, sharp_tile *tiles, int dim) {
     const particles *p = &f->sim->particles;
     const real mass = p->mass[i], radius2 = size2_of(f, i, dim);
     int base[3][2] = {{0}};
@@ -118,13 +136,13 @@ INLINE void scatter_particle(const flip *f, int64_t i, face_sum *tile, int dim) 
         base[a][IN_MIDDLES] = ways_to_faces(x - (real)0.5, way2[a][IN_MIDDLES]);
     }
     for (int c = 0; c < dim; c++)
-        scatter_component(tile + c * tile_nodes(dim), base, way2, c, radius2,
-                          mass * p->motion[i * 16 + c], mass, (uint32_t)i, dim);
+        scatter_component(&tiles[c], base, way2, c, radius2, mass * p->motion[i * 16 + c], mass,
+                          (uint32_t)i, dim);
 }
 
 /* What was scattered behind a closed side is folded back, as in scatter.h; it comes from particles that
  * are nearer to the face before the side, so it is never their nearest. */
-INLINE void add_component(const sharp *s, const tile_map *map, const face_sum *tile, int c,
+INLINE void add_component(const sharp *s, const tile_map *map, const sharp_tile *tile, int c,
                           int dim) {
     const mac *m = &s->f->grid;
     const axis_map *x = &map->axis[0][c != 0], *y = &map->axis[1][c != 1];
@@ -135,32 +153,35 @@ INLINE void add_component(const sharp *s, const tile_map *map, const face_sum *t
             map_row(map, x, y, i, j, rows, dim);
             const real sign = x->sign[i] * (dim == 3 ? y->sign[j] : 1);
             for (int k = REACHED_FROM; k < REACHED_TO; k++) {
-                const face_sum *from = tile + tile_index(i, j, k, dim);
-                if (from->distance2 >= BEYOND) continue;
+                const int from = tile_index(i, j, k, dim);
+                const near_particle nearest = tile->nearest[from];
+                if (nearest == nobody) continue;
                 const int64_t at = rows[z->code[k]] + z->cell[k];
-                face_nearest *nearest = &s->nearest[c][at];
-                m->velocity[c][at] += sign * z->sign[k] * from->momentum;
-                m->mass[c][at] += from->mass;
-                if (from->distance2 < nearest->distance2)
-                    *nearest = (face_nearest){from->distance2, from->nearest};
+                m->velocity[c][at] += sign * z->sign[k] * tile->sums[from * PAIR];
+                m->mass[c][at] += tile->sums[from * PAIR + 1];
+                if (nearest < s->nearest[c][at]) s->nearest[c][at] = nearest;
             }
         }
+}
+
+INLINE void clear_tile(sharp_tile *tile, int dim) {
+    memset(tile->sums, 0, (size_t)component_reals(dim) * sizeof *tile->sums);
+    for (int n = 0; n < tile_nodes(dim); n++) tile->nearest[n] = nobody;
 }
 
 INLINE void scatter(void *data, int64_t begin, int64_t end, int worker, int dim) {
     const sharp *s = data;
     const flip *f = s->f;
-    const int faces = dim * tile_nodes(dim);
-    face_sum tile[3 * TILE_EDGE * TILE_EDGE * TILE_EDGE];
+    sharp_tile tiles[3];
     (void)worker;
     for (int64_t o = begin; o < end; o++) {
         const int32_t block = f->coloured[o];
         tile_map map;
         map_tile(&map, f, f->sim->blocks.coords[block], dim);
-        for (int n = 0; n < faces; n++) tile[n] = (face_sum){.distance2 = BEYOND};
+        for (int c = 0; c < dim; c++) clear_tile(&tiles[c], dim);
         for (int64_t i = f->sim->blocks.first[block]; i < f->sim->blocks.first[block + 1]; i++)
-            scatter_particle(f, i, tile, dim);
-        for (int c = 0; c < dim; c++) add_component(s, &map, tile + c * tile_nodes(dim), c, dim);
+            scatter_particle(f, i, tiles, dim);
+        for (int c = 0; c < dim; c++) add_component(s, &map, &tiles[c], c, dim);
     }
 }
 TASKS(scatter)
@@ -171,7 +192,7 @@ static void forget_nearest(void *data, int64_t begin, int64_t end, int worker) {
     (void)worker;
     for (int c = 0; c < dim; c++)
         for (int64_t n = begin * mac_cells(dim); n < end * mac_cells(dim); n++)
-            s->nearest[c][n].distance2 = BEYOND;
+            s->nearest[c][n] = nobody;
 }
 
 static void take_nearest(void *data, int64_t begin, int64_t end, int worker) {
@@ -181,11 +202,11 @@ static void take_nearest(void *data, int64_t begin, int64_t end, int worker) {
     (void)worker;
     for (int c = 0; c < m->dim; c++)
         for (int64_t n = begin * mac_cells(m->dim); n < end * mac_cells(m->dim); n++) {
-            const face_nearest *nearest = &s->nearest[c][n];
-            if (nearest->distance2 >= BEYOND) continue;
+            if (s->nearest[c][n] == nobody) continue;
             if (m->mass[c][n] * s->f->inverse_mass > least_weight) continue;
-            const real mass = p->mass[nearest->particle];
-            m->velocity[c][n] = mass * p->motion[(int64_t)nearest->particle * 16 + c];
+            const int64_t i = (uint32_t)s->nearest[c][n];
+            const real mass = p->mass[i];
+            m->velocity[c][n] = mass * p->motion[i * 16 + c];
             m->mass[c][n] = mass;
         }
 }
@@ -196,7 +217,7 @@ spate_status flip_scatter_sharp(flip *f) {
     const int dim = f->grid.dim;
     const int64_t bricks = f->grid.bricks.count, cells = bricks * mac_cells(dim);
     sharp s = {.f = f};
-    face_nearest *nearest =
+    near_particle *nearest =
         scratch_take(&sim->scratch, "flip nearest", (size_t)(dim * cells) + 1, sizeof *nearest);
     if (!nearest) return SPATE_OUT_OF_MEMORY;
     for (int c = 0; c < dim; c++) s.nearest[c] = nearest + c * cells;

@@ -10,8 +10,8 @@
  * the level set.
  *
  *   free    a face with mass that is not closed: an unknown
- *   fixed   moves with a wall: closed by a sticky collider, at a closed side or behind a sticky one, or
- *           in a source
+ *   fixed   moves with a wall: its middle is in a sticky collider, at a closed side or behind a sticky
+ *           one, or in a source
  *   slip    closed by any other collider, or behind a side that is not sticky: cells and edges that
  *           would need it carry no stress
  *   none    no liquid near; likewise
@@ -72,15 +72,17 @@ static int kind_of_given(const domain *d, int dim, int axis, const int g[3]) {
     return FIXED;
 }
 
-/* Of a face that a collider closes. */
-static int kind_of_closed(const flip *f, const boundary_part *near, int axis, const int g[3]) {
+/* Of a face that a collider closes in part or wholly. */
+static int kind_of_cut(const flip *f, const boundary_part *near, int axis, const int g[3],
+                       int uncut, bool closed) {
     const domain *d = &f->sim->scene->domain;
     double x[3] = {0};
     int c;
     for (int e = 0; e < f->grid.dim; e++)
         x[e] = d->origin[e] + (g[e] + (e == axis ? 0 : 0.5)) * d->dx;
-    if (!(boundary_part_nearest(near, x, &c) < HUGE_VAL)) return SLIP;
-    return f->sim->scene->colliders[c].contact == CONTACT_STICKY ? FIXED : SLIP;
+    const bool inside = boundary_part_nearest(near, x, &c) < 0;
+    if (inside && f->sim->scene->colliders[c].contact == CONTACT_STICKY) return FIXED;
+    return closed ? SLIP : uncut;
 }
 
 static boundary_part colliders_near(const flip *f, int64_t brick) {
@@ -110,8 +112,8 @@ static void classify(void *data, int64_t begin, int64_t end, int worker) {
                 int kind = m->mass[a][here] > 0 ? FREE : NONE;
                 if (m->known[0][here] >> (a + 4) & 1)
                     kind = kind_of_given(&f->sim->scene->domain, dim, a, g);
-                else if (m->open[a][here] == 0)
-                    kind = kind_of_closed(f, &near, a, g);
+                else if (m->open[a][here] < 1)
+                    kind = kind_of_cut(f, &near, a, g, kind, m->open[a][here] == 0);
                 kinds |= kind << 2 * a;
                 level->mass[a][here] = kind == FREE ? m->mass[a][here] * f->inverse_mass : 0;
                 level->x[a][here] = level->d[a][here] = 0;
@@ -307,6 +309,13 @@ static void reduce_residual(void *data, int64_t begin, int64_t end, double *part
     add_lanes(lanes, part);
 }
 
+static void square_residual(void *data, int64_t begin, int64_t end, double *part) {
+    const viscous *v = data;
+    double lanes[8] = {0};
+    EACH_ACTIVE(v, begin, end, a, c, lane) lanes[lane] += v->r[a][c] * v->r[a][c];
+    add_lanes(lanes, part);
+}
+
 /* The residual for the preconditioner, in a range that `real` has. */
 static void hand_over(void *data, int64_t begin, int64_t end, int worker) {
     const viscous *v = data;
@@ -352,14 +361,20 @@ static spate_status multiply(viscous *v, double *sum) {
                         v->passes->multiply[v->levels[0].dim - 2], &product, 1, sum);
 }
 
-/* r and its square, from the definition. */
-static spate_status true_residual(viscous *v) {
+/* r and its square, from the definition. Nothing is lost by leaving out a part that is zero: walls that
+ * do not move, and the change before there is any. */
+static spate_status true_residual(viscous *v, bool changed) {
+    const spate_simulation *sim = v->f->sim;
+    const bool walls = boundary_speed(&sim->boundary) > 0 || sim->scene->source_count;
     over_active(v, start_residual, 0);
-    for (v->part = WALLS; v->part < PARTS; v->part++) {
+    for (v->part = WALLS; v->part < (changed ? PARTS : CHANGE); v->part++) {
+        const bool zero = v->part == WALLS && !walls;
         double unused;
-        parallel_for(v->f->sim->ctx->pool, v->levels[0].bricks, 16, set_part, v);
-        TRY(multiply(v, &unused));
-        TRY(sum_active(v, reduce_residual, 1, &v->left));
+        if (!zero) {
+            parallel_for(sim->ctx->pool, v->levels[0].bricks, 16, set_part, v);
+            TRY(multiply(v, &unused));
+        }
+        TRY(sum_active(v, zero ? square_residual : reduce_residual, 1, &v->left));
         if (v->part == WALLS) v->right = v->left;
     }
     return SPATE_OK;
@@ -390,11 +405,11 @@ static spate_status conjugate_gradients(viscous *v, double enough) {
 
 static spate_status solve(viscous *v) {
     const flip_options *o = v->f->options;
-    TRY(true_residual(v));
+    TRY(true_residual(v, false));
     const double enough = o->tolerance * o->tolerance * v->right;
     for (int k = 0; k < RESTARTS && v->left > enough && v->iterations < o->max_iterations; k++) {
         TRY(conjugate_gradients(v, enough));
-        TRY(true_residual(v));
+        TRY(true_residual(v, true));
     }
     return SPATE_OK;
 }
@@ -405,9 +420,11 @@ static void take_change(void *data, int64_t begin, int64_t end, int worker) {
     const viscous *v = data;
     const mac *m = &v->f->grid;
     (void)worker;
-    EACH_ACTIVE(v, begin, end, a, c, lane)
-    if (kind_at(v, c, a) == FREE)
-        m->velocity[a][c] = (real)((double)m->velocity[a][c] + v->change[a][c]);
+    EACH_ACTIVE(v, begin, end, a, c, lane) {
+        if (kind_at(v, c, a) == FREE)
+            m->velocity[a][c] = (real)((double)m->velocity[a][c] + v->change[a][c]);
+        if (kind_at(v, c, a) == FIXED) m->velocity[a][c] = m->wall[a][c];
+    }
 }
 
 extern const viscous_passes viscous_generic;

@@ -279,6 +279,20 @@ INLINE void store_stencil(real *w, const row_stencil *first, const row_stencil *
     wide_store(w + (2 * dim + 1) * WIDE, PACK(first->surface, second->surface, phase));
 }
 
+/* Whether all faces of a row's cells are whole and none is at the surface. */
+INLINE wide_int whole_cells(const row_stencil *r, real scale, int dim) {
+    wide_int whole = r->surface == wide_splat(0);
+    for (int s = 0; s < 2 * dim; s++) whole &= r->side[s] == wide_splat(scale);
+    return whole;
+}
+
+/* Wides that need no stencil, if most do not: to ask at each costs more than it gains where a
+ * processor cannot foresee the answer. */
+INLINE uint32_t whole_or_none(uint32_t whole, int dim) {
+    const int most = checker_planes(dim) * PAIRS * 3 / 4;
+    return __builtin_popcount(whole) >= most ? whole : 0;
+}
+
 INLINE void pack_forms_chunk(const pass_data *d, int64_t begin, int64_t end, double *part,
                              int dim) {
     const level *l = d->fine;
@@ -286,6 +300,7 @@ INLINE void pack_forms_chunk(const pass_data *d, int64_t begin, int64_t end, dou
         const forms_around f = forms_of(l, l->owner[form], dim);
         real *stencil = l->stencil + form * stencil_reals(dim);
         const int black = checker_half(dim) * stencil_wides(dim);
+        uint32_t whole[2] = {0};
         int unknowns = 0;
         for (int i = 0; i < checker_planes(dim); i++)
             for (int q = 0; q < PAIRS; q++) {
@@ -296,10 +311,16 @@ INLINE void pack_forms_chunk(const pass_data *d, int64_t begin, int64_t end, dou
                 wide_store(l->inverse + row + 8, second.inverse);
                 unknowns += wide_count(first.inverse > wide_splat(0)) +
                             wide_count(second.inverse > wide_splat(0));
+                const wide_int a = whole_cells(&first, l->scale, dim);
+                const wide_int b = whole_cells(&second, l->scale, dim);
+                whole[i & 1] |= (uint32_t)wide_all(PACK(a, b, 0)) << (i * PAIRS + q);
+                whole[!(i & 1)] |= (uint32_t)wide_all(PACK(a, b, 1)) << (i * PAIRS + q);
                 real *w = stencil + (i * PLANE_REALS + q * WIDE) * stencil_wides(dim);
                 store_stencil(i & 1 ? w + black : w, &first, &second, 0, dim);
                 store_stencil(i & 1 ? w : w + black, &first, &second, 1, dim);
             }
+        for (int colour = RED; colour <= BLACK; colour++)
+            l->whole[form][colour] = whole_or_none(whole[colour], dim);
         part[0] += unknowns;
     }
 }

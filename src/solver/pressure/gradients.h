@@ -6,7 +6,7 @@
 #include "solver/pressure/relax.h"
 
 /* (A v) of half a wide, from differences: a region without surface is exactly singular. No stencil
- * for plain bricks. */
+ * where all faces are whole. */
 INLINE quad_double apply(const real *stencil, quad_double own, const quad_double n[CHECKER_SLOTS],
                          int dim) {
     if (!stencil) {
@@ -47,47 +47,58 @@ INLINE void turn_chunk(const pass_data *d, int64_t begin, int64_t end, int dim) 
 /* Every face has one red cell, so these are enough: sum of w (difference)^2. */
 INLINE wide energy_wide(const around *other, const real *p, const real *stencil, int i, int q,
                         int phase, int dim) {
-    const int at = i * PLANE_REALS + q * WIDE;
-    wide n[CHECKER_SLOTS], own = wide_load(p + at), sum = wide_splat(0);
+    wide n[CHECKER_SLOTS], own = wide_load(p + i * PLANE_REALS + q * WIDE), sum = wide_splat(0);
     fetch(other, i, q, phase, n, dim);
     for (int s = 0; s < 2 * dim; s++) {
         wide step = own - n[s];
-        if (stencil)
-            sum =
-                wide_fma(wide_load(stencil + at * stencil_wides(dim) + s * WIDE) * step, step, sum);
-        else
-            sum = wide_fma(step, step, sum);
+        sum = wide_fma(stencil ? wide_load(stencil + s * WIDE) * step : step, step, sum);
     }
     return sum;
 }
 
-INLINE wide energy_brick(const level *l, const real *field, int64_t brick, const real *stencil,
-                         int dim) {
+INLINE wide energy_brick(const level *l, const real *field, int64_t brick, bool plain, int dim) {
     const around other = around_of(l, field, brick, BLACK, dim);
-    const real *p = field + half_at(l, brick, RED, dim);
+    const real *p = field + half_at(l, brick, RED, dim), *stencil = stencil_of(l, brick, RED, dim);
+    const uint32_t whole = l->whole[l->form[brick]][RED];
     wide sum = wide_splat(0);
     for (int i = 0; i < checker_planes(dim); i++)
-        for (int q = 0; q < PAIRS; q++)
-            sum += i & 1 ? energy_wide(&other, p, stencil, i, q, 1, dim)
-                         : energy_wide(&other, p, stencil, i, q, 0, dim);
-    for (int colour = RED; stencil && colour <= BLACK; colour++) {
-        const real *half = field + half_at(l, brick, colour, dim);
-        const real *w = stencil_of(l, brick, colour, dim) + (2 * dim + 1) * WIDE;
-        for (int at = 0; at < checker_half(dim); at += WIDE) {
-            wide own = wide_load(half + at);
+        for (int q = 0; q < PAIRS; q++) {
+            const bool bare = plain || is_whole(whole, i, q);
+            const int at = i * PLANE_REALS + q * WIDE;
+            const real *w = bare ? NULL : stencil + at * stencil_wides(dim);
+            sum += i & 1 ? energy_wide(&other, p, w, i, q, 1, dim)
+                         : energy_wide(&other, p, w, i, q, 0, dim);
+        }
+    return sum;
+}
+
+/* The surface's part, of one colour. */
+INLINE wide surface_energy(const level *l, const real *field, int64_t brick, int colour, int dim) {
+    const real *p = field + half_at(l, brick, colour, dim);
+    const real *w = stencil_of(l, brick, colour, dim) + (2 * dim + 1) * WIDE;
+    const uint32_t whole = l->whole[l->form[brick]][colour];
+    wide sum = wide_splat(0);
+    for (int i = 0; i < checker_planes(dim); i++)
+        for (int q = 0; q < PAIRS; q++) {
+            const int at = i * PLANE_REALS + q * WIDE;
+            if (is_whole(whole, i, q)) continue;
+            wide own = wide_load(p + at);
             sum = wide_fma(wide_load(w + at * stencil_wides(dim)) * own, own, sum);
         }
-    }
     return sum;
 }
 
 INLINE void energy_chunk(const pass_data *d, int64_t begin, int64_t end, double *part, int dim) {
     const level *l = d->fine;
+    const real *p = d->p->p;
     for (int64_t brick = begin; brick < end; brick++) {
-        wide sum = l->form[brick] == FORM_PLAIN
-                       ? energy_brick(l, d->p->p, brick, NULL, dim)
-                       : energy_brick(l, d->p->p, brick, stencil_of(l, brick, RED, dim), dim);
-        part[0] += wide_sum(sum);
+        if (l->form[brick] == FORM_PLAIN) {
+            part[0] += wide_sum(energy_brick(l, p, brick, true, dim));
+            continue;
+        }
+        part[0] += wide_sum(energy_brick(l, p, brick, false, dim));
+        part[0] += wide_sum(surface_energy(l, p, brick, RED, dim) +
+                            surface_energy(l, p, brick, BLACK, dim));
     }
 }
 
@@ -144,13 +155,19 @@ INLINE quad_double restart_wide(const pass_data *d, const around_double *other, 
     INLINE double name##_half(const pass_data *d, const type *other, int64_t brick, int colour, \
                               bool plain, int dim) {                                            \
         const real *stencil = stencil_of(d->fine, brick, colour, dim);                          \
+        const uint32_t whole = d->fine->whole[d->fine->form[brick]][colour];                    \
         const int64_t half = half_at(d->fine, brick, colour, dim);                              \
         quad_double sum = double_splat(0);                                                      \
         for (int i = 0; i < checker_planes(dim); i++)                                           \
             for (int q = 0; q < PAIRS; q++) {                                                   \
                 const int at = i * PLANE_REALS + q * WIDE;                                      \
-                spot s = {half + at, i, q,                                                      \
-                          colour,    0, plain ? NULL : stencil + at * stencil_wides(dim)};      \
+                spot s = {                                                                      \
+                    half + at,                                                                  \
+                    i,                                                                          \
+                    q,                                                                          \
+                    colour,                                                                     \
+                    0,                                                                          \
+                    plain || is_whole(whole, i, q) ? NULL : stencil + at * stencil_wides(dim)}; \
                 if ((i + colour) & 1) {                                                         \
                     s.phase = 1;                                                                \
                     sum += name##_wide(d, other, s, dim);                                       \

@@ -1,14 +1,15 @@
 /*
  * Connected regions of unknowns, by union and find over nodes: one for each plain brick, whose cells
- * all hang together, and one for each cell of the others, in rows. Of two sets the one with the
- * lower root stays the root, so one pass in rising order finds all roots.
+ * all hang together, and one for each cell of the others, in rows. Of two sets the lower root stays
+ * the root, so that the result depends on no order.
  */
 #include "solver/pressure/system.h"
 #include <math.h>
 
 void pockets_free(pressure *p) {
     pockets *k = &p->pockets;
-    give(p->ctx, k->first), give(p->ctx, k->parent), give(p->ctx, k->label);
+    give(p->ctx, k->first), give(p->ctx, k->parent), give(p->ctx, k->root);
+    give(p->ctx, k->label);
     give(p->ctx, k->sum), give(p->ctx, k->cells), give(p->ctx, k->brick_sum);
     give(p->ctx, k->brick_pocket);
     *k = (pockets){0};
@@ -18,6 +19,7 @@ size_t pockets_bytes(const pressure *p) {
     const pockets *k = &p->pockets;
     return (size_t)k->first_capacity * sizeof *k->first +
            (size_t)k->parent_capacity * sizeof *k->parent +
+           (size_t)k->root_capacity * sizeof *k->root +
            (size_t)k->label_capacity * sizeof *k->label +
            (size_t)k->brick_sum_capacity * sizeof *k->brick_sum +
            (size_t)k->brick_pocket_capacity * sizeof *k->brick_pocket +
@@ -88,9 +90,15 @@ static void join_beyond(const pressure *p, int32_t brick) {
     const level *l = &p->levels[0];
     const int cells = checker_cells(l->dim);
     const real *along = rows_of(l, l->face[0], brick);
-    for (int row = 0; row < cells; row += 8)
-        if (along[row] > 0)
-            join(p->pockets.parent, node_of(p, brick, row), node_of(p, l->near[brick][0], row + 7));
+    const int32_t before = l->near[brick][0];
+    const real *across = rows_of(l, l->face[1], brick);
+    const real *beside = rows_of(l, l->face[1], before);
+    for (int row = 0; row < cells; row += 8) {
+        if (!(along[row] > 0)) continue;
+        /* as in join_across, down the rows of a plane */
+        if (row % 64 && along[row - 8] > 0 && across[row] > 0 && beside[row + 7] > 0) continue;
+        join(p->pockets.parent, node_of(p, brick, row), node_of(p, before, row + 7));
+    }
     for (int axis = 1; axis < l->dim; axis++) {
         const int stride = axis == 1 ? 8 : 64;
         for (int row = 0; row < cells; row += 8)
@@ -127,6 +135,7 @@ static spate_status number_nodes(pressure *p, int32_t *nodes) {
     if (count > INT32_MAX)
         return fail(p->ctx, SPATE_BAD_INPUT, "the liquid has too many cells at its surface");
     TRY(GROW(p->ctx, k->parent, k->parent_capacity, count + 1));
+    TRY(GROW(p->ctx, k->root, k->root_capacity, count + 1));
     TRY(GROW(p->ctx, k->label, k->label_capacity, count + 1));
     *nodes = (int32_t)count;
     return SPATE_OK;
@@ -147,30 +156,40 @@ static void begin_bricks(void *data, int64_t begin, int64_t end, int worker) {
 
 enum { LABEL_NONE = -1, LABEL_CLOSED = -2, LABEL_MIXED = -3 };
 
-/* Marks the roots of regions: closed, unless a cell of theirs touches the surface. */
-static void mark_regions(pressure *p, int32_t nodes) {
+/* Roots of all nodes, each marked as that of a region without surface. */
+static void find_roots(void *data, int64_t begin, int64_t end, int worker) {
+    const pressure *p = data;
+    (void)worker;
     const level *l = &p->levels[0];
-    pockets *k = &p->pockets;
-    const int cells = checker_cells(l->dim);
-    for (int32_t n = 0; n < nodes; n++) {
-        k->parent[n] = k->parent[k->parent[n]];
-        k->label[n] = LABEL_NONE;
-    }
-    for (int32_t b = 0; b < l->count; b++) {
-        const int32_t first = k->first[b];
+    const pockets *k = &p->pockets;
+    for (int32_t b = (int32_t)begin; b < end; b++) {
         const real *inverse = rows_of(l, l->inverse, b);
-        for (int c = 0; c < (is_plain(l, b) ? 1 : cells); c++)
-            if (k->parent[first + c] == first + c && inverse[c] > 0)
-                k->label[first + c] = LABEL_CLOSED;
-    }
-    for (int32_t b = 0; b < l->count; b++) {
-        const real *surface = rows_of(l, l->surface, b);
-        for (int c = 0; c < cells && !is_plain(l, b); c++)
-            if (surface[c] > 0) k->label[k->parent[k->first[b] + c]] = LABEL_NONE;
+        for (int c = 0; c < (is_plain(l, b) ? 1 : checker_cells(l->dim)); c++) {
+            const int32_t node = k->first[b] + c;
+            int32_t root = node;
+            while (k->parent[root] != root) root = k->parent[root];
+            k->root[node] = root;
+            k->label[node] = root == node && inverse[c] > 0 ? LABEL_CLOSED : LABEL_NONE;
+        }
     }
 }
 
-static int32_t pocket_of(const pockets *k, int32_t node) { return k->label[k->parent[node]]; }
+/* Regions with a cell at the surface are no pockets; numbers the others. */
+static void number_pockets(pressure *p, int32_t nodes) {
+    const level *l = &p->levels[0];
+    pockets *k = &p->pockets;
+    for (int32_t form = FORM_OWN; form < l->forms; form++) {
+        const real *surface = l->surface + (int64_t)form * checker_cells(l->dim);
+        const int32_t first = k->first[l->owner[form]];
+        for (int c = 0; c < checker_cells(l->dim); c++)
+            if (surface[c] > 0) k->label[k->root[first + c]] = LABEL_NONE;
+    }
+    k->count = 0;
+    for (int32_t n = 0; n < nodes; n++)
+        if (k->label[n] == LABEL_CLOSED) k->label[n] = k->count++;
+}
+
+static int32_t pocket_of(const pockets *k, int32_t node) { return k->label[k->root[node]]; }
 
 /* The pocket that all unknowns of a brick are in, LABEL_NONE or LABEL_MIXED. */
 static int32_t pocket_of_brick(const pressure *p, int32_t brick) {
@@ -207,10 +226,8 @@ spate_status pockets_find(pressure *p) {
             join_plain(p, b);
         else
             join_beyond(p, b);
-    mark_regions(p, nodes);
-    k->count = 0;
-    for (int32_t n = 0; n < nodes; n++)
-        if (k->label[n] == LABEL_CLOSED) k->label[n] = k->count++;
+    parallel_for(p->ctx->pool, l->count, CHUNK, find_roots, p);
+    number_pockets(p, nodes);
     if (k->count == 0) return SPATE_OK;
     TRY(GROW(p->ctx, k->sum, k->sum_capacity, k->count));
     TRY(GROW(p->ctx, k->cells, k->cells_capacity, k->count));

@@ -34,7 +34,8 @@ typedef struct sweep {
     around other;
     const real *b, *stencil;
     real *z;
-    real scale, inverse; /* of plain bricks */
+    uint32_t whole;
+    real scale, inverse; /* of whole wides */
 } sweep;
 
 INLINE void relax_plane(const sweep *s, int i, int phase, bool plain, int dim) {
@@ -43,7 +44,7 @@ INLINE void relax_plane(const sweep *s, int i, int phase, bool plain, int dim) {
         wide n[CHECKER_SLOTS];
         fetch(&s->other, i, q, phase, n, dim);
         wide b = wide_load(s->b + at), z;
-        if (plain) {
+        if (plain || is_whole(s->whole, i, q)) {
             z = wide_fma(sum_slots(n, dim), wide_splat(s->scale), b) * wide_splat(s->inverse);
         } else {
             const real *w = s->stencil + at * stencil_wides(dim);
@@ -68,6 +69,7 @@ INLINE void relax_brick(const level *l, int64_t brick, int colour, int dim) {
                      .b = l->b + at,
                      .stencil = stencil_of(l, brick, colour, dim),
                      .z = l->z + at,
+                     .whole = l->whole[l->form[brick]][colour],
                      .scale = l->scale,
                      .inverse = 1 / (2 * dim * l->scale)};
     if (l->form[brick] == FORM_PLAIN)
@@ -103,7 +105,7 @@ INLINE wide residual(const sweep *s, int i, int q, int phase, bool plain, int di
     wide n[CHECKER_SLOTS];
     fetch(&s->other, i, q, phase, n, dim);
     wide b = wide_load(s->b + at), z = wide_load(s->z + at);
-    if (plain)
+    if (plain || is_whole(s->whole, i, q))
         return wide_fma(sum_slots(n, dim) - wide_splat(2 * dim) * z, wide_splat(s->scale), b);
     const real *w = s->stencil + at * stencil_wides(dim);
     for (int k = 0; k < 2 * dim; k++) n[k] -= z;
@@ -184,6 +186,7 @@ INLINE void restrict_brick(const level *l, int64_t brick, bool plain, bool plain
                      .b = l->b + at,
                      .stencil = stencil_of(l, brick, BLACK, dim),
                      .z = l->z + at,
+                     .whole = l->whole[l->form[brick]][BLACK],
                      .scale = l->scale};
     const real *transfer =
         plainly ? NULL : l->transfer + l->carry[brick] * (int64_t)transfer_reals(dim);

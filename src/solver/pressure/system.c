@@ -44,6 +44,8 @@ static spate_status reserve_bricks(level *l) {
 static void fill_shared_forms(level *l) {
     const int cells = checker_cells(l->dim), wides = stencil_wides(l->dim);
     const real inverse = 1 / (2 * l->dim * l->scale);
+    l->whole[FORM_EMPTY][RED] = l->whole[FORM_EMPTY][BLACK] = 0;
+    l->whole[FORM_PLAIN][RED] = l->whole[FORM_PLAIN][BLACK] = UINT32_MAX;
     for (int c = 0; c < 2 * cells; c++) {
         const bool plain = c >= cells;
         for (int a = 0; a < l->dim; a++) l->face[a][c] = plain ? l->scale : 0;
@@ -64,7 +66,8 @@ static spate_status reserve_forms(level *l) {
         for (int a = 0; a < l->dim; a++)
             if (!RENEW(l, l->face[a], n * cells)) return SPATE_OUT_OF_MEMORY;
         if (!RENEW(l, l->surface, n * cells) || !RENEW(l, l->inverse, n * cells) ||
-            !RENEW(l, l->stencil, n * stencil_reals(l->dim)) || !RENEW(l, l->owner, n))
+            !RENEW(l, l->stencil, n * stencil_reals(l->dim)) || !RENEW(l, l->owner, n) ||
+            !RENEW(l, l->whole, n))
             return SPATE_OUT_OF_MEMORY;
         l->form_capacity = n;
     }
@@ -118,7 +121,7 @@ static void level_free(level *l) {
     give(ctx, l->owner), give(ctx, l->surface), give(ctx, l->inverse), give(ctx, l->stencil);
     for (int a = 0; a < 3; a++) give(ctx, l->face[a]);
     give(ctx, l->transfer), give(ctx, l->b), give(ctx, l->z), give(ctx, l->sums);
-    give(ctx, l->rows);
+    give(ctx, l->rows), give(ctx, l->whole);
     *l = (level){0};
 }
 

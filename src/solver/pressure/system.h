@@ -51,6 +51,7 @@ typedef struct level {
     real *surface; /* weight between a cell and the liquid's surface */
     real *inverse; /* of the diagonal; 0 where the cell is no unknown */
     real *stencil;
+    uint32_t (*whole)[2]; /* by colour: which wides have whole faces only; a bit each */
     /* by carry */
     real *transfer;
     /* by brick */
@@ -64,6 +65,8 @@ typedef struct level {
 INLINE int64_t half_at(const level *l, int64_t brick, int colour, int dim) {
     return (colour * l->brick_capacity + brick) * checker_half(dim);
 }
+
+INLINE bool is_whole(uint32_t whole, int i, int q) { return whole >> (i * PAIRS + q) & 1; }
 
 /* What a pass over bricks is given. */
 typedef struct pass_data {
@@ -115,14 +118,15 @@ typedef struct pressure_passes {
 typedef struct pockets {
     int32_t *first;        /* node of a brick */
     int32_t *parent;       /* of a node */
+    int32_t *root;         /* of a node, when all are joined */
     int32_t *label;        /* of a root: the number of its pocket, or -1 */
     double *sum;           /* by pocket; then its mean */
     int64_t *cells;        /* by pocket */
     double *brick_sum;     /* by brick, of those in one pocket */
     int32_t *brick_pocket; /* by brick: its pocket, or that it has none or several */
     int32_t count;
-    int64_t first_capacity, parent_capacity, label_capacity, sum_capacity, cells_capacity,
-        brick_sum_capacity, brick_pocket_capacity;
+    int64_t first_capacity, parent_capacity, root_capacity, label_capacity, sum_capacity,
+        cells_capacity, brick_sum_capacity, brick_pocket_capacity;
 } pockets;
 
 struct pressure {
