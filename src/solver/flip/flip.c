@@ -329,6 +329,7 @@ static void weigh(void *data, int64_t begin, int64_t end, int worker) {
 static spate_status forces(flip *f) {
     parallel_for(f->sim->ctx->pool, f->grid.bricks.count, 16, weigh, f);
     TRY(flip_find_surface(f));
+    TRY(flip_release(f));
     TRY(flip_tension(f));
     return flip_viscosity(f);
 }

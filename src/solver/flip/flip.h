@@ -32,7 +32,8 @@
  * face behind a side is folded onto the one before it, and gathered back the same way.
  *
  * Files: flip.c (options, time step, stages), grid.c (bricks, sides, colliders), surface.c (the level
- * set), extrapolate.c, viscosity.c, tension.c, collide.c, reseed.c, sharp.c; transfer.h, scatter.h,
+ * set), release.c (sides that let go),
+ * extrapolate.c, viscosity.c, tension.c, collide.c, reseed.c, sharp.c; transfer.h, scatter.h,
  * gather.h with NAME_kernels.c (one for each kernel function, compiled once for each instruction set).
  */
 #ifndef SPATE_SOLVER_FLIP_H
@@ -133,6 +134,7 @@ extern const flip_stage flip_stages[FLIP_STAGES];
 /* Those that are told in files of their own. */
 spate_status flip_grid(flip *f);
 spate_status flip_find_surface(flip *f);
+spate_status flip_release(flip *f);
 spate_status flip_viscosity(flip *f);
 spate_status flip_tension(flip *f);
 spate_status flip_extrapolate(flip *f);

@@ -66,8 +66,7 @@ static const near_particle nobody = UINT64_MAX;
 INLINE near_particle near_particle_of(real distance2, uint32_t particle) {
     const float distance = (float)distance2;
     uint32_t upper;
-    memcpy(&upper, &distance,
-           sizeof upper); /* in the order of the distances, as none is negative */
+    memcpy(&upper, &distance, sizeof upper); /* bits of floats >= 0 are in their order */
     return (near_particle)upper << 32 | particle;
 }
 

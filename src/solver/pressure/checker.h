@@ -35,7 +35,6 @@ typedef double quad_double __attribute__((vector_size(4 * sizeof(double))));
 INLINE int checker_cells(int dim) { return dim == 2 ? 64 : 512; }
 INLINE int checker_half(int dim) { return dim == 2 ? 32 : 256; }
 INLINE int checker_planes(int dim) { return dim == 2 ? 1 : 8; }
-INLINE int checker_slots(int dim) { return 2 * dim; }
 
 /* Where cell (i, j, k) of a brick is in the half of its colour. */
 INLINE int checker_colour(int i, int j, int k) { return (i + j + k) & 1; }

@@ -172,7 +172,9 @@ INLINE void store_coarse_row(const level *c, int64_t at, const coarse_row *sum, 
     quad_store(c->inverse + at, sum->taken);
 }
 
-INLINE void coarsen_brick(const level *l, int64_t brick, const level *c, int64_t to, int dim) {
+/* `original`: whether this is the copy that leaves the brick's transfers. */
+INLINE void coarsen_brick(const level *l, int64_t brick, const level *c, int64_t to, bool original,
+                          int dim) {
     const forms_around f = forms_of(l, brick, dim);
     real *transfer = l->transfer + l->carry[brick] * (int64_t)transfer_reals(dim);
     for (int plane = 0; plane < (dim == 2 ? 1 : 4); plane++)
@@ -183,7 +185,7 @@ INLINE void coarsen_brick(const level *l, int64_t brick, const level *c, int64_t
                 add_fine_row(l, &f, i, 2 * q, &sum, first, dim);
                 add_fine_row(l, &f, i, 2 * q + 1, &sum, second, dim);
                 real *t = transfer + (i * PLANE_REALS + q * WIDE) * transfer_wides(dim);
-                for (int a = 0; a <= dim; a++)
+                for (int a = 0; a <= dim && original; a++)
                     wide_store(t + a * WIDE,
                                i & 1 ? PACK(first[a], second[a], 0) : PACK(first[a], second[a], 1));
             }
@@ -213,7 +215,7 @@ INLINE void coarsen_chunk(const pass_data *d, int64_t begin, int64_t end, int di
             if (brick == l->count || l->carry[brick] == CARRY_PLAIN)
                 fill_octant(c, to, brick != l->count, dim);
             else
-                coarsen_brick(l, brick, c, to, dim);
+                coarsen_brick(l, brick, c, to, c->originals[c->owner[form]] >> o & 1, dim);
         }
 }
 

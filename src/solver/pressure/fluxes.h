@@ -54,13 +54,15 @@ INLINE wide face_row(const field_around *f, int i, int j, int side) {
 }
 
 typedef struct grid_around {
+    const real *swell;                               /* of the brick's own cells */
     field_around phi, open[3], velocity[3], wall[3]; /* by the solver's axes */
 } grid_around;
 
 INLINE grid_around grid_of(const pass_data *d, int64_t brick, int dim) {
     const mac *m = d->m;
     const pressure *p = d->p;
-    grid_around g = {.phi = field_of(m, m->phi[0], brick, p->ones, dim)};
+    grid_around g = {.swell = m->swell[0] + brick * checker_cells(dim),
+                     .phi = field_of(m, m->phi[0], brick, p->ones, dim)};
     for (int axis = 0; axis < dim; axis++) {
         const int a = grid_axis(axis, dim);
         g.open[axis] = field_of(m, m->open[a], brick, p->ones, dim);
@@ -149,12 +151,12 @@ INLINE quad_double flux(const grid_around *g, int i, int j, int side, int high, 
     return open * u + (double_splat(1) - open) * wall;
 }
 
-/* What flows out of the cells of half a row. */
+/* What flows out of the cells of half a row, less what shall (mac.h: swell). */
 INLINE quad_double outflow(const grid_around *g, int i, int j, int high, bool plain, int dim) {
     quad_double sum = flux(g, i, j, 1, high, plain) - flux(g, i, j, 0, high, plain);
     for (int s = 2; s < 2 * dim; s += 2)
         sum += flux(g, i, j, s + 1, high, plain) - flux(g, i, j, s, high, plain);
-    return sum;
+    return sum - to_double(wide_half(wide_load(g->swell + i * 64 + j * 8), high));
 }
 
 /* The unknowns of a row as ones and zeros. */

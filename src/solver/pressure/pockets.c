@@ -107,16 +107,20 @@ static void join_beyond(const pressure *p, int32_t brick) {
     }
 }
 
-/* A plain brick hangs together with all cells before it. */
+/* A plain brick hangs together with all cells before it; of those in a line one is enough. */
 static void join_plain(const pressure *p, int32_t brick) {
     const level *l = &p->levels[0];
     for (int axis = 0; axis < l->dim; axis++) {
         const int32_t beyond = l->near[brick][2 * axis];
-        const int stride = axis == 0 ? 1 : axis == 1 ? 8 : 64;
-        for (int c = 0; c < checker_cells(l->dim); c++) {
-            if (c / stride % 8 != 7) continue;
+        const int side = axis == 0 ? 7 : axis == 1 ? 56 : 448;
+        const int step = axis == 0 ? 8 : 1, lines = l->dim == 2 ? 1 : 8;
+        const int line = axis == 2 ? 8 : 64;
+        const real *linked = rows_of(l, l->face[axis == 0], beyond);
+        const int count = is_plain(l, beyond) ? 1 : 8 * lines;
+        for (int n = 0; n < count; n++) {
+            const int c = side + n / 8 * line + n % 8 * step;
+            if (n % 8 && linked[c] > 0) continue;
             join(p->pockets.parent, p->pockets.first[brick], node_of(p, beyond, c));
-            if (is_plain(l, beyond)) break;
         }
     }
 }

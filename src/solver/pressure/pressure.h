@@ -8,7 +8,7 @@
  * Of a liquid cell i (phi < 0), with p in units of density dx / dt,
  *
  *     sum over faces to liquid cells  w (p_i - p_j)  +  sum over faces to air  (w / theta) p_i
- *         = - sum over all faces, outward  w u + (1 - w) u_wall,
+ *         = swell - sum over all faces, outward  w u + (1 - w) u_wall,
  *
  *     theta = phi_i / (phi_i - phi_j), at least 0.001 (1 where the surface is put on the faces).
  *

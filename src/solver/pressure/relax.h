@@ -335,7 +335,7 @@ INLINE void prolong_chunk(const pass_data *d, int64_t begin, int64_t end, int di
     for (int64_t coarse = begin; coarse < end; coarse++)
         for (int o = 0; o < 1 << dim; o++) {
             const int64_t brick = d->coarse->children[coarse][o];
-            if (brick == l->count) continue;
+            if (!(d->coarse->originals[coarse] >> o & 1)) continue;
             const patch p = patch_of(d->coarse, (int32_t)coarse, o, dim);
             const bool plain = l->carry[brick] == CARRY_PLAIN;
             const real *transfer = l->transfer + l->carry[brick] * (int64_t)transfer_reals(dim);

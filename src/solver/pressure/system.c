@@ -20,9 +20,10 @@ static spate_status reserve_bricks(level *l) {
     if (needed > l->brick_capacity) {
         const int64_t n = more(needed);
         l->brick_capacity = 0;
-        if (!RENEW(l, l->near, n) || !RENEW(l, l->children, n) || !RENEW(l, l->form, n) ||
-            !RENEW(l, l->carry, n) || !RENEW(l, l->b, n * cells) || !RENEW(l, l->z, n * cells) ||
-            !RENEW(l, l->sums, n * sums_reals(l->dim)) || !RENEW(l, l->rows, n * cells))
+        if (!RENEW(l, l->near, n) || !RENEW(l, l->children, n) || !RENEW(l, l->originals, n) ||
+            !RENEW(l, l->form, n) || !RENEW(l, l->carry, n) || !RENEW(l, l->b, n * cells) ||
+            !RENEW(l, l->z, n * cells) || !RENEW(l, l->sums, n * sums_reals(l->dim)) ||
+            !RENEW(l, l->rows, n * cells))
             return SPATE_OUT_OF_MEMORY;
         l->brick_capacity = n;
     }
@@ -117,7 +118,8 @@ static void level_free(level *l) {
     if (!l->ctx) return;
     spate_context *ctx = l->ctx;
     sites_free(&l->bricks);
-    give(ctx, l->near), give(ctx, l->children), give(ctx, l->form), give(ctx, l->carry);
+    give(ctx, l->originals), give(ctx, l->near), give(ctx, l->children), give(ctx, l->form),
+        give(ctx, l->carry);
     give(ctx, l->owner), give(ctx, l->surface), give(ctx, l->inverse), give(ctx, l->stencil);
     for (int a = 0; a < 3; a++) give(ctx, l->face[a]);
     give(ctx, l->transfer), give(ctx, l->b), give(ctx, l->z), give(ctx, l->sums);
@@ -169,14 +171,22 @@ static void match_grid(pressure *p, const mac *m) {
         return;
     system_free(p);
     p->dim = m->dim;
-    int32_t size[3] = {period[0], period[1], period[2]};
     memcpy(p->period, period, sizeof p->period);
+    int size[3] = {period[0], period[1], period[2]}, doublings = 0;
+    p->levels_most = LEVELS_MAX;
     for (int i = 0; i < LEVELS_MAX; i++) {
         level *l = &p->levels[i];
         *l = (level){.ctx = p->ctx, .dim = m->dim};
         l->scale = m->dim == 2 ? 1 : (real)(1 << i);
+        bool doubled = false;
+        for (int a = 0; a < 3 && i > 0; a++) {
+            l->doubled[a] = size[a] % 2;
+            doubled |= l->doubled[a];
+            if (!l->doubled[a]) size[a] /= 2;
+        }
+        doublings += doubled;
+        if (doublings > DOUBLINGS_MAX && p->levels_most > i) p->levels_most = i;
         sites_create(p->ctx, m->dim, size, &l->bricks);
-        for (int a = 0; a < 3; a++) size[a] /= 2;
     }
 }
 
@@ -246,24 +256,57 @@ static int to_coarse(const int32_t coords[3], int dim, int32_t parent[3]) {
     return octant;
 }
 
+/* Where the copy of a brick is along the axes of which a bit is set in `copy`; false if the next
+ * level has no such copy. */
+static bool copy_at(const level *l, const level *c, const int32_t coords[3], int copy,
+                    int32_t out[3]) {
+    for (int a = 0; a < 3; a++) {
+        const bool moved = copy >> a & 1;
+        if (moved && !c->doubled[a]) return false;
+        out[a] = coords[a] + (moved ? l->bricks.period[a] : 0);
+    }
+    return true;
+}
+
+static spate_status insert_parents(const level *l, const int32_t (*coords)[3], level *c) {
+    int32_t at[3], parent[3];
+    TRY(sites_begin(&c->bricks));
+    for (int32_t b = 0; b < l->count; b++)
+        for (int copy = 0; copy < 8; copy++) {
+            if (!copy_at(l, c, coords[b], copy, at)) continue;
+            to_coarse(at, l->dim, parent);
+            TRY(sites_insert(&c->bricks, parent));
+        }
+    sites_number(&c->bricks);
+    return sites_finish(&c->bricks, l->ctx->pool);
+}
+
+static void find_children(const level *l, const int32_t (*coords)[3], level *c) {
+    int32_t at[3], parent[3];
+    for (int32_t b = 0; b <= c->count; b++) {
+        for (int o = 0; o < 8; o++) c->children[b][o] = l->count;
+        c->originals[b] = 0;
+    }
+    for (int32_t b = 0; b < l->count; b++)
+        for (int copy = 0; copy < 8; copy++) {
+            if (!copy_at(l, c, coords[b], copy, at)) continue;
+            const int octant = to_coarse(at, l->dim, parent);
+            const int32_t number = sites_find(&c->bricks, parent);
+            c->children[number][octant] = b;
+            if (copy == 0) c->originals[number] |= (uint8_t)(1 << octant);
+        }
+}
+
+/* Along a periodic axis with an odd number of bricks the next level cannot have half of them. It
+ * has as many instead and holds the domain twice, side by side. All that it is given comes twice
+ * too, so both copies stay the same to the bit, and only the first is read. This goes on three times
+ * at most; a period then is an odd number of different cells, and coarsening ends. */
 static spate_status place_bricks(pressure *p, const level *l, const int32_t (*coords)[3],
                                  level *c) {
-    int32_t parent[3];
-    TRY(sites_begin(&c->bricks));
-    for (int32_t b = 0; b < l->count; b++) {
-        to_coarse(coords[b], p->dim, parent);
-        TRY(sites_insert(&c->bricks, parent));
-    }
-    sites_number(&c->bricks);
-    TRY(sites_finish(&c->bricks, p->ctx->pool));
+    TRY(insert_parents(l, coords, c));
     c->count = c->bricks.count;
     TRY(reserve_bricks(c));
-    for (int32_t b = 0; b <= c->count; b++)
-        for (int o = 0; o < 8; o++) c->children[b][o] = l->count;
-    for (int32_t b = 0; b < l->count; b++) {
-        const int octant = to_coarse(coords[b], p->dim, parent);
-        c->children[sites_find(&c->bricks, parent)][octant] = b;
-    }
+    find_children(l, coords, c);
     for (int32_t b = 0; b < c->count; b++)
         for (int s = 0; s < 2 * p->dim; s++) {
             const int32_t near = c->bricks.neighbours[b][side_code(s, p->dim)];
@@ -295,16 +338,8 @@ static void mark_plain(const level *l, level *c) {
     }
 }
 
-/* Whether a level has a coarser one: not when it has next to no cells, nor where a period could not
- * be halved. */
-static bool goes_on(const level *l, int number) {
-    for (int a = 0; a < l->dim; a++)
-        if (l->bricks.period[a] % 2) return false;
-    return number + 1 < LEVELS_MAX && l->unknowns > 8;
-}
-
 spate_status system_coarsen(pressure *p) {
-    for (int i = 0; goes_on(&p->levels[i], i); i++) {
+    for (int i = 0; i + 1 < p->levels_most && p->levels[i].unknowns > 8; i++) {
         level *l = &p->levels[i], *c = l + 1;
         const pass_data data = {.p = p, .fine = l, .coarse = c};
         const void *coords = i ? l->bricks.coords : p->coords;

@@ -12,6 +12,7 @@
 enum { RED, BLACK };
 enum { FORM_EMPTY, FORM_PLAIN, FORM_OWN }; /* no unknowns; all there is, faces whole; its own */
 enum { CARRY_PLAIN, CARRY_OWN };           /* the same for transfers to the next level */
+enum { DOUBLINGS_MAX = 3 };                /* levels that hold an odd period twice (system.c) */
 enum { LEVELS_MAX = 20, CHUNK = 8 };       /* bricks of a chunk */
 
 /* Reals of a brick, form or carry. A stencil holds for each wide its weights by slot, the inverse
@@ -38,11 +39,13 @@ INLINE int octant_at(int octant) {
 typedef struct level {
     spate_context *ctx;
     int dim;
-    real scale;   /* weight of a whole face */
-    sites bricks; /* where they are; of coarse levels */
+    real scale;      /* weight of a whole face */
+    bool doubled[3]; /* holds the finer level twice along an axis of the grid (system.c) */
+    sites bricks;    /* where they are; of coarse levels */
     int32_t count, forms, carries;
     int32_t (*near)[CHECKER_SLOTS]; /* bricks at the sides: 2 axis, 2 axis + 1 */
     int32_t (*children)[8]; /* of the finer level, by octant: bit a is the half along axis a */
+    uint8_t *originals;     /* which of the children are no copies, a bit each */
     int32_t *form, *carry;  /* of a brick */
     int32_t *owner;         /* brick of a form */
     int64_t unknowns;
@@ -134,7 +137,7 @@ struct pressure {
     int dim, period[3]; /* of the grid they were made for */
     const pressure_passes *passes;
     level levels[LEVELS_MAX];
-    int level_count;
+    int level_count, levels_most;
     int32_t *number;      /* of a brick of the grid: its number here, or -1 */
     int32_t *active;      /* of a brick here: its number in the grid */
     int32_t (*coords)[3]; /* of a brick here */

@@ -1,0 +1,303 @@
+/*
+ * FLIP against what is known of liquids.
+ *   16  still water: p = rho g depth to 1 % wherever the surface lies in a cell, and it stays still
+ *   17  sloshing in a tank, L 1 m, h 0.5 m: linear theory, w^2 = g k tanh(k h), T = 1.1818 s, to 2 %
+ *   14  dam break, Martin and Moyce 1952, n^2 = 2: the front within 8 % after a start offset <= 0.3 T
+ *   26  projection: residual <= 1e-6, divergence * dx / speed <= 1e-5
+ *       sources, sinks and open sides: what flows is width * speed * time
+ *       volume_correction: a shaken tank keeps its volume
+ */
+#include "physics.h"
+
+#include "solver/flip/flip.h"
+
+/* ---- Case 16: still water ---------------------------------------------------------------------- */
+
+typedef struct stillness {
+    double pressure, speed; /* largest error over rho g H; fastest particle, m/s */
+} stillness;
+
+/* A tank filled to `cells` + 0.4 or 0.5 cells, left alone for a second. Particles lie five to a cell's
+ * edge in 2D, two in 3D, and the height is that of their mass. */
+static stillness rest(int dim, const char *options, double cells) {
+    const double g = 9.81, rho = 1000, dx = 1.0 / 32, width = dim == 2 ? 1 : 0.25;
+    const bool flat = dim == 2;
+    play p = play_open(2,
+                       "spate: 1\ndimension: %d\nduration: 10\nfps: 1\n"
+                       "domain: {size: %s, dx: 0.03125}\nsolver: {type: flip, %s}\n"
+                       "materials: {w: {model: liquid, density: %g}}\n"
+                       "bodies: [{material: w, particles_per_cell: %d, shape: {box: {min: %s, max: "
+                       "[%g, %.9g%s]}}}]\n",
+                       dim, flat ? "[1, 1]" : "[0.25, 0.5, 0.25]", options, rho, flat ? 25 : 8,
+                       flat ? "[0, 0]" : "[0, 0, 0]", width, cells * dx, flat ? "" : ", 0.25");
+    play_until(&p, 1);
+    const double H = play_quantity(&p, "mass") / rho / pow(width, dim - 1);
+    assert_true(fabs(H / dx - cells) < 0.3);
+    stillness s = {.speed = play_quantity(&p, "max_speed")};
+    for (int n = 0; n < 12; n++) {
+        double x[3] = {0.07 + 0.013 * n, (0.02 + 0.08 * n) * H, flat ? 0 : 0.11};
+        double expected = rho * g * (H - x[1]), got = p.sim->type->pressure(p.sim, x);
+        s.pressure = fmax(s.pressure, fabs(got - expected) / (rho * g * H));
+    }
+    play_close(&p);
+    return s;
+}
+
+static void still_water(void **state) {
+    (void)state;
+    static const char *const transfers[] = {"transfer: flip", "transfer: apic", "transfer: pic"};
+    static const double levels[2][2] = {{16, 16.4}, {8, 8.5}};
+    for (int dim = 2; dim <= 3; dim++)
+        for (int t = 0; t < COUNT_OF(transfers); t++)
+            for (int k = 0; k < 2; k++) {
+                stillness s = rest(dim, transfers[t], levels[dim - 2][k]);
+                print_message(
+                    "case 16, %dD, %s, %g cells: pressure off by %.2g, fastest %.2g m/s\n", dim,
+                    transfers[t], levels[dim - 2][k], s.pressure, s.speed);
+                CHECK_BELOW(s.pressure, 0.01);
+                CHECK_BELOW(s.speed, 1e-4);
+            }
+    /* Negative control: the surface on the faces of cells is 0.4 cells off. */
+    stillness first = rest(2, "surface_order: 1", 16.4);
+    print_message("case 16, surface_order 1: pressure off by %.2g\n", first.pressure);
+    CHECK_ABOVE(first.pressure, 0.01);
+}
+
+/* ---- Case 17: sloshing ------------------------------------------------------------------------- */
+
+/* Half a wave in a tank, begun flat with the velocity of linear theory: the liquid's momentum along x
+ * goes as cos(w t). Returns the time between its first and third change of sign. */
+static double sloshing_period(const char *options) {
+    const double k = M_PI, h = 0.5, speed = 0.1;
+    play p =
+        play_open(2,
+                  "spate: 1\ndimension: 2\nduration: 10\nfps: 1\n"
+                  "domain: {size: [1, 0.75], dx: 0.03125}\nsolver: {type: flip, dt: 0.01, %s}\n"
+                  "materials: {w: {model: liquid}}\n"
+                  "bodies: [{material: w, shape: {box: {min: [0, 0], max: [1, %g]}}}]\n",
+                  options, h);
+    EACH_PARTICLE(p.sim, block, i) {
+        double x[3];
+        simulation_position(p.sim, block, i, x);
+        real *v = p.sim->particles.motion + 16 * i;
+        v[0] = (real)(-speed * sin(k * x[0]) * cosh(k * x[1]) / sinh(k * h));
+        v[1] = (real)(speed * cos(k * x[0]) * sinh(k * x[1]) / sinh(k * h));
+    }
+    double before = play_quantity(&p, "momentum_x"), crossings[3] = {0};
+    for (int found = 0; found < 3 && p.sim->time < 3;) {
+        double then = p.sim->time;
+        play_steps(&p, 1);
+        double now = play_quantity(&p, "momentum_x");
+        if (now * before < 0)
+            crossings[found++] = then + (p.sim->time - then) * before / (before - now);
+        before = now;
+    }
+    play_close(&p);
+    return crossings[2] - crossings[0];
+}
+
+static void sloshing(void **state) {
+    (void)state;
+    const double k = M_PI, h = 0.5, theory = 2 * M_PI / sqrt(9.81 * k * tanh(k * h));
+    const double deep = 2 * M_PI / sqrt(9.81 * k);
+    CHECK_BELOW(fabs(theory - 1.1818), 1e-4);
+    static const char *const options[] = {"transfer: flip", "transfer: apic",
+                                          "transfer: aflip, kernel: quadratic"};
+    for (int n = 0; n < COUNT_OF(options); n++) {
+        double period = sloshing_period(options[n]);
+        print_message("case 17, %s: T = %.4f s, %.2g off; deep water %.2g\n", options[n], period,
+                      period / theory - 1, period / deep - 1);
+        CHECK_BELOW(fabs(period / theory - 1), 0.02);
+        CHECK_ABOVE(fabs(period / deep - 1), 0.02); /* negative control: without the bottom */
+    }
+}
+
+/* ---- Case 14: Martin and Moyce ----------------------------------------------------------------- */
+
+enum { FRONTS = 400 };
+static const double front_step = 0.01; /* in T */
+
+/* The front Z at T = 0, front_step, ... */
+static void dam_fronts(double gravity, const char *options, double fronts[FRONTS]) {
+    const double a = 0.05715, unit = sqrt(a / (2 * 9.81));
+    play p = play_open(2,
+                       "spate: 1\ndimension: 2\nduration: 10\nfps: 1\ngravity: [0, %g]\n"
+                       "domain: {size: [%.17g, %.17g], dx: %.17g}\nsolver: {type: flip, %s}\n"
+                       "materials: {w: {model: liquid}}\n"
+                       "bodies: [{name: dam, material: w, shape: {box: {min: [0, 0], max: [%.17g, "
+                       "%.17g]}}}]\nprobes: [{name: front, extent: {axis: x, side: max}}]\n",
+                       -gravity, 6 * a, 2.5 * a, a / 16, options, a, 2 * a);
+    for (int n = 0; n < FRONTS; n++) {
+        if (n) play_until(&p, n * front_step * unit);
+        fronts[n] = play_quantity(&p, "front") / a;
+    }
+    play_close(&p);
+}
+
+/* The largest relative error, with the start offset up to 0.3 that makes it least. */
+static double dam_error(double gravity, const char *options, double *offset) {
+    static const double measured[][2] = {{0.41, 1.11}, {0.84, 1.22}, {1.19, 1.44}, {1.43, 1.67},
+                                         {1.63, 1.89}, {1.83, 2.11}, {1.98, 2.33}, {2.20, 2.56},
+                                         {2.51, 3.00}, {2.83, 3.44}, {3.11, 3.89}, {3.33, 4.11}};
+    double fronts[FRONTS], best = HUGE_VAL;
+    dam_fronts(gravity, options, fronts);
+    for (int shift = -30; shift <= 30; shift++) {
+        double worst = 0;
+        for (int n = 0; n < COUNT_OF(measured); n++) {
+            int at = (int)lround(measured[n][0] / front_step) - shift;
+            worst = fmax(worst, fabs(fronts[at < 0 ? 0 : at] / measured[n][1] - 1));
+        }
+        if (worst < best) best = worst, *offset = shift * front_step;
+    }
+    return best;
+}
+
+static void dam_break(void **state) {
+    (void)state;
+    static const char *const options[] = {"transfer: flip", "transfer: apic"};
+    double offset;
+    for (int n = 0; n < (WATCHED ? 1 : COUNT_OF(options)); n++) {
+        double error = dam_error(9.81, options[n], &offset);
+        print_message("case 14, %s: front off by %.3f with a start offset of %.2f\n", options[n],
+                      error, offset);
+        CHECK_BELOW(error, 0.08);
+    }
+    double slow = dam_error(0.5 * 9.81, options[0], &offset);
+    print_message("case 14, half the gravity: front off by %.3f\n", slow);
+    CHECK_ABOVE(slow, 0.08); /* negative control */
+}
+
+/* ---- Case 26: projection ----------------------------------------------------------------------- */
+
+typedef struct projection {
+    double residual, divergence; /* largest; divergence * dx / speed */
+} projection;
+
+static projection project_dam(const char *options) {
+    play p = play_open(2,
+                       "spate: 1\ndimension: 2\nduration: 10\nfps: 1\n"
+                       "domain: {size: [1, 1], dx: 0.03125}\n"
+                       "solver: {type: flip, volume_correction: 0, %s}\n"
+                       "materials: {w: {model: liquid}}\n"
+                       "bodies: [{material: w, shape: {box: {min: [0, 0], max: [0.4, 0.7]}}}]\n"
+                       "colliders: [{shape: {sphere: {center: [0.7, 0.1], radius: 0.13}}}]\n",
+                       options);
+    projection worst = {0};
+    for (int n = 0; n < 60; n++) {
+        play_steps(&p, 1);
+        worst.residual = fmax(worst.residual, play_quantity(&p, "residual"));
+        worst.divergence = fmax(worst.divergence, play_quantity(&p, "max_divergence") * 0.03125 /
+                                                      play_quantity(&p, "max_speed"));
+    }
+    assert_true(play_quantity(&p, "not_converged") == 0);
+    play_close(&p);
+    return worst;
+}
+
+static void projection_is_exact(void **state) {
+    (void)state;
+    static const char *const options[] = {"pressure: multigrid", "pressure: mic",
+                                          "solids: voxels, surface_order: 1"};
+    for (int n = 0; n < COUNT_OF(options); n++) {
+        projection got = project_dam(options[n]);
+        print_message("case 26, %s: residual %.2g, divergence %.2g\n", options[n], got.residual,
+                      got.divergence);
+        CHECK_BELOW(got.residual, 1e-6 * (1 + 1e-9));
+        CHECK_BELOW(got.divergence, 1e-5);
+    }
+    projection loose = project_dam("tolerance: 0.01");
+    print_message("case 26, tolerance 1e-2: residual %.2g, divergence %.2g\n", loose.residual,
+                  loose.divergence);
+    CHECK_ABOVE(loose.residual, 1e-6); /* negative control */
+    CHECK_ABOVE(loose.divergence, 1e-5);
+}
+
+/* ---- What flows in and out --------------------------------------------------------------------- */
+
+static void sources_flow_by_their_width(void **state) {
+    (void)state;
+    const double dx = 1.0 / 32, spacing = dx / 2, width = 0.25, length = 0.1875, speed = 1.5,
+                 t = 0.6;
+    play p =
+        play_open(2,
+                  "spate: 1\ndimension: 2\nduration: 10\nfps: 1\ngravity: [0, 0]\n"
+                  "domain: {size: [1, 1], dx: 0.03125, walls: open}\nsolver: {type: flip}\n"
+                  "materials: {w: {model: liquid}}\n"
+                  "sources: [{material: w, velocity: [%g, 0], shape: {box: {min: [0.125, 0.375], "
+                  "max: [%g, %g]}}}]\n",
+                  speed, 0.125 + length, 0.375 + width);
+    play_until(&p, t);
+    double inside = (double)p.sim->particles.count, gone = (double)p.sim->removed;
+    double flux = width * (length + speed * t) / (spacing * spacing);
+    print_message("source: %g particles in the domain, %g gone; flux %g\n", inside, gone, flux);
+    CHECK_BELOW(fabs((inside + gone) / flux - 1), 0.03);
+    /* A jet of this length has passed the side by now. */
+    double beyond = width * (0.125 + length + speed * t - 1) / (spacing * spacing);
+    CHECK_BELOW(fabs(gone / beyond - 1), 0.1);
+    CHECK_BELOW(fabs(play_quantity(&p, "removed") - gone), 0.5);
+    CHECK_ABOVE(fabs((inside + gone) / (0.9 * flux) - 1), 0.03); /* negative control */
+    play_close(&p);
+}
+
+static void sinks_drain(void **state) {
+    (void)state;
+    play p =
+        play_open(2, "spate: 1\ndimension: 2\nduration: 10\nfps: 1\ngravity: [0, 0]\n"
+                     "domain: {size: [1, 1], dx: 0.03125, walls: open}\nsolver: {type: flip}\n"
+                     "materials: {w: {model: liquid}}\n"
+                     "bodies: [{material: w, velocity: [2, 0], shape: {box: {min: [0.125, 0.375], "
+                     "max: [0.375, 0.625]}}}]\n"
+                     "sinks: [{shape: {box: {min: [0.6, 0], max: [0.7, 1]}}}]\n");
+    double before = (double)p.sim->particles.count;
+    play_until(&p, 0.1); /* its front is at 0.575 */
+    assert_int_equal(p.sim->drained, 0);
+    play_until(&p, 0.175); /* half of it has come to 0.6 */
+    CHECK_BELOW(fabs((double)p.sim->drained / before - 0.5), 0.07);
+    play_until(&p, 0.3);
+    assert_int_equal(p.sim->particles.count, 0);
+    assert_true((double)p.sim->drained == before);
+    assert_int_equal(p.sim->removed, 0);
+    play_close(&p);
+}
+
+/* ---- Volume ------------------------------------------------------------------------------------ */
+
+/* The largest drift of the volume in a tank that is shaken for two seconds. */
+static double shaken_drift(double correction) {
+    play p = play_open(2,
+                       "spate: 1\ndimension: 2\nduration: 10\nfps: 1\n"
+                       "domain: {size: [1, 1], dx: 0.03125}\n"
+                       "solver: {type: flip, volume_correction: %g}\n"
+                       "materials: {w: {model: liquid}}\n"
+                       "bodies: [{material: w, shape: {box: {min: [0, 0], max: [1, 0.5]}}}]\n",
+                       correction);
+    double largest = 0;
+    while (p.sim->time < 2) {
+        p.scene->gravity[0] = 4 * sin(2 * M_PI * p.sim->time / 1.1);
+        play_steps(&p, 1);
+        largest = fmax(largest, fabs(play_quantity(&p, "volume_drift")));
+    }
+    play_close(&p);
+    return largest;
+}
+
+static void shaken_tank_keeps_its_volume(void **state) {
+    (void)state;
+    double corrected = shaken_drift(0.1), plain = shaken_drift(0);
+    print_message("shaken: volume off by %.3f, without correction by %.3f\n", corrected, plain);
+    CHECK_BELOW(corrected, 0.03);
+    CHECK_ABOVE(plain, 0.03); /* negative control */
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(still_water),
+        cmocka_unit_test(sloshing),
+        cmocka_unit_test(dam_break),
+        cmocka_unit_test(projection_is_exact),
+        cmocka_unit_test(sources_flow_by_their_width),
+        cmocka_unit_test(sinks_drain),
+        cmocka_unit_test(shaken_tank_keeps_its_volume),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
