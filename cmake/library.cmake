@@ -27,9 +27,9 @@ elseif(CMAKE_SYSTEM_PROCESSOR MATCHES "^(x86_64|AMD64|amd64)$")
 endif()
 
 if(SPATE_SANITIZE MATCHES undefined)
-  # The same code as quadratic_kernels.c, which is checked in full.
-  foreach(kernel linear cubic)
-    set_source_files_properties(src/solver/mpm/${kernel}_kernels.c PROPERTIES
+  # The same code as mpm's quadratic and flip's linear kernels, which are checked in full.
+  foreach(kernel mpm/linear mpm/cubic flip/quadratic)
+    set_source_files_properties(src/solver/${kernel}_kernels.c PROPERTIES
       COMPILE_OPTIONS -fno-sanitize=undefined)
   endforeach()
 endif()

@@ -349,7 +349,7 @@ static void a_large_domain_costs_nothing(void **state) {
 /* ---- Open fractions ---------------------------------------------------------------------------- */
 
 /* A thin cloud everywhere around a collider, its grid made. */
-static play open_around(int dim, const char *shape) {
+static play open_around(int dim, const char *solid) {
     const bool flat = dim == 2;
     play p = play_open(
         1,
@@ -359,7 +359,7 @@ static play open_around(int dim, const char *shape) {
         "bodies: [{material: m, particles_per_cell: 0.5, shape: {box: {min: %s, max: "
         "%s}}}]\ncolliders: [{shape: {%s}}]\n",
         dim, flat ? "[2.4, 2.4]" : "[2.4, 2.4, 2.4]", flat ? "[0.3, 0.3]" : "[0.3, 0.3, 0.3]",
-        flat ? "[2.1, 2.1]" : "[2.1, 2.1, 2.1]", shape);
+        flat ? "[2.1, 2.1]" : "[2.1, 2.1, 2.1]", solid);
     static const char *const names[] = {"sort", "grid"};
     run_stages(&p, 1e-3, names, 2);
     return p;

@@ -222,9 +222,8 @@ static spate_status create(spate_simulation *sim) {
     f->options = scene->solver_options;
     f->passes = choose_passes(ctx->isa, f->options->kernel);
     f->affine = is_affine(f->options);
-    f->change = f->options->transfer != FLIP_PIC && f->options->transfer != FLIP_APIC &&
-                f->options->alpha > 0;
-    f->alpha = (real)f->options->alpha;
+    bool keeps = f->options->transfer != FLIP_PIC && f->options->transfer != FLIP_APIC;
+    f->alpha = keeps ? (real)f->options->alpha : 0;
     material_constants liquid = constants_of(scene, scene_group_material(scene, 0));
     f->density = (double)liquid.density;
     f->viscosity = (double)liquid.liquid.viscosity;

@@ -114,9 +114,10 @@ typedef struct flip {
     int64_t colour_starts[9];
     flip_memory memory;
     /* constants of the scene */
-    bool affine, change; /* C is scattered; v_p keeps its own part */
+    bool affine; /* C is scattered */
     double density, viscosity, tension;
-    real alpha, dx;
+    real alpha; /* share of FLIP, 0 for those without it */
+    real dx;
     real inverse_mass; /* 1 / (density dx^dim): a particle's mass as a share of a full cell's */
     /* constants of the step */
     real dt;

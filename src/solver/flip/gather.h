@@ -109,7 +109,7 @@ INLINE wide_int sample_tile(const real *tile, const wide x[3], wide v[3], int la
 /* New velocities of the first `lanes` of eight particles; v is what they were, then what they are, u
  * the grid's velocity there. */
 INLINE void gather_lanes(const flip *f, particles *p, int64_t i, int lanes, const real *tile,
-                         const wide x[3], wide v[3], wide u[3], bool change, bool affine, int dim) {
+                         const wide x[3], wide v[3], wide u[3], bool affine, int dim) {
     stencil s;
     gathered sums;
     const wide alpha = wide_splat(f->alpha);
@@ -119,7 +119,7 @@ INLINE void gather_lanes(const flip *f, particles *p, int64_t i, int lanes, cons
             gather_component(tile + c * component_reals(dim), &s, lane, c, &sums, affine, dim);
     for (int c = 0; c < dim; c++) {
         u[c] = wide_load(sums.u[c]);
-        v[c] = change ? wide_fma(alpha, v[c] + wide_load(sums.change[c]) - u[c], u[c]) : u[c];
+        v[c] = wide_fma(alpha, v[c] + wide_load(sums.change[c]) - u[c], u[c]);
     }
     for (int lane = 0; lane < lanes; lane++) {
         real *record = p->motion + (i + lane) * 16;
@@ -267,7 +267,7 @@ static void note_bad(flip_extremes *seen, int64_t i, wide_int bad) {
 }
 
 INLINE void gather_block(const flip *f, int32_t block, const real *tile, const vicinity *near,
-                         flip_extremes *seen, bool change, bool affine, int dim) {
+                         flip_extremes *seen, bool affine, int dim) {
     particles *p = &f->sim->particles;
     const int64_t last = f->sim->blocks.first[block + 1];
     for (int64_t i = f->sim->blocks.first[block]; i < last; i += WIDE) {
@@ -279,7 +279,7 @@ INLINE void gather_block(const flip *f, int32_t block, const real *tile, const v
             x[a] = wide_min(wide_max(at, wide_splat(0)), wide_splat(BLOCK_EDGE));
         }
         load_quads(p->motion + i * 16, 16, v);
-        gather_lanes(f, p, i, lanes, tile, x, v, u, change, affine, dim);
+        gather_lanes(f, p, i, lanes, tile, x, v, u, affine, dim);
         if (SUPPORT != 2) sample_tile(tile, x, u, lanes, dim);
         wide_int bad = move_lanes(f, near, p, i, lanes, tile, x, v, u, seen, dim);
         if (wide_any(bad)) note_bad(seen, i, bad);
@@ -316,14 +316,10 @@ INLINE void gather_chunk(void *data, int64_t begin, int64_t end, int worker, int
         map_tile(&map, f, near.coords, dim);
         for (int c = 0; c < dim; c++)
             load_component(f, &map, tile + c * component_reals(dim), c, dim);
-        if (f->affine && f->change)
-            gather_block(f, block, tile, &near, seen, true, true, dim);
-        else if (f->affine)
-            gather_block(f, block, tile, &near, seen, false, true, dim);
-        else if (f->change)
-            gather_block(f, block, tile, &near, seen, true, false, dim);
+        if (f->affine)
+            gather_block(f, block, tile, &near, seen, true, dim);
         else
-            gather_block(f, block, tile, &near, seen, false, false, dim);
+            gather_block(f, block, tile, &near, seen, false, dim);
         if (near.open) seen->removed += remove_outside(f, block, dim);
     }
 }

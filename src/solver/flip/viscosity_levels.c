@@ -18,7 +18,7 @@
 
 /* Where coarsening ends; steps of the smoother, and the part of the spectrum it damps. */
 static const double least_scale = 0.25, smooth_from = 0.1;
-enum { SMOOTH_STEPS = 4, SOLVE_STEPS = 16 };
+enum { SMOOTH_STEPS = 2, SOLVE_STEPS = 16 };
 
 /* ---- Memory ---------------------------------------------------------------------------------- */
 
