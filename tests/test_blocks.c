@@ -414,6 +414,43 @@ static void test_far_from_the_origin(void **state) {
     }
 }
 
+/* Particles that went further than a sort follows are carried: they arrive with all that they have. */
+static void test_carried_particles_arrive(void **state) {
+    (void)state;
+    for (int dim = 2; dim <= 3; dim++) {
+        world *w = world_open(dim, (const int[3]){0, 8, 0}, 2);
+        world_fill(w, 600, 0, 16);
+        world_sort(w);
+        int64_t lost, carried = 0;
+        for (int32_t block = 0; block < w->b.count; block++)
+            for (int64_t i = w->b.first[block], last = w->b.first[block + 1]; i < last; i++) {
+                uint32_t id = w->p.id[i];
+                if (id % 7) continue;
+                for (int a = 0; a < dim; a++) {
+                    real *x = PLANE(&w->p, position, a) + i;
+                    *x += (real)(24 * random_unit(9, id, (uint64_t)a) - 12);
+                    w->g[id][a] = w->b.coords[block][a] * BLOCK_EDGE + (double)*x;
+                }
+            }
+        /* negative control: the sort alone does not follow them */
+        assert_int_equal(blocks_sort(&w->b, &w->p, &w->s, w->ctx->pool, &lost), SPATE_OK);
+        assert_true(lost >= 0);
+        for (int32_t block = 0; block < w->b.count; block++)
+            for (int64_t i = w->b.first[block], last = w->b.first[block + 1]; i < last; i++)
+                if (w->p.id[i] % 7 == 0) {
+                    assert_int_equal(blocks_carry(&w->b, &w->p, block, i), SPATE_OK);
+                    assert_int_equal(w->p.group[i], GROUP_REMOVED);
+                    carried++;
+                }
+        assert_true(carried > 50);
+        assert_int_equal(w->p.count, 600 + carried);
+        world_sort(w);
+        assert_int_equal(w->p.count, 600);
+        check_world(w, 1e-5);
+        world_close(w);
+    }
+}
+
 static void test_empty_worlds(void **state) {
     (void)state;
     world *w = world_open(3, no_period, 2);
@@ -464,6 +501,7 @@ int main(void) {
         cmocka_unit_test(test_lost_particles_are_reported),
         cmocka_unit_test(test_borders),
         cmocka_unit_test(test_far_from_the_origin),
+        cmocka_unit_test(test_carried_particles_arrive),
         cmocka_unit_test(test_empty_worlds),
         cmocka_unit_test(test_steady_sorts_take_no_memory),
     };

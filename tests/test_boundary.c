@@ -466,6 +466,65 @@ static void test_parts(void **state) {
     stage_close(&s);
 }
 
+/* The nearest of several, and which it is; the lowest number where two are as near. */
+static void test_nearest(void **state) {
+    (void)state;
+    stage s;
+    stage_open(&s, 3);
+    int which;
+    boundary_part none = boundary_all(&s.b);
+    assert_true(boundary_part_nearest(&none, at_rest, &which) == HUGE_VAL);
+    assert_int_equal(which, -1);
+    for (int k = 0; k < 5; k++) add_sphere(&s, k, 0, 0, 0.25);
+    add_sphere(&s, 2, 0, 0, 0.25);
+    assert_int_equal(boundary_create(&s.scene, &s.b), SPATE_OK);
+    boundary_part all = boundary_all(&s.b);
+    for (int k = 0; k < 5; k++) {
+        assert_near(boundary_part_nearest(&all, (const double[3]){k + 0.1, 0.6, 0}, &which),
+                    sqrt(0.37) - 0.25, 1e-12);
+        assert_int_equal(which, k);
+        assert_near(boundary_part_nearest(&all, (const double[3]){k, 0.1, 0}, &which), -0.15,
+                    1e-12);
+        assert_int_equal(which, k);
+    }
+    /* a part knows its own only */
+    boundary_part few = boundary_around(&s.b, (const double[3]){4, 0, 0}, 0.5);
+    assert_int_equal(few.count, 1);
+    assert_near(boundary_part_nearest(&few, at_rest, &which), 3.75, 1e-12);
+    assert_int_equal(which, 4);
+    stage_close(&s);
+}
+
+/* It moves 2 m in a second while its far side, 1.25 m from the pivot, turns by a quarter: no point is
+ * faster than 2 + 1.25 pi / 2 (the box around it may say a little more), and one is as fast as 2. */
+static void test_fastest_point(void **state) {
+    (void)state;
+    stage s;
+    stage_open(&s, 3);
+    vec_set(s.scene.domain.size, 4, 4, 4);
+    add_sphere(&s, 3, 1, 0, 0.25);
+    assert_int_equal(boundary_create(&s.scene, &s.b), SPATE_OK);
+    assert_true(boundary_speed(&s.b) == 0); /* at rest */
+    set_motion(&s, add_sphere(&s, 2, 1, 0, 0.25));
+    boundary_free(&s.b);
+    assert_int_equal(boundary_create(&s.scene, &s.b), SPATE_OK);
+    const double told = boundary_speed(&s.b);
+    double fastest = 0;
+    for (int n = 0; n < 50; n++) {
+        boundary_move(&s.b, 0.02 * n);
+        for (int k = 0; k < 36; k++) {
+            double out[3], v[3], turn = 2 * PI * k / 36;
+            const double rest[3] = {2 + 0.25 * cos(turn), 1 + 0.25 * sin(turn), 0};
+            pose_to_world(&s.b.poses[1], rest, out);
+            boundary_distance(&s.b, 1, out, NULL, v);
+            fastest = fmax(fastest, vec_length(v));
+        }
+    }
+    assert_true(told >= fastest);
+    assert_true(fastest > 2 && told < 1.2 * (2 + 1.25 * PI / 2));
+    stage_close(&s);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_sticky),
@@ -485,6 +544,8 @@ int main(void) {
         cmocka_unit_test(test_meets),
         cmocka_unit_test(test_meets_a_mesh),
         cmocka_unit_test(test_parts),
+        cmocka_unit_test(test_nearest),
+        cmocka_unit_test(test_fastest_point),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -50,11 +50,11 @@ static void thin_walls_hold(void **state) {
     static const double thickness[] = {1, 0.5};
     for (int k = 0; k < COUNT_OF(options); k++)
         for (int t = 0; t < COUNT_OF(thickness); t++) {
-            char wall[256];
-            snprintf(wall, sizeof wall,
+            char board[256];
+            snprintf(board, sizeof board,
                      "colliders: [{shape: {box: {min: [0.99, -1], max: [%g, 2]}}}]\n",
                      0.99 + thickness[t] / 32);
-            play p = open_dam(options[k], wall);
+            play p = open_dam(options[k], board);
             int64_t count = p.sim->particles.count;
             assert_held(&p, 1, 1, 0, 0.99);
             assert_int_equal(p.sim->particles.count, count);

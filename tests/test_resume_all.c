@@ -1,7 +1,8 @@
 /*
- * Every integrator, material and kernel: a run that is stopped and gone on with cannot be told from
- * one that never stopped, and the number of threads does not show in the result. Then several
- * materials in one scene: they fall together as one, meet the floor, and stay finite.
+ * Every integrator, material and kernel, and every transfer of flip: a run that is stopped and gone on
+ * with cannot be told from one that never stopped, and the number of threads does not show in the
+ * result. Then several materials in one scene: they fall together as one, meet the floor, and stay
+ * finite.
  */
 #include "physics.h"
 
@@ -9,6 +10,7 @@
 
 typedef struct sample {
     const char *solver, *material;
+    bool wet; /* flip, and what follows `model: liquid` in the material */
 } sample;
 
 static const char sand[] =
@@ -31,7 +33,7 @@ static const char *const materials[] = {
 
 /* A block runs into the floor, a moving post and an open side: strains, plasticity, sorts, particles
  * that leave. */
-static play play_sample(const sample *s, int dim, int threads) {
+static play play_solid(const sample *s, int dim, int threads) {
     const bool flat = dim == 2;
     return play_open(
         threads,
@@ -48,6 +50,33 @@ static play play_sample(const sample *s, int dim, int threads) {
         flat ? "[1.1, 0.4]" : "[1.1, 0.4, 0.5]", flat ? "[1, -2]" : "[1, -2, 0]",
         flat ? "[0.2, 0.6]" : "[0.2, 0.6, 0.3]", flat ? "[0.8, 0]" : "[0.8, 0, 0.3]",
         flat ? "[0, 0]" : "[0, 0, 0]", flat ? "[-0.5, 0]" : "[-0.5, 0, 0]");
+}
+
+/* A dam runs into a moving post, a source and a sink, across a periodic seam and out at an open side. */
+static play play_wet(const sample *s, int dim, int threads) {
+    const bool flat = dim == 2;
+    return play_open(
+        threads,
+        "spate: 1\ndimension: %d\nduration: 10\nfps: 1\n"
+        "domain: {size: %s, dx: 0.1, walls: %s}\n"
+        "solver: {type: flip, %s}\nmaterials: {m: {model: liquid%s}}\n"
+        "bodies: [{material: m, jitter: 0.8, velocity: %s, shape: {box: {min: %s, max: %s}}}]\n"
+        "sources: [{material: m, velocity: %s, shape: {sphere: {center: %s, radius: 0.12}}}]\n"
+        "sinks: [{shape: {sphere: {center: %s, radius: 0.15}}}]\n"
+        "colliders: [{shape: {sphere: {center: %s, radius: 0.15}}, friction: 0.3, motion: {keys: "
+        "[{t: 0, translate: %s}, {t: 1, translate: %s}]}}]\n",
+        dim, flat ? "[1.6, 1]" : "[1.2, 0.8, 0.8]",
+        flat ? "[periodic, periodic, slip, open]"
+             : "[slip, open, sticky, slip, periodic, periodic]",
+        s->solver, s->material, flat ? "[3, -1]" : "[2, -1, 1]",
+        flat ? "[0.6, 0]" : "[0.4, 0, 0.1]", flat ? "[1.5, 0.6]" : "[1.1, 0.5, 0.7]",
+        flat ? "[1, -2]" : "[1, -2, 0]", flat ? "[0.4, 0.8]" : "[0.2, 0.6, 0.4]",
+        flat ? "[1.1, 0.1]" : "[0.9, 0.1, 0.4]", flat ? "[0.8, 0.3]" : "[0.8, 0, 0.4]",
+        flat ? "[0, 0]" : "[0, 0, 0]", flat ? "[-1, 0]" : "[-1, 0, 0]");
+}
+
+static play play_sample(const sample *s, int dim, int threads) {
+    return s->wet ? play_wet(s, dim, threads) : play_solid(s, dim, threads);
 }
 
 enum { STOP = 13, TOTAL = 30 };
@@ -84,16 +113,20 @@ static uint64_t hash_resumed(const sample *s, int dim, int fewer) {
 }
 
 /* The hash of a run, the same for every number of threads and when it was stopped. */
-static uint64_t hash_of(const char *solver, const char *made_of, int dim) {
+static uint64_t hash_sample(const sample *s, int dim) {
     static const int threads[] = {7, 2, 3};
-    sample s = {solver, made_of};
-    uint64_t one = hash_straight(&s, dim, 1);
+    uint64_t one = hash_straight(s, dim, 1);
     for (int k = 0; k < (WATCHED ? 1 : COUNT_OF(threads)); k++)
-        if (hash_straight(&s, dim, threads[k]) != one)
-            fail_msg("%dD, %s, %s: %d threads differ from one", dim, solver, made_of, threads[k]);
-    if (hash_resumed(&s, dim, 0) != one)
-        fail_msg("%dD, %s, %s: a stop shows", dim, solver, made_of);
+        if (hash_straight(s, dim, threads[k]) != one)
+            fail_msg("%dD, %s, %s: %d threads differ from one", dim, s->solver, s->material,
+                     threads[k]);
+    if (hash_resumed(s, dim, 0) != one)
+        fail_msg("%dD, %s, %s: a stop shows", dim, s->solver, s->material);
     return one;
+}
+
+static uint64_t hash_of(const char *solver, const char *made_of, int dim) {
+    return hash_sample(&(sample){.solver = solver, .material = made_of}, dim);
 }
 
 /* Negative control: what was compared are different runs. */
@@ -106,7 +139,7 @@ static void assert_all_differ(const uint64_t *hashes, int count) {
  * that left. */
 static void the_runs_are_busy(void **state) {
     (void)state;
-    sample s = {"integrator: asflip", sand};
+    sample s = {.solver = "integrator: asflip", .material = sand};
     for (int dim = 2; dim <= 3; dim++) {
         play p = play_sample(&s, dim, 1);
         int64_t made = p.sim->particles.count;
@@ -166,7 +199,7 @@ static void every_kernel_resumes(void **state) {
 /* Negative control: a step more or less shows. */
 static void a_missing_step_shows(void **state) {
     (void)state;
-    sample s = {"integrator: asflip", sand};
+    sample s = {.solver = "integrator: asflip", .material = sand};
     assert_true(hash_straight(&s, 2, 1) != hash_resumed(&s, 2, 1));
 }
 
@@ -260,11 +293,52 @@ static void materials_share_a_scene(void **state) {
         }
 }
 
+/* ---- FLIP -------------------------------------------------------------------------------------- */
+
+static const sample wet_samples[] = {
+    {"transfer: flip", "", true},
+    {"transfer: pic, pressure: mic", "", true},
+    {"transfer: apic, solids: voxels, surface: distance", "", true},
+    {"transfer: aflip, reseed: true, cfl: 3", "", true},
+    {"transfer: aflip, kernel: quadratic, advection: rk2", "", true},
+    {"transfer: kernel, surface: density", "", true},
+    {"transfer: flip, kernel: quadratic, volume_correction: 0, surface_order: 1", "", true},
+    {"transfer: apic, reseed: true", ", viscosity: 20", true},
+    {"transfer: flip", ", surface_tension: 5", true},
+};
+
+static void every_transfer_resumes(void **state) {
+    (void)state;
+    for (int dim = 2; dim <= (WATCHED ? 2 : 3); dim++) {
+        uint64_t hashes[COUNT_OF(wet_samples)];
+        for (int k = 0; k < COUNT_OF(wet_samples); k++)
+            hashes[k] = hash_sample(&wet_samples[k], dim);
+        assert_all_differ(hashes, COUNT_OF(hashes));
+        assert_true(hash_resumed(&wet_samples[0], dim, 1) != hashes[0]); /* a missing step shows */
+    }
+}
+
+/* They have something to keep: particles that came, left, were drained, split and merged. */
+static void the_wet_runs_are_busy(void **state) {
+    (void)state;
+    for (int dim = 2; dim <= 3; dim++) {
+        play p = play_wet(&wet_samples[3], dim, 1);
+        int64_t made = p.sim->particles.count;
+        play_steps(&p, TOTAL);
+        CHECK_ABOVE((double)p.sim->next_id, (double)made);
+        CHECK_ABOVE((double)p.sim->drained, 0);
+        CHECK_ABOVE(play_quantity(&p, "split") + play_quantity(&p, "merged"), 0);
+        if (dim == 3) CHECK_ABOVE((double)p.sim->removed, 0);
+        play_close(&p);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_runs_are_busy),      cmocka_unit_test(every_integrator_resumes),
         cmocka_unit_test(every_material_resumes), cmocka_unit_test(every_kernel_resumes),
         cmocka_unit_test(a_missing_step_shows),   cmocka_unit_test(materials_share_a_scene),
+        cmocka_unit_test(every_transfer_resumes), cmocka_unit_test(the_wet_runs_are_busy),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -188,6 +188,86 @@ static void test_wrong_solver_and_materials(void **state) {
     expect_failures(cases, COUNT_OF(cases));
 }
 
+/* What flip asks of a scene. Its checks of the scene as a whole have no field to point at. */
+static void test_wrong_flip(void **state) {
+    (void)state;
+    static const wrong cases[] = {
+        {6, "solver: {type: flip, tolerance: ^0}",
+         "solver.tolerance: 0 is out of range; give a number from 1e-14 to 0.1"},
+        {6, "solver: {type: flip, max_iterations: ^0}", "max_iterations: 0 is out of range"},
+        {6, "solver: {type: flip, cfl: ^6}", "solver.cfl: 6 is out of range; give"},
+        {6, "solver: {type: flip, ^integrator: apic}", "unknown field 'integrator'"},
+        {6, "solver: {type: flip, transfer: ^asflip}",
+         "solver.transfer: unknown word 'asflip'; did you mean 'aflip'"},
+        {6, "solver: {type: flip, kernel: ^cubic}", "solver.kernel: unknown word 'cubic'"},
+        {6, "solver: {type: flip, surface_order: ^3}", "surface_order: 3 is out of range"},
+        {6, "solver: {type: flip, volume_correction: ^-1}", "volume_correction: -1 is out of"},
+        {6, "solver: {type: flip, alpha: ^1.5}", "solver.alpha: 1.5 is out of range"},
+        {5, "bodies: ^[]\nsolver: {type: flip}", "nothing to simulate; add a body, or a source"},
+        {3, "domain: {size: [4, ^0.3], dx: 0.1}\nsolver: {type: flip}",
+         "3 cells along y, fewer than 4"},
+        {4, "solver: {type: flip}\nmaterials: {water: {model: ^sand, young_modulus: 1}}",
+         "materials.water.model: the solver cannot run model 'sand'; use (liquid)"},
+    };
+    expect_failures(cases, COUNT_OF(cases));
+    /* what concerns the whole scene is told at its beginning */
+    static const wrong whole[] = {
+        {3,
+         "domain: {size: [4.4, 2], dx: 0.1, walls: [periodic, periodic, slip, slip]}\n"
+         "solver: {type: flip}",
+         "the domain is 44 cells long along x, where it is periodic; flip needs a multiple of 8"},
+        {4,
+         "solver: {type: flip}\nmaterials: {water: {model: liquid}, oil: {model: liquid, density: "
+         "900}}\nsources: [{material: oil, shape: {box: {min: [2, 0], max: [3, 1]}}}]",
+         "materials 'water' and 'oil' differ in density, viscosity or surface_tension; flip has"},
+    };
+    for (int i = 0; i < COUNT_OF(whole); i++) {
+        char document[4096];
+        spate_scene *s;
+        compose(whole[i].line, whole[i].text, document);
+        assert_int_equal(
+            spate_scene_parse(ctx, document, strlen(document), "f.yaml", ".", NULL, 0, &s),
+            SPATE_BAD_INPUT);
+        if (!strstr(spate_message(ctx), whole[i].fragment))
+            fail_msg("for:\n%s\nexpected '...%s', got '%s'", document, whole[i].fragment,
+                     spate_message(ctx));
+    }
+}
+
+/* Scenes that are well formed and cannot be begun. */
+static void test_liquid_that_cannot_begin(void **state) {
+    (void)state;
+    static const struct {
+        const char *more, *fragment;
+    } cases[] = {
+        {"solver: {type: flip}\ncolliders: [{shape: {box: {min: [-1, -1], max: [2, 2]}}}]",
+         "body 'dam' has no particles; move it out of the colliders"},
+        {"solver: {type: mpm}\n",
+         "surface_tension: mpm has none; leave it out, or use solver.type"},
+    };
+    for (int i = 0; i < COUNT_OF(cases); i++) {
+        char document[4096];
+        spate_scene *s;
+        spate_simulation *sim;
+        snprintf(
+            document, sizeof document,
+            "spate: 1\ndimension: 2\ndomain: {size: [4, 2], dx: 0.1}\n"
+            "materials: {water: {model: liquid, surface_tension: 0.07}}\n"
+            "bodies: [{name: dam, material: water, shape: {box: {min: [0, 0], max: [1, 1]}}}]\n"
+            "%s\n",
+            cases[i].more);
+        spate_status status =
+            spate_scene_parse(ctx, document, strlen(document), "f.yaml", ".", NULL, 0, &s);
+        if (!status) {
+            status = spate_simulation_create(s, &sim);
+            spate_scene_free(s);
+        }
+        assert_int_equal(status, SPATE_BAD_INPUT);
+        if (!strstr(spate_message(ctx), cases[i].fragment))
+            fail_msg("expected '...%s', got '%s'", cases[i].fragment, spate_message(ctx));
+    }
+}
+
 static void test_wrong_bodies(void **state) {
     (void)state;
     static const wrong cases[] = {
@@ -434,6 +514,8 @@ int main(void) {
         TEST(test_wrong_top),
         TEST(test_wrong_domain),
         TEST(test_wrong_solver_and_materials),
+        TEST(test_wrong_flip),
+        TEST(test_liquid_that_cannot_begin),
         TEST(test_wrong_bodies),
         TEST(test_wrong_shapes),
         TEST(test_wrong_sinks),

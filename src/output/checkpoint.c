@@ -461,8 +461,7 @@ static spate_status fill_simulation(reading *r, spate_simulation *sim) {
     boundary_move(&sim->boundary, sim->time);
     TRY(sim->type->create(sim));
     set_scalars(sim, &numbers); /* whatever the solver's start has made of them */
-    TRY(read_solver(r, sim));
-    return sim->type->restored ? sim->type->restored(sim) : SPATE_OK;
+    return read_solver(r, sim);
 }
 
 spate_status checkpoint_parse(spate_scene *scene, const char *name, const char *bytes,

@@ -122,6 +122,7 @@ spate_status spate_simulation_create(spate_scene *scene, spate_simulation **simu
     if (!status)
         status = blocks_sort(&sim->blocks, &sim->particles, &sim->scratch, scene->ctx->pool, &lost);
     if (!status) status = sim->type->create(sim);
+    if (!status && sim->type->start) sim->type->start(sim);
     if (status)
         spate_simulation_free(sim);
     else
@@ -214,6 +215,34 @@ spate_status simulation_unstable(spate_simulation *sim, int64_t i, const char *w
         "v = (%.4g, %.4g, %.4g), J = %.4g, dt %.3g s (limit: %s); %s",
         (long long)sim->step + 1, sim->time, what, p->id[i], name, x[0], x[1], x[2], (double)v[0],
         (double)v[1], (double)v[2], J, sim->dt, sim->dt_limit, remedy);
+}
+
+double simulation_fastest(const spate_simulation *sim) {
+    double fastest = 0;
+    for (int64_t i = 0; i < sim->particles.count; i++) {
+        const real *v = sim->particles.motion + i * 16;
+        double w[3] = {(double)v[0], (double)v[1], (double)v[2]};
+        fastest = fmax(fastest, vec_length(w));
+    }
+    return fastest;
+}
+
+int64_t simulation_remove_outside(spate_simulation *sim, int32_t block) {
+    const domain *d = &sim->scene->domain;
+    const double low = sim->type->shift;
+    int64_t removed = 0;
+    for (int64_t i = sim->blocks.first[block]; i < sim->blocks.first[block + 1]; i++) {
+        double g[3];
+        blocks_position(&sim->blocks, &sim->particles, block, i, g);
+        for (int a = 0; a < sim->scene->dim; a++)
+            if ((g[a] < low && d->walls[a][0] == WALL_OPEN) ||
+                (g[a] > d->cells[a] + low && d->walls[a][1] == WALL_OPEN)) {
+                sim->particles.group[i] = GROUP_REMOVED;
+                removed++;
+                break;
+            }
+    }
+    return removed;
 }
 
 /* ---- Questions ------------------------------------------------------------------------------- */

@@ -46,14 +46,14 @@ typedef struct solver_type {
     /* Makes sim->solver; particles are there. */
     spate_status (*create)(spate_simulation *sim);
     void (*free)(spate_simulation *sim);
+    /* What a new simulation's particles still need, which those of a checkpoint have; or NULL. */
+    void (*start)(spate_simulation *sim);
     /* The longest stable step from the present state and the name of the limit that sets it. */
     double (*step_limit)(spate_simulation *sim, const char **limit);
     /* One step of length sim->dt from sim->time. */
     spate_status (*step)(spate_simulation *sim);
     /* The solver's plain data that a checkpoint must hold besides the particles. */
     int (*state)(spate_simulation *sim, state_block *blocks, int capacity);
-    /* Called after a checkpoint has filled particles, blocks and state. */
-    spate_status (*restored)(spate_simulation *sim);
     /* Kirchhoff stress (xx yy zz yz xz xy) and strain energy density of particle i, by its
      * material, as double precision reference code; J too. Any pointer may be NULL. */
     void (*stress)(const spate_simulation *sim, int64_t i, double stress[6], double *energy,
@@ -168,6 +168,13 @@ spate_status simulation_prepare(spate_scene *scene, spate_simulation **out);
 /* Adds a particle at world position x; it takes part after the next sort. */
 spate_status simulation_add(spate_simulation *sim, int group, const double x[3], const double v[3],
                             double volume);
+
+/* The speed of the fastest particle, m/s. */
+double simulation_fastest(const spate_simulation *sim);
+
+/* Marks particles of a block that have left through open sides; the next sort drops them. Returns how
+ * many. */
+int64_t simulation_remove_outside(spate_simulation *sim, int32_t block);
 
 /* Stops with SPATE_UNSTABLE: names step, particle, material, x, v, J and dt. */
 spate_status simulation_unstable(spate_simulation *sim, int64_t particle, const char *what);

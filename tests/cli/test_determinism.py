@@ -19,6 +19,12 @@ class Determinism(Case):
     def test_3d(self):
         self.check("drop3d")
 
+    def test_flip_2d(self):
+        self.check("flip2d")
+
+    def test_flip_3d(self):
+        self.check("flip3d")
+
     def test_hash_sees_a_small_change(self):
         one = self.run_scene("drop2d", "one", "--frames", 1)
         two = self.run_scene("drop2d", "two", "--frames", 1, "--set", "bodies.1.velocity=[0,-1.000001]")

@@ -1,7 +1,7 @@
 /*
  * The liquid's velocity beyond the liquid: layer by layer, a face takes the mean of its neighbours of
- * the layer before (same component). So particles near the surface see the liquid's motion, and those
- * that leave it in a step go on with it. Faces closed by colliders are filled in the same way and then
+ * the layer before (same component). So particles at the surface see the liquid's motion, and those
+ * that leave it in a step go on with it. Spray farther than a cell from any liquid is in free flight. Faces closed by colliders are filled in the same way and then
  * lose what runs through the collider's surface (Batty et al. 2007), so particles slide along it.
  */
 #include "core/vec.h"
@@ -45,6 +45,17 @@ static void keep_layer(void *data, int64_t begin, int64_t end, int worker) {
     const int cells = mac_cells(e->f->grid.dim);
     (void)worker;
     for (int64_t c = begin * cells; c < end * cells; c++) e->f->grid.known[0][c] |= e->fresh[c];
+}
+
+/* Faces that particles reach but the first layer does not are in free flight: spray and thin sheets,
+ * which keep the velocity they have. */
+static void keep_flight(void *data, int64_t begin, int64_t end, int worker) {
+    const mac *m = &((const extrapolation *)data)->f->grid;
+    (void)worker;
+    for (int64_t c = begin * mac_cells(m->dim); c < end * mac_cells(m->dim); c++)
+        for (int a = 0; a < m->dim; a++)
+            if (m->mass[a][c] > 0 && !(m->known[0][c] >> (a + 4) & 1))
+                m->known[0][c] |= (uint8_t)(1 << a);
 }
 
 /* ---- Along colliders ------------------------------------------------------------------------- */
@@ -135,6 +146,7 @@ spate_status flip_extrapolate(flip *f) {
     for (int layer = 0; layer < layers; layer++) {
         parallel_for(threads, bricks, 4, fill_layer, &e);
         parallel_for(threads, bricks, 32, keep_layer, &e);
+        if (layer == 0) parallel_for(threads, bricks, 32, keep_flight, &e);
     }
     if (sim->scene->collider_count) {
         parallel_for(threads, bricks, 4, constrain, &e);

@@ -187,21 +187,12 @@ static const flip_passes *choose_passes(enum isa isa, int kernel) {
     return generic[kernel];
 }
 
-static double fastest_particle(const spate_simulation *sim) {
-    double fastest = 0;
-    for (int64_t i = 0; i < sim->particles.count; i++) {
-        const real *v = sim->particles.motion + i * 16;
-        double w[3] = {(double)v[0], (double)v[1], (double)v[2]};
-        fastest = fmax(fastest, vec_length(w));
-    }
-    return fastest;
-}
-
 /* Bodies that spin come with the gradient of their velocity; what is kept is its moment B = C D, and
  * nothing by transfers that are not affine. */
-static void gradients_to_moments(const flip *f) {
-    const particles *p = &f->sim->particles;
-    const int dim = f->sim->scene->dim;
+static void gradients_to_moments(spate_simulation *sim) {
+    const flip *f = sim->solver;
+    const particles *p = &sim->particles;
+    const int dim = sim->scene->dim;
     for (int64_t i = 0; i < p->count; i++)
         for (int a = 0; a < dim; a++)
             for (int c = 0; c < dim; c++) {
@@ -237,8 +228,7 @@ static spate_status create(spate_simulation *sim) {
     f->seen = take(ctx, (size_t)pool_size(ctx->pool), sizeof *f->seen);
     if (!f->seen) return SPATE_OUT_OF_MEMORY;
     TRY(pressure_create(ctx, &f->pressure));
-    sim->max_speed = fastest_particle(sim);
-    if (sim->step == 0) gradients_to_moments(f);
+    sim->max_speed = simulation_fastest(sim);
     return SPATE_OK;
 }
 
@@ -309,6 +299,7 @@ static void weigh(void *data, int64_t begin, int64_t end, int worker) {
     const flip *f = data;
     const mac *m = &f->grid;
     const real most = (real)(2 * fmax(f->sim->max_speed, sources_speed(f->sim)));
+    const real light = (real)0.25 / f->inverse_mass; /* of a face in the midst of liquid */
     (void)worker;
     for (int a = 0; a < m->dim; a++) {
         const real pull = (real)(f->sim->scene->gravity[a] * f->sim->dt);
@@ -317,10 +308,9 @@ static void weigh(void *data, int64_t begin, int64_t end, int worker) {
             const bool given = m->known[0][c] >> (a + 4) & 1;
             real u = mass > 0 ? m->velocity[a][c] / mass : 0;
             /* What a lone particle's affine motion gives a face that it hardly reaches. */
-            if (f->affine) u = u > most ? most : u < -most ? -most : u;
+            if (f->affine && mass < light) u = u > most ? most : u < -most ? -most : u;
             m->before[a][c] = u;
             m->velocity[a][c] = given ? m->wall[a][c] : mass > 0 ? u + pull : 0;
-            if (mass > 0 && !given) m->known[0][c] |= (uint8_t)(1 << a);
         }
     }
 }
@@ -448,11 +438,6 @@ static int state(spate_simulation *sim, state_block *out, int capacity) {
     return 1;
 }
 
-static spate_status restored(spate_simulation *sim) {
-    (void)sim;
-    return SPATE_OK;
-}
-
 /* The pressure of the last step, Pa, at a point in cells from the domain's corner: that of the cell
  * there and its slopes, so that it is exact at walls and up to the surface where it is linear. */
 static double pressure_at(const flip *f, const double x[3]) {
@@ -572,10 +557,10 @@ const solver_type solver_flip = {
     .motion_reals = motion_reals,
     .create = create,
     .free = destroy,
+    .start = gradients_to_moments,
     .step_limit = step_limit,
     .step = step,
     .state = state,
-    .restored = restored,
     .stress = stress,
     .pressure = pressure_in_world,
     .affine_moment = affine_moment,

@@ -286,25 +286,6 @@ INLINE void gather_block(const flip *f, int32_t block, const real *tile, const v
     }
 }
 
-/* Marks particles that are outside the domain; the next sort drops them. */
-static int64_t remove_outside(const flip *f, int32_t block, int dim) {
-    spate_simulation *sim = f->sim;
-    const domain *d = &sim->scene->domain;
-    int64_t removed = 0;
-    for (int64_t i = sim->blocks.first[block]; i < sim->blocks.first[block + 1]; i++) {
-        double g[3];
-        blocks_position(&sim->blocks, &sim->particles, block, i, g);
-        for (int a = 0; a < dim; a++)
-            if ((g[a] < 0 && d->walls[a][0] == WALL_OPEN) ||
-                (g[a] > d->cells[a] && d->walls[a][1] == WALL_OPEN)) {
-                sim->particles.group[i] = GROUP_REMOVED;
-                removed++;
-                break;
-            }
-    }
-    return removed;
-}
-
 INLINE void gather_chunk(void *data, int64_t begin, int64_t end, int worker, int dim) {
     const flip *f = data;
     flip_extremes *seen = &f->seen[worker];
@@ -320,7 +301,7 @@ INLINE void gather_chunk(void *data, int64_t begin, int64_t end, int worker, int
             gather_block(f, block, tile, &near, seen, true, dim);
         else
             gather_block(f, block, tile, &near, seen, false, dim);
-        if (near.open) seen->removed += remove_outside(f, block, dim);
+        if (near.open) seen->removed += simulation_remove_outside(f->sim, block);
     }
 }
 

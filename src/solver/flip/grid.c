@@ -54,7 +54,7 @@ static bool is_behind(const domain *d, int axis, int g) {
 
 static void close_face(const mac *m, int axis, int64_t cell, double velocity) {
     m->open[axis][cell] = 0;
-    m->wall[axis][cell] = m->velocity[axis][cell] = (real)velocity;
+    m->wall[axis][cell] = (real)velocity;
     m->known[0][cell] |= (uint8_t)(1 << (axis + 4));
 }
 

@@ -29,25 +29,6 @@ INLINE void load_tile(const mpm *m, int32_t block, real *tile, int node, int dim
     mirror_tile(m, block, tile, false, node, dim);
 }
 
-/* Marks particles that are outside the domain; the next sort drops them. */
-static int64_t remove_outside(const mpm *m, int32_t block, int dim) {
-    spate_simulation *sim = m->sim;
-    const domain *d = &sim->scene->domain;
-    int64_t removed = 0;
-    for (int64_t i = sim->blocks.first[block]; i < sim->blocks.first[block + 1]; i++) {
-        double g[3];
-        blocks_position(&sim->blocks, &sim->particles, block, i, g);
-        for (int a = 0; a < dim; a++)
-            if ((g[a] < 0.5 && d->walls[a][0] == WALL_OPEN) ||
-                (g[a] > d->cells[a] + 0.5 && d->walls[a][1] == WALL_OPEN)) {
-                sim->particles.group[i] = GROUP_REMOVED;
-                removed++;
-                break;
-            }
-    }
-    return removed;
-}
-
 /* Where particles of a block may go: inside closed sides. And what else they may meet in a step. */
 typedef struct vicinity {
     const int32_t *coords;
@@ -283,7 +264,7 @@ INLINE void gather_chunk(void *data, int64_t begin, int64_t end, int worker, tra
         vicinity near = vicinity_of(m, block, dim);
         load_tile(m, block, tile, node, dim);
         gather_block(m, block, tile, &near, &tail, &m->seen[worker], family, dim);
-        if (near.open) m->seen[worker].removed += remove_outside(m, block, dim);
+        if (near.open) m->seen[worker].removed += simulation_remove_outside(m->sim, block);
     }
 }
 

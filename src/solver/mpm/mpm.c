@@ -170,18 +170,8 @@ static int64_t collect_extremes(mpm *m) {
     return bad;
 }
 
-static double fastest_particle(const spate_simulation *sim) {
-    double fastest = 0;
-    for (int64_t i = 0; i < sim->particles.count; i++) {
-        const real *v = sim->particles.motion + i * 16;
-        double w[3] = {v[0], v[1], v[2]};
-        fastest = fmax(fastest, vec_length(w));
-    }
-    return fastest;
-}
-
 /* Linear kernel: what bodies that spin have at the start. */
-static void fill_moments(const spate_simulation *sim) {
+static void fill_moments(spate_simulation *sim) {
     const particles *p = &sim->particles;
     for (int a = 0; a < sim->scene->dim && p->moment; a++)
         for (int64_t i = 0; i < p->count; i++) {
@@ -286,8 +276,7 @@ static spate_status create(spate_simulation *sim) {
         m->group_material[g] = (uint16_t)scene_group_material(scene, g);
     m->dx = (real)scene->domain.dx;
     m->negligible = negligible_mass(scene);
-    sim->max_speed = m->max_move = fastest_particle(sim);
-    if (sim->step == 0) fill_moments(sim);
+    sim->max_speed = m->max_move = simulation_fastest(sim);
     return SPATE_OK;
 }
 
@@ -419,11 +408,6 @@ static int state(spate_simulation *sim, state_block *out, int capacity) {
     return 4;
 }
 
-static spate_status restored(spate_simulation *sim) {
-    (void)sim;
-    return SPATE_OK;
-}
-
 static void stress(const spate_simulation *sim, int64_t i, double tau[6], double *energy,
                    double *J) {
     const particles *p = &sim->particles;
@@ -476,10 +460,10 @@ const solver_type solver_mpm = {
     .fields = fields,
     .create = create,
     .free = destroy,
+    .start = fill_moments,
     .step_limit = step_limit,
     .step = step,
     .state = state,
-    .restored = restored,
     .stress = stress,
     .affine_moment = affine_moment,
     .column_names = column_names,
