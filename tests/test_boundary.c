@@ -472,11 +472,13 @@ static void test_nearest(void **state) {
     stage s;
     stage_open(&s, 3);
     int which;
+    assert_int_equal(boundary_create(&s.scene, &s.b), SPATE_OK);
     boundary_part none = boundary_all(&s.b);
     assert_true(boundary_part_nearest(&none, at_rest, &which) == HUGE_VAL);
     assert_int_equal(which, -1);
     for (int k = 0; k < 5; k++) add_sphere(&s, k, 0, 0, 0.25);
     add_sphere(&s, 2, 0, 0, 0.25);
+    boundary_free(&s.b);
     assert_int_equal(boundary_create(&s.scene, &s.b), SPATE_OK);
     boundary_part all = boundary_all(&s.b);
     for (int k = 0; k < 5; k++) {

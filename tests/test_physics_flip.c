@@ -83,6 +83,7 @@ static double sloshing_period(const char *options) {
         v[0] = (real)(-speed * sin(k * x[0]) * cosh(k * x[1]) / sinh(k * h));
         v[1] = (real)(speed * cos(k * x[0]) * sinh(k * x[1]) / sinh(k * h));
     }
+    p.sim->max_speed = 2 * speed;
     double before = play_quantity(&p, "momentum_x"), crossings[3] = {0};
     for (int found = 0; found < 3 && p.sim->time < 3;) {
         double then = p.sim->time;

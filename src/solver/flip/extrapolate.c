@@ -10,18 +10,30 @@
 typedef struct extrapolation {
     flip *f;
     uint8_t *fresh; /* bits of faces that this layer reached */
+    uint8_t *known; /* of each brick: bits of its faces that are known, all together */
 } extrapolation;
+
+/* Whether a brick or one beside it has any face that is known. */
+static bool is_near_known(const extrapolation *e, int64_t brick) {
+    const sites *bricks = &e->f->grid.bricks;
+    for (int code = 0; code < neighbour_count(bricks->dim); code++) {
+        const int32_t other = bricks->neighbours[brick][code];
+        if (other >= 0 && e->known[other]) return true;
+    }
+    return false;
+}
 
 static void fill_layer(void *data, int64_t begin, int64_t end, int worker) {
     const extrapolation *e = data;
     const mac *m = &e->f->grid;
     const int dim = m->dim, all = (1 << dim) - 1;
     (void)worker;
-    for (int64_t brick = begin; brick < end; brick++)
+    for (int64_t brick = begin; brick < end; brick++) {
+        memset(e->fresh + brick * mac_cells(dim), 0, (size_t)mac_cells(dim));
+        if (!is_near_known(e, brick)) continue;
         for (int c = 0; c < mac_cells(dim); c++) {
             const int64_t here = brick * mac_cells(dim) + c;
             const int settled = m->known[0][here] | m->known[0][here] >> 4;
-            e->fresh[here] = 0;
             if ((settled & all) == all) continue;
             int at[3];
             real sums[3] = {0}, counts[3] = {0};
@@ -38,6 +50,7 @@ static void fill_layer(void *data, int64_t begin, int64_t end, int worker) {
                 e->fresh[here] |= (uint8_t)(1 << a);
             }
         }
+    }
 }
 
 static void keep_layer(void *data, int64_t begin, int64_t end, int worker) {
@@ -45,6 +58,17 @@ static void keep_layer(void *data, int64_t begin, int64_t end, int worker) {
     const int cells = mac_cells(e->f->grid.dim);
     (void)worker;
     for (int64_t c = begin * cells; c < end * cells; c++) e->f->grid.known[0][c] |= e->fresh[c];
+}
+
+static void note_known(void *data, int64_t begin, int64_t end, int worker) {
+    const extrapolation *e = data;
+    const int cells = mac_cells(e->f->grid.dim);
+    (void)worker;
+    for (int64_t brick = begin; brick < end; brick++) {
+        int known = 0;
+        for (int c = 0; c < cells; c++) known |= e->f->grid.known[0][brick * cells + c];
+        e->known[brick] = (uint8_t)(known & ((1 << e->f->grid.dim) - 1));
+    }
 }
 
 /* Faces that particles reach but the first layer does not are in free flight: spray and thin sheets,
@@ -142,8 +166,13 @@ spate_status flip_extrapolate(flip *f) {
     extrapolation e = {.f = f};
     e.fresh =
         scratch_take(&sim->scratch, "flip layer", (size_t)(bricks * mac_cells(f->grid.dim)) + 1, 1);
-    if (!e.fresh) return SPATE_OUT_OF_MEMORY;
+    e.known = scratch_take(&sim->scratch, "flip known bricks", (size_t)bricks + 1, 1);
+    if (!e.fresh || !e.known) {
+        if (e.fresh) scratch_give(&sim->scratch, "flip layer");
+        return SPATE_OUT_OF_MEMORY;
+    }
     for (int layer = 0; layer < layers; layer++) {
+        parallel_for(threads, bricks, 32, note_known, &e);
         parallel_for(threads, bricks, 4, fill_layer, &e);
         parallel_for(threads, bricks, 32, keep_layer, &e);
         if (layer == 0) parallel_for(threads, bricks, 32, keep_flight, &e);
@@ -152,6 +181,7 @@ spate_status flip_extrapolate(flip *f) {
         parallel_for(threads, bricks, 4, constrain, &e);
         parallel_for(threads, bricks, 32, take_constrained, &e);
     }
+    scratch_give(&sim->scratch, "flip known bricks");
     scratch_give(&sim->scratch, "flip layer");
     return SPATE_OK;
 }

@@ -101,22 +101,13 @@ static material_constants constants_of(const spate_scene *scene, int index) {
 
 /* One liquid: one density, viscosity and surface tension. */
 static bool check(const spate_scene *scene, field_report *report) {
-    enum { LEAST = 4 };
-    for (int a = 0; a < scene->dim; a++) {
-        if (scene->domain.cells[a] < LEAST)
-            return complain(report, NULL,
-                            "the domain is %d cells thick along %c; flip needs at least %d: make "
-                            "domain.dx smaller, or the domain larger",
-                            scene->domain.cells[a], "xyz"[a], LEAST);
+    for (int a = 0; a < scene->dim; a++)
         if (scene->domain.walls[a][0] == WALL_PERIODIC && scene->domain.cells[a] % BRICK_EDGE)
             return complain(
                 report, NULL,
-                "the domain is %d cells long along %c, where it is periodic; flip needs "
-                "a multiple of %d: change domain.size or domain.dx",
+                "the domain is %d cells long along %c, where it is periodic; flip needs a "
+                "multiple of %d: change domain.size or domain.dx",
                 scene->domain.cells[a], "xyz"[a], BRICK_EDGE);
-    }
-    if (!scene->body_count && !scene->source_count)
-        return complain(report, NULL, "there is no liquid; add a body or a source");
     int first = scene_group_material(scene, 0);
     material_constants one = constants_of(scene, first);
     for (int g = 1; g < scene_group_count(scene); g++) {
