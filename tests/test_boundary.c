@@ -476,9 +476,9 @@ static void test_nearest(void **state) {
     boundary_part none = boundary_all(&s.b);
     assert_true(boundary_part_nearest(&none, at_rest, &which) == HUGE_VAL);
     assert_int_equal(which, -1);
+    boundary_free(&s.b);
     for (int k = 0; k < 5; k++) add_sphere(&s, k, 0, 0, 0.25);
     add_sphere(&s, 2, 0, 0, 0.25);
-    boundary_free(&s.b);
     assert_int_equal(boundary_create(&s.scene, &s.b), SPATE_OK);
     boundary_part all = boundary_all(&s.b);
     for (int k = 0; k < 5; k++) {
@@ -507,8 +507,8 @@ static void test_fastest_point(void **state) {
     add_sphere(&s, 3, 1, 0, 0.25);
     assert_int_equal(boundary_create(&s.scene, &s.b), SPATE_OK);
     assert_true(boundary_speed(&s.b) == 0); /* at rest */
-    set_motion(&s, add_sphere(&s, 2, 1, 0, 0.25));
     boundary_free(&s.b);
+    set_motion(&s, add_sphere(&s, 2, 1, 0, 0.25));
     assert_int_equal(boundary_create(&s.scene, &s.b), SPATE_OK);
     const double told = boundary_speed(&s.b);
     double fastest = 0;

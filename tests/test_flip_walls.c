@@ -48,7 +48,7 @@ static void thin_walls_hold(void **state) {
     static const char *const options[] = {"cfl: 5", "cfl: 5, solids: voxels",
                                           "cfl: 5, transfer: apic"};
     static const double thickness[] = {1, 0.5};
-    for (int k = 0; k < COUNT_OF(options); k++)
+    for (int k = 0; k < (WATCHED ? 1 : COUNT_OF(options)); k++)
         for (int t = 0; t < COUNT_OF(thickness); t++) {
             char board[256];
             snprintf(board, sizeof board,
@@ -125,7 +125,7 @@ static void moving_colliders_hold_nothing(void **state) {
     };
     static const char *const options[] = {"cfl: 3", "cfl: 3, solids: voxels"};
     for (int k = 0; k < COUNT_OF(colliders); k++)
-        for (int o = 0; o < COUNT_OF(options); o++) {
+        for (int o = 0; o < (WATCHED ? 1 : COUNT_OF(options)); o++) {
             play p =
                 play_open(2,
                           "spate: 1\ndimension: 2\nduration: 10\nfps: 1\n"

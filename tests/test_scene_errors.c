@@ -243,7 +243,7 @@ static void test_liquid_that_cannot_begin(void **state) {
         {"solver: {type: flip}\ncolliders: [{shape: {box: {min: [-1, -1], max: [2, 2]}}}]",
          "body 'dam' has no particles; move it out of the colliders"},
         {"solver: {type: mpm}\n",
-         "surface_tension: mpm has none; leave it out, or use solver.type"},
+         "'water' has surface_tension, which mpm does not know; leave it out, or"},
     };
     for (int i = 0; i < COUNT_OF(cases); i++) {
         char document[4096];

@@ -133,6 +133,10 @@ typedef struct field_report {
     char message[512];
 } field_report;
 
+/* Writes such a message, and returns false. */
+bool field_complain(field_report *report, const char *at, const char *format, ...)
+    PRINTF_LIKE(3, 4);
+
 /* A material model: `model: liquid`. */
 typedef struct material_type {
     const char *name;

@@ -5,8 +5,6 @@
 #include "solver/materials/material.h"
 #include "solver/sources.h"
 
-#include <stdio.h>
-
 /* Solves in a row that may miss their tolerance before the run ends. */
 enum { FAILURES_MOST = 10 };
 
@@ -68,17 +66,6 @@ static const field flip_fields[] = {
         "crosses the cell: keeps the volume where they have come too close; 0: off."),
 };
 
-static bool complain(field_report *report, const char *at, const char *format, ...)
-    PRINTF_LIKE(3, 4);
-static bool complain(field_report *report, const char *at, const char *format, ...) {
-    va_list list;
-    va_start(list, format);
-    report->at = at;
-    vsnprintf(report->message, sizeof report->message, format, list);
-    va_end(list);
-    return false;
-}
-
 static bool prepare(void *options, int dim, field_report *report) {
     flip_options *o = options;
     if (isnan(o->reseed_range[0]))
@@ -86,8 +73,9 @@ static bool prepare(void *options, int dim, field_report *report) {
     if (!o->reseed_target) o->reseed_target = dim == 3 ? 8 : 4;
     if (!((double)o->reseed_target >= o->reseed_range[0] &&
           (double)o->reseed_target <= o->reseed_range[1]))
-        return complain(report, "reseed_target", "is %d, which is not in reseed_range [%g, %g]",
-                        (int)o->reseed_target, o->reseed_range[0], o->reseed_range[1]);
+        return field_complain(report, "reseed_target",
+                              "is %d, which is not in reseed_range [%g, %g]; change one of them",
+                              (int)o->reseed_target, o->reseed_range[0], o->reseed_range[1]);
     return true;
 }
 
@@ -103,7 +91,7 @@ static material_constants constants_of(const spate_scene *scene, int index) {
 static bool check(const spate_scene *scene, field_report *report) {
     for (int a = 0; a < scene->dim; a++)
         if (scene->domain.walls[a][0] == WALL_PERIODIC && scene->domain.cells[a] % BRICK_EDGE)
-            return complain(
+            return field_complain(
                 report, NULL,
                 "the domain is %d cells long along %c, where it is periodic; flip needs a "
                 "multiple of %d: change domain.size or domain.dx",
@@ -115,7 +103,7 @@ static bool check(const spate_scene *scene, field_report *report) {
         material_constants two = constants_of(scene, other);
         if (two.density != one.density || two.liquid.viscosity != one.liquid.viscosity ||
             two.liquid.tension != one.liquid.tension)
-            return complain(
+            return field_complain(
                 report, NULL,
                 "materials '%s' and '%s' differ in density, viscosity or surface_tension; "
                 "flip has one liquid: make them the same, or use solver.type mpm",

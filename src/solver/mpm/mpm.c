@@ -4,8 +4,6 @@
 #include "core/vec.h"
 #include "solver/sources.h"
 
-#include <stdio.h>
-
 /* ---- What a user may set --------------------------------------------------------------------- */
 
 static const mpm_scheme schemes[] = {
@@ -78,27 +76,38 @@ static bool prepare(void *options, int dim, field_report *report) {
     mpm_options *o = options;
     if (isnan(o->beta[0])) o->beta[0] = 0, o->beta[1] = 1;
     if (o->beta[0] > o->beta[1]) {
-        report->at = "beta";
-        snprintf(report->message, sizeof report->message,
-                 "is [%g, %g]: the first, where material holds together, must not be above the "
-                 "second, where it has come apart",
-                 o->beta[0], o->beta[1]);
-        return false;
+        return field_complain(
+            report, "beta",
+            "is [%g, %g]: the first, where material holds together, must not be above the "
+            "second, where it has come apart",
+            o->beta[0], o->beta[1]);
     }
     if (schemes[o->integrator].poly && o->kernel != KERNEL_QUADRATIC) {
-        report->at = "kernel";
-        snprintf(report->message, sizeof report->message,
-                 "is %s, but polypic is made for the quadratic kernel; leave it out",
-                 kernel_names[o->kernel]);
-        return false;
+        return field_complain(report, "kernel",
+                              "is %s, but polypic is made for the quadratic kernel; leave it out",
+                              kernel_names[o->kernel]);
     }
     int most = dim == 2 ? 9 : 27;
     if (o->poly_modes && (o->poly_modes <= dim || o->poly_modes > most)) {
-        report->at = "poly_modes";
-        snprintf(report->message, sizeof report->message,
-                 "is %d; in %dD give %d (the affine ones) to %d, or 0 for all", (int)o->poly_modes,
-                 dim, dim + 1, most);
-        return false;
+        return field_complain(report, "poly_modes",
+                              "is %d; in %dD give %d (the affine ones) to %d, or 0 for all",
+                              (int)o->poly_modes, dim, dim + 1, most);
+    }
+    return true;
+}
+
+static bool check(const spate_scene *scene, field_report *report) {
+    for (int c = 0; c < scene->material_count; c++) {
+        const material *m = &scene->materials[c];
+        material_constants constants;
+        material_models[material_kind_of(m->type)]->constants(m->parameters, scene->dim,
+                                                              &constants);
+        if (constants.kind == MATERIAL_LIQUID && constants.liquid.tension > 0)
+            return field_complain(
+                report, NULL,
+                "material '%s' has surface_tension, which mpm does not know; leave "
+                "it out, or use solver.type flip",
+                m->name);
     }
     return true;
 }
@@ -114,6 +123,7 @@ const solver_declaration mpm_declaration = {
               .count = COUNT_OF(mpm_fields),
               .size = sizeof(mpm_options)},
     .prepare = prepare,
+    .check = check,
     .material_names = mpm_materials,
     .cfl = 0.5,
     .cfl_most = 1,
@@ -266,12 +276,6 @@ static spate_status create(spate_simulation *sim) {
         m->has_viscosity |=
             m->materials[c].kind == MATERIAL_LIQUID && m->materials[c].liquid.viscosity > 0;
     }
-    for (int c = 0; c < scene->material_count; c++)
-        if (m->materials[c].kind == MATERIAL_LIQUID && m->materials[c].liquid.tension > 0)
-            return fail(ctx, SPATE_BAD_INPUT,
-                        "%s: materials.%s.surface_tension: mpm has none; leave it out, or use "
-                        "solver.type flip",
-                        scene->path, scene->materials[c].name);
     for (int g = 0; g < scene_group_count(scene); g++)
         m->group_material[g] = (uint16_t)scene_group_material(scene, g);
     m->dx = (real)scene->domain.dx;

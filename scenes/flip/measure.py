@@ -1,0 +1,272 @@
+#!/usr/bin/env python3
+"""Runs the scenes of this folder and prints the tables of its README, in Markdown.
+
+    python3 scenes/flip/measure.py [--spate PATH] [--out DIR] [--images DIR] [--threads N] [--quick] [--reuse] [SCENE ...]
+
+Without scenes it does all of them. Runs go to DIR/SCENE. With --images it also makes the README's pictures (they are made
+smaller where ffmpeg is found). --quick runs at a coarser grid; its numbers differ from the README's. --reuse takes runs
+that are in DIR as they are.
+"""
+import argparse
+import csv
+import json
+import math
+import os
+import shutil
+import subprocess
+import sys
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+GRAVITY = 9.81
+
+# Martin and Moyce 1952, n^2 = 2: the front Z = x / a over T = t sqrt(2 g / a).
+FRONT = [(0.41, 1.11), (0.84, 1.22), (1.19, 1.44), (1.43, 1.67), (1.63, 1.89), (1.83, 2.11), (1.98, 2.33), (2.20, 2.56),
+         (2.51, 3.00), (2.83, 3.44), (3.11, 3.89), (3.33, 4.11)]
+COLUMN = 0.05715
+MOST_OFFSET = 0.3
+
+
+# ---- Runs ----------------------------------------------------------------------------------------------------------
+
+class Scene:
+    """A scene, what is compared in it, what its table shows and the frames that are its pictures."""
+
+    def __init__(self, name, table, quick, compare=None, pictures=()):
+        self.name, self.table, self.quick = name, table, quick
+        self.compare, self.pictures = compare, pictures
+
+
+class Frame:
+    """A frame of a run, or of a variant of it. With `plot` it is the curves of a comparison instead."""
+
+    def __init__(self, file, frame=0, variant="", plot=False):
+        self.file, self.frame, self.variant, self.plot = file, frame, variant, plot
+
+
+def number(text):
+    try:
+        return float(text)
+    except ValueError:
+        return None
+
+
+class Result:
+    def __init__(self, folder):
+        with open(os.path.join(folder, "stats.csv"), newline="") as file:
+            self.rows = [{k: number(v) for k, v in row.items()} for row in csv.DictReader(file)]
+        with open(os.path.join(folder, "run.json")) as file:
+            self.report = json.load(file)
+
+    def at(self, time, column):
+        """A column at a time, straight between frames."""
+        for a, b in zip(self.rows, self.rows[1:]):
+            if a["time"] <= time <= b["time"]:
+                s = (time - a["time"]) / (b["time"] - a["time"])
+                return None if a[column] is None or b[column] is None else a[column] + s * (b[column] - a[column])
+        return None
+
+    def last(self, column):
+        return self.rows[-1][column]
+
+    def mean(self, column, begin, end):
+        values = [r[column] for r in self.rows if begin <= r["time"] <= end and r[column] is not None]
+        return sum(values) / len(values) if values else None
+
+    def worst(self, column):
+        return max((r[column] for r in self.rows if r[column] is not None), key=abs, default=None)
+
+
+def run(args, scene):
+    """Runs a scene unless that was done before; results by variant, "" without a comparison."""
+    folder = os.path.join(args.out, scene.name)
+    if not (args.reuse and os.path.exists(os.path.join(folder, "compare.csv" if scene.compare else "stats.csv"))):
+        command = [args.spate, "run", os.path.join(HERE, scene.name + ".yaml"), "-o", folder, "--force", "--quiet"]
+        if scene.compare:
+            command += ["--compare", scene.compare]
+        if args.threads:
+            command += ["--threads", str(args.threads)]
+        if args.quick:
+            command += scene.quick
+        print(" ".join(command), file=sys.stderr)
+        done = subprocess.run(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+        if done.returncode:
+            sys.exit("%s\nmeasure.py: spate ended with %d" % (done.stderr, done.returncode))
+    if not scene.compare:
+        return {"": Result(folder)}
+    return {name: Result(os.path.join(folder, name)) for name in scene.compare.split("=")[1].split(",")}
+
+
+# ---- Tables --------------------------------------------------------------------------------------------------------
+
+def text(value, form="%.3g"):
+    return "-" if value is None else form % value
+
+
+def print_table(head, lines):
+    print("| " + " | ".join(head) + " |")
+    print("|" + "---|" * len(head))
+    for line in lines:
+        print("| " + " | ".join(line) + " |")
+    print()
+
+
+def front_errors(result, offset):
+    scale = math.sqrt(2 * GRAVITY / COLUMN)
+    fronts = [result.at((t - offset) / scale, "front") for t, _ in FRONT]
+    return [None if f is None else f / COLUMN / z - 1 for f, (_, z) in zip(fronts, FRONT)]
+
+
+def martin_moyce(results):
+    """The gate did not open at once: the experiment's clock may start up to MOST_OFFSET before the simulated one."""
+    result = results[""]
+    worst = lambda offset: max(1 if e is None else abs(e) for e in front_errors(result, offset))
+    offset = min((i / 100 for i in range(int(100 * MOST_OFFSET) + 1)), key=worst)
+    print("Start later by T = %.2f, worst error %.1f %% (gate 8 %%):\n" % (offset, 100 * worst(offset)))
+    print_table(["T", *("%.2f" % t for t, _ in FRONT)],
+                [["Z measured", *("%.2f" % z for _, z in FRONT)],
+                 ["error [%]", *("-" if e is None else "%+.1f" % (100 * e) for e in front_errors(result, offset))]])
+
+
+def crossings(result, column, middle):
+    """When a column rises through a value."""
+    times = []
+    for a, b in zip(result.rows, result.rows[1:]):
+        if a[column] < middle <= b[column]:
+            times.append(a["time"] + (b["time"] - a["time"]) * (middle - a[column]) / (b[column] - a[column]))
+    return times
+
+
+def sloshing(results):
+    result = results[""]
+    k = math.pi
+    theory = 2 * math.pi / math.sqrt(GRAVITY * k * math.tanh(0.5 * k))
+    times = crossings(result, "centre_x", 0.5)
+    period = (times[-1] - times[0]) / (len(times) - 1)
+    swing = lambda begin, end: max(abs(r["centre_x"] - 0.5) for r in result.rows if begin <= r["time"] <= end)
+    print_table(["period, theory [s]", "period [s]", "error [%]", "amplitude kept, fifth period against first [%]",
+                 "volume drift [%]"],
+                [["%.4f" % theory, "%.4f" % period, "%+.2f" % (100 * (period / theory - 1)),
+                  "%.1f" % (100 * swing(4 * theory, 5 * theory) / swing(0, theory)),
+                  "%+.2f" % (100 * result.last("volume_drift"))]])
+
+
+def transfers(results):
+    start = next(iter(results.values())).rows[0]["potential_energy"]
+    times = (0.5, 1, 2, 4, 6)
+    print("Kinetic energy, in % of the potential energy at the start:\n")
+    print_table(["", *("%g s" % t for t in times), "mean of 4 to 6 s", "volume drift [%]"],
+                [[name, *(text(100 * r.at(t, "kinetic_energy") / start, "%.2f") if r.last("time") >= t else "-" for t in times),
+                  text(r.mean("kinetic_energy", 4, 6) and 100 * r.mean("kinetic_energy", 4, 6) / start, "%.2f"),
+                  "%+.2f" % (100 * r.last("volume_drift"))] for name, r in results.items()])
+
+
+def post(results):
+    print_table(["", "speed along the post, 0.5 to 1 s [m/s]", "kinetic energy at 1.2 s [J]", "past the post at 0.6 s",
+                 "highest before it [m]", "volume drift [%]"],
+                [[name, text(r.mean("skin", 0.5, 1), "%.3f"), text(r.at(1.2, "kinetic_energy"), "%.1f"),
+                  text(r.at(0.6, "passed"), "%.0f"), text(r.worst("climb"), "%.2f"),
+                  "%+.2f" % (100 * r.last("volume_drift"))] for name, r in results.items()])
+
+
+def probes(*columns):
+    """A table of columns at times: (title, column, time or None for the end, form)."""
+    def show(results):
+        result = results[""]
+        print_table([c[0] for c in columns],
+                    [[text(result.last(c[1]) if c[2] is None else result.at(c[2], c[1]), c[3]) for c in columns]])
+    return show
+
+
+def coarser(dx, *more):
+    return ["--set", "domain.dx=%s" % dx, *more]
+
+
+SCENES = [
+    Scene("dam2d", probes(("front at 0.3 s [m]", "front", 0.3, "%.3f"), ("at the far wall, 0.6 s [m]", "far_wall", 0.6, "%.2f"),
+                          ("kinetic energy at 3 s [J]", "kinetic_energy", 3, "%.0f")),
+          coarser(0.02), pictures=[Frame("dam2d.png", 40)]),
+    Scene("dam3d", probes(("front at 0.2 s [m]", "front", 0.2, "%.3f"), ("highest at 0.4 s [m]", "top", 0.4, "%.2f"),
+                          ("kinetic energy at 1.5 s [J]", "kinetic_energy", 1.5, "%.0f")),
+          coarser(0.05), pictures=[Frame("dam3d.png", 14)]),
+    Scene("martin_moyce", martin_moyce, coarser(0.003571875), pictures=[Frame("martin_moyce.png", 36)]),
+    Scene("sloshing", sloshing, coarser(0.025)),
+    Scene("transfers", transfers, coarser(0.04), "transfer=pic,flip,apic,aflip",
+          [Frame("transfers_energy.png", plot=True), *(Frame("transfers_%s.png" % t, 35, t) for t in ("pic", "flip", "apic"))]),
+    Scene("post", post, coarser(0.04), "solids=fractions,voxels",
+          [Frame("post_%s.png" % s, 17, s) for s in ("fractions", "voxels")]),
+    Scene("drop", probes(("highest at 0.2 s [m]", "crown", 0.2, "%.2f"), ("the drop's spread at 0.2 s [m]", "drop", 0.2, "%.3f")),
+          coarser(0.03125), pictures=[Frame("drop.png", 10)]),
+    Scene("ledge", probes(("in the pool at 1.2 s", "fallen", 1.2, "%.0f"), ("reach at 1 s [m]", "reach", 1, "%.2f")),
+          coarser(0.04), pictures=[Frame("ledge.png", 33)]),
+    Scene("paddle", probes(("mean speed after a turn [m/s]", "speed", 1.6, "%.3f"), ("highest then [m]", "top", 1.6, "%.2f")),
+          coarser(0.04), pictures=[Frame("paddle.png", 30)]),
+    Scene("water_jet_open", probes(("left through open sides", "removed", None, "%.0f"), ("drained", "drained", None, "%.0f"),
+                                   ("there at the end", "particles", None, "%.0f")),
+          coarser(0.02), pictures=[Frame("water_jet_open.png", 20)]),
+    Scene("honey", probes(("spread at 1 s [m]", "spread", 1, "%.4f"), ("at the end", "spread", None, "%.4f"),
+                          ("particles at the end", "particles", None, "%.0f")),
+          coarser(0.004, "--until", "1.2"), pictures=[Frame("honey.png", 45)]),
+]
+
+
+def print_cost(results):
+    """What every scene has: its size, its volume and what it took."""
+    print_table(["", "particles", "steps", "volume drift [%]", "pressure iterations", "threads", "wall [s]"],
+                [[name, "%d" % r.last("particles"), "%d" % r.last("steps"), text(r.last("volume_drift") and
+                  100 * r.last("volume_drift"), "%+.2f"), text(r.mean("iterations", 0, math.inf), "%.1f"),
+                  "%d" % r.report["threads"], "%.0f" % r.report["wall_seconds"]] for name, r in results.items()])
+
+
+# ---- Pictures ------------------------------------------------------------------------------------------------------
+
+def shrink(source, target, width, colours=255):
+    """A smaller copy in few colours; a plain copy without ffmpeg."""
+    graph = ("scale='min(iw,%d)':-1:flags=lanczos,split[a][b];[a]palettegen=max_colors=%d:reserve_transparent=0[p];"
+             "[b][p]paletteuse=dither=none" % (width, colours))
+    if not shutil.which("ffmpeg") or subprocess.run(
+            ["ffmpeg", "-v", "error", "-y", "-i", source, "-vf", graph, "-update", "1", target]).returncode:
+        shutil.copyfile(source, target)
+
+
+def picture(args, scene, wanted):
+    folder = os.path.join(args.out, scene.name)
+    target = os.path.join(args.images, wanted.file)
+    if wanted.plot:
+        shrink(os.path.join(folder, "compare.png"), target, 1100)
+        return
+    made = os.path.join(folder, "pictures_" + (wanted.variant or "run"))
+    subprocess.run([args.spate, "render", os.path.join(folder, wanted.variant), "-o", made, "--quiet", "--no-film",
+                    "--frames", str(wanted.frame), "--size", "960x540"], check=True, stdout=subprocess.DEVNULL)
+    shrink(os.path.join(made, "frame_%04d.png" % wanted.frame), target, 720, 160)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("--spate", default=shutil.which("spate") or "build/release/spate", help="the command")
+    parser.add_argument("--out", default="flip", help="folder of the runs")
+    parser.add_argument("--images", help="also make the README's pictures, in this folder")
+    parser.add_argument("--threads", type=int, help="worker threads; the numbers do not depend on it")
+    parser.add_argument("--quick", action="store_true", help="coarser or shorter")
+    parser.add_argument("--reuse", action="store_true", help="do not run again what is in the folder of the runs")
+    parser.add_argument("scenes", nargs="*", metavar="SCENE", help=", ".join(s.name for s in SCENES))
+    args = parser.parse_args()
+    unknown = set(args.scenes) - {s.name for s in SCENES}
+    if unknown:
+        parser.error("no scene %s" % ", ".join(sorted(unknown)))
+    os.makedirs(args.out, exist_ok=True)
+    for scene in SCENES:
+        if args.scenes and scene.name not in args.scenes:
+            continue
+        print("### %s\n" % scene.name)
+        results = run(args, scene)
+        scene.table(results)
+        print_cost(results)
+        sys.stdout.flush()
+        if args.images:
+            os.makedirs(args.images, exist_ok=True)
+            for wanted in scene.pictures:
+                picture(args, scene, wanted)
+
+
+if __name__ == "__main__":
+    main()
