@@ -23,6 +23,15 @@ static bool is_near_known(const extrapolation *e, int64_t brick) {
     return false;
 }
 
+/* What a face takes from one beside it: where both have particles the change of velocity in this step,
+ * else the velocity. So the rim of what turns, and drops about to fall into a pool, keep their own. */
+static real carried(const mac *m, int axis, int64_t to, int64_t from) {
+    real u = m->velocity[axis][from];
+    if (m->mass[axis][to] > 0 && m->mass[axis][from] > 0)
+        u += m->before[axis][to] - m->before[axis][from];
+    return u;
+}
+
 static void fill_layer(void *data, int64_t begin, int64_t end, int worker) {
     const extrapolation *e = data;
     const mac *m = &e->f->grid;
@@ -42,7 +51,7 @@ static void fill_layer(void *data, int64_t begin, int64_t end, int worker) {
                 int64_t other = mac_beside(m, brick, c, at, n >> 1, n & 1 ? 1 : -1);
                 int known = other < 0 ? 0 : m->known[0][other] & ~settled;
                 for (int a = 0; a < dim; a++)
-                    if (known >> a & 1) sums[a] += m->velocity[a][other], counts[a] += 1;
+                    if (known >> a & 1) sums[a] += carried(m, a, here, other), counts[a] += 1;
             }
             for (int a = 0; a < dim; a++) {
                 if (!(counts[a] > 0)) continue;
