@@ -46,8 +46,8 @@ static const field flip_fields[] = {
         "2012)."),
     INTEGER_FIELD(
         flip_options, surface_order, 2, 1, 2,
-        "Accuracy of the pressure at the surface: 2 puts it where the level set is zero, 1 "
-        "on the faces of cells."),
+        "Accuracy of the pressure at the surface: 2 lets it end where the level set is zero, 1 "
+        "in the middle of the first cell of air."),
     NUMBER_FIELD(flip_options, surface_radius, "cells", 0.6, 0.3, 1,
                  "Radius of a particle with `surface: distance`, in cells."),
     CHOICE_FIELD(flip_options, solids, 0, solid_names,

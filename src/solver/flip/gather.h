@@ -266,6 +266,23 @@ static void note_bad(flip_extremes *seen, int64_t i, wide_int bad) {
         if (bad[lane] && (seen->bad < 0 || i + lane < seen->bad)) seen->bad = i + lane;
 }
 
+/* Positions and velocities of `lanes` particles; what lies behind the last belongs to another block,
+ * perhaps another thread, and those lanes are at rest in the block's corner. */
+INLINE void load_lanes(const particles *p, int64_t i, int lanes, wide x[3], wide v[3], int dim) {
+    if (lanes == WIDE) {
+        for (int a = 0; a < dim; a++) x[a] = wide_load(PLANE(p, position, a) + i);
+        load_quads(p->motion + i * 16, 16, v);
+        return;
+    }
+    for (int a = 0; a < dim; a++) {
+        x[a] = v[a] = wide_splat(0);
+        for (int lane = 0; lane < lanes; lane++) {
+            x[a][lane] = PLANE(p, position, a)[i + lane];
+            v[a][lane] = p->motion[(i + lane) * 16 + a];
+        }
+    }
+}
+
 INLINE void gather_block(const flip *f, int32_t block, const real *tile, const vicinity *near,
                          flip_extremes *seen, bool affine, int dim) {
     particles *p = &f->sim->particles;
@@ -273,12 +290,7 @@ INLINE void gather_block(const flip *f, int32_t block, const real *tile, const v
     for (int64_t i = f->sim->blocks.first[block]; i < last; i += WIDE) {
         const int lanes = last - i < WIDE ? (int)(last - i) : WIDE;
         wide x[3], v[3], u[3];
-        for (int a = 0; a < dim; a++) {
-            /* lanes behind the last particle are not used, but must stay in the tile */
-            wide at = wide_load(PLANE(p, position, a) + i);
-            x[a] = wide_min(wide_max(at, wide_splat(0)), wide_splat(BLOCK_EDGE));
-        }
-        load_quads(p->motion + i * 16, 16, v);
+        load_lanes(p, i, lanes, x, v, dim);
         gather_lanes(f, p, i, lanes, tile, x, v, u, affine, dim);
         if (SUPPORT != 2) sample_tile(tile, x, u, lanes, dim);
         wide_int bad = move_lanes(f, near, p, i, lanes, tile, x, v, u, seen, dim);
