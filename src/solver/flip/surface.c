@@ -137,6 +137,34 @@ static void extend_into_colliders(void *data, int64_t begin, int64_t end, int wo
         }
 }
 
+/* ---- Holes ----------------------------------------------------------------------------------- */
+
+/* A single cell of air all round which there is liquid is a gap between particles, not a bubble: as
+ * air it would let the pressure off, and collapse. No two such cells are neighbours, so the order does
+ * not matter. */
+static void fill_holes(void *data, int64_t begin, int64_t end, int worker) {
+    const mac *m = &((const flip *)data)->grid;
+    const int cells = mac_cells(m->dim);
+    const real barely = (real)-0.1;
+    (void)worker;
+    for (int64_t brick = begin; brick < end; brick++)
+        for (int c = 0; c < cells; c++) {
+            const int64_t here = brick * cells + c;
+            if (m->phi[0][here] < 0) continue;
+            int at[3], liquid = 0, air = 0;
+            mac_place(c, m->dim, at);
+            for (int n = 0; n < 2 * m->dim && !air; n++) {
+                int64_t other = mac_beside(m, brick, c, at, n >> 1, n & 1 ? 1 : -1);
+                if (other >= 0 && m->open[n >> 1][n & 1 ? other : here] <= 0) continue;
+                if (other >= 0 && m->phi[0][other] < 0)
+                    liquid++;
+                else
+                    air++;
+            }
+            if (liquid && !air) m->phi[0][here] = barely;
+        }
+}
+
 /* ---- The volume inside ----------------------------------------------------------------------- */
 
 static void add_volume(void *data, int64_t begin, int64_t end, double *part) {
@@ -174,6 +202,7 @@ spate_status flip_find_surface(flip *f) {
     }
     if (f->options->surface == SURFACE_DENSITY) TRY(flip_density_surface(f));
     if (f->sim->scene->collider_count) parallel_for(threads, bricks, 16, extend_into_colliders, f);
+    parallel_for(threads, bricks, 16, fill_holes, f);
     double cells;
     TRY(parallel_sum(f->sim->ctx, bricks, 16, add_volume, f, 1, &cells));
     f->memory.volume = cells * pow(f->sim->scene->domain.dx, f->grid.dim);
