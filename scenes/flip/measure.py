@@ -1,17 +1,18 @@
 #!/usr/bin/env python3
 """Runs the scenes of this folder and prints the tables of its README, in Markdown.
 
-    python3 scenes/flip/measure.py [--spate PATH] [--out DIR] [--images DIR] [--threads N] [--quick] [--reuse] [SCENE ...]
+    python3 scenes/flip/measure.py [--spate PATH] [--out DIR] [--images DIR] [--threads N] [--quick] [--reuse]
+        [SCENE ...]
 
-Without scenes it does all of them. Runs go to DIR/SCENE. With --images it also makes the README's pictures (they are made
-smaller where ffmpeg is found). --quick runs at a coarser grid; its numbers differ from the README's. --reuse takes runs
+Without scenes it does all of them. Runs go to DIR/SCENE. With --images it also makes the README's pictures (they are
+made smaller where ffmpeg is found). --quick runs at a coarser grid; its numbers differ from the README's. --reuse takes runs
 that are in DIR as they are.
 """
 import argparse
 import csv
-import json
 import math
 import os
+import resource
 import shutil
 import subprocess
 import sys
@@ -37,10 +38,11 @@ class Scene:
 
 
 class Frame:
-    """A frame of a run, or of a variant of it. With `plot` it is the curves of a comparison instead."""
+    """A frame of a run, or of a variant of it. With `sheet` it is that file of a comparison instead."""
 
-    def __init__(self, file, frame=0, variant="", plot=False):
-        self.file, self.frame, self.variant, self.plot = file, frame, variant, plot
+    def __init__(self, file, frame=0, variant="", sheet=None, width=720, colours=160):
+        self.file, self.frame, self.variant, self.sheet = file, frame, variant, sheet
+        self.width, self.colours = width, colours
 
 
 def number(text):
@@ -54,8 +56,6 @@ class Result:
     def __init__(self, folder):
         with open(os.path.join(folder, "stats.csv"), newline="") as file:
             self.rows = [{k: number(v) for k, v in row.items()} for row in csv.DictReader(file)]
-        with open(os.path.join(folder, "run.json")) as file:
-            self.report = json.load(file)
 
     def at(self, time, column):
         """A column at a time, straight between frames."""
@@ -72,8 +72,11 @@ class Result:
         values = [r[column] for r in self.rows if begin <= r["time"] <= end and r[column] is not None]
         return sum(values) / len(values) if values else None
 
-    def worst(self, column):
-        return max((r[column] for r in self.rows if r[column] is not None), key=abs, default=None)
+
+def processor_seconds():
+    """Of all commands so far. Unlike the time on the wall it does not depend on what else the machine does."""
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
 
 
 def run(args, scene):
@@ -88,9 +91,11 @@ def run(args, scene):
         if args.quick:
             command += scene.quick
         print(" ".join(command), file=sys.stderr)
+        before = processor_seconds()
         done = subprocess.run(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
         if done.returncode:
             sys.exit("%s\nmeasure.py: spate ended with %d" % (done.stderr, done.returncode))
+        print("%.0f s of processor time\n" % (processor_seconds() - before))
     if not scene.compare:
         return {"": Result(folder)}
     return {name: Result(os.path.join(folder, name)) for name in scene.compare.split("=")[1].split(",")}
@@ -151,21 +156,22 @@ def sloshing(results):
 
 
 def transfers(results):
-    start = next(iter(results.values())).rows[0]["potential_energy"]
+    start = next(iter(results.values())).rows[0]["kinetic_energy"]
     times = (0.5, 1, 2, 4, 6)
-    print("Kinetic energy, in % of the potential energy at the start:\n")
-    print_table(["", *("%g s" % t for t in times), "mean of 4 to 6 s", "volume drift [%]"],
-                [[name, *(text(100 * r.at(t, "kinetic_energy") / start, "%.2f") if r.last("time") >= t else "-" for t in times),
-                  text(r.mean("kinetic_energy", 4, 6) and 100 * r.mean("kinetic_energy", 4, 6) / start, "%.2f"),
-                  "%+.2f" % (100 * r.last("volume_drift"))] for name, r in results.items()])
+    share = lambda energy: text(energy and 100 * energy / start, "%.1f")
+    print("Kinetic energy, in % of that at the start:\n")
+    print_table(["", *("%g s" % t for t in times), "volume drift [%]"],
+                [[name, *(share(r.at(t, "kinetic_energy")) for t in times), "%+.2f" % (100 * r.last("volume_drift"))]
+                 for name, r in results.items()])
 
 
 def post(results):
-    print_table(["", "speed along the post, 0.5 to 1 s [m/s]", "kinetic energy at 1.2 s [J]", "past the post at 0.6 s",
-                 "highest before it [m]", "volume drift [%]"],
-                [[name, text(r.mean("skin", 0.5, 1), "%.3f"), text(r.at(1.2, "kinetic_energy"), "%.1f"),
-                  text(r.at(0.6, "passed"), "%.0f"), text(r.worst("climb"), "%.2f"),
-                  "%+.2f" % (100 * r.last("volume_drift"))] for name, r in results.items()])
+    print_table(["", "speed along the post, 0.5 to 1 s [m/s]", "kinetic energy at 0.6 s [J]", "at 1 s [J]", "past the post at 0.6 s",
+                 "volume drift [%]"],
+                [[name, text(r.mean("skin", 0.5, 1), "%.3f"), text(r.at(0.6, "kinetic_energy"), "%.1f"),
+                  text(r.at(1, "kinetic_energy"), "%.1f"),
+                  text(r.at(0.6, "passed"), "%.0f"), "%+.2f" % (100 * r.last("volume_drift"))]
+                 for name, r in results.items()])
 
 
 def probes(*columns):
@@ -182,44 +188,48 @@ def coarser(dx, *more):
 
 
 SCENES = [
-    Scene("dam2d", probes(("front at 0.3 s [m]", "front", 0.3, "%.3f"), ("at the far wall, 0.6 s [m]", "far_wall", 0.6, "%.2f"),
+    Scene("dam2d", probes(("front at 0.3 s [m]", "front", 0.3, "%.3f"),
+                          ("at the far wall, 0.6 s [m]", "far_wall", 0.6, "%.2f"),
                           ("kinetic energy at 3 s [J]", "kinetic_energy", 3, "%.0f")),
           coarser(0.02), pictures=[Frame("dam2d.png", 40)]),
     Scene("dam3d", probes(("front at 0.2 s [m]", "front", 0.2, "%.3f"), ("highest at 0.4 s [m]", "top", 0.4, "%.2f"),
                           ("kinetic energy at 1.5 s [J]", "kinetic_energy", 1.5, "%.0f")),
           coarser(0.05), pictures=[Frame("dam3d.png", 14)]),
-    Scene("martin_moyce", martin_moyce, coarser(0.003571875), pictures=[Frame("martin_moyce.png", 36)]),
+    Scene("martin_moyce", martin_moyce, coarser(0.003571875), pictures=[Frame("martin_moyce.png", 40)]),
     Scene("sloshing", sloshing, coarser(0.025)),
     Scene("transfers", transfers, coarser(0.04), "transfer=pic,flip,apic,aflip",
-          [Frame("transfers_energy.png", plot=True), *(Frame("transfers_%s.png" % t, 35, t) for t in ("pic", "flip", "apic"))]),
+          [Frame("transfers.png", sheet="sheet.png", width=760, colours=32),
+           Frame("transfers_energy.png", sheet="compare.png", width=1000)]),
     Scene("post", post, coarser(0.04), "solids=fractions,voxels",
-          [Frame("post_%s.png" % s, 17, s) for s in ("fractions", "voxels")]),
-    Scene("drop", probes(("highest at 0.2 s [m]", "crown", 0.2, "%.2f"), ("the drop's spread at 0.2 s [m]", "drop", 0.2, "%.3f")),
-          coarser(0.03125), pictures=[Frame("drop.png", 10)]),
+          [Frame("post_%s.png" % s, 16, s) for s in ("fractions", "voxels")]),
+    Scene("drop", probes(("highest at 0.2 s [m]", "crown", 0.2, "%.2f"),
+                         ("the drop's spread at 0.2 s [m]", "drop", 0.2, "%.3f")),
+          coarser(0.03125), pictures=[Frame("drop.png", 7)]),
     Scene("ledge", probes(("in the pool at 1.2 s", "fallen", 1.2, "%.0f"), ("reach at 1 s [m]", "reach", 1, "%.2f")),
-          coarser(0.04), pictures=[Frame("ledge.png", 33)]),
-    Scene("paddle", probes(("mean speed after a turn [m/s]", "speed", 1.6, "%.3f"), ("highest then [m]", "top", 1.6, "%.2f")),
-          coarser(0.04), pictures=[Frame("paddle.png", 30)]),
-    Scene("water_jet_open", probes(("left through open sides", "removed", None, "%.0f"), ("drained", "drained", None, "%.0f"),
+          coarser(0.04), pictures=[Frame("ledge.png", 15)]),
+    Scene("paddle", probes(("mean speed after a turn [m/s]", "speed", 1.6, "%.3f"),
+                           ("highest then [m]", "top", 1.6, "%.2f")),
+          coarser(0.04), pictures=[Frame("paddle.png", 20)]),
+    Scene("water_jet_open", probes(("left through open sides", "removed", None, "%.0f"),
+                                   ("drained", "drained", None, "%.0f"),
                                    ("there at the end", "particles", None, "%.0f")),
-          coarser(0.02), pictures=[Frame("water_jet_open.png", 20)]),
-    Scene("honey", probes(("spread at 1 s [m]", "spread", 1, "%.4f"), ("at the end", "spread", None, "%.4f"),
-                          ("particles at the end", "particles", None, "%.0f")),
-          coarser(0.004, "--until", "1.2"), pictures=[Frame("honey.png", 45)]),
+          coarser(0.02), pictures=[Frame("water_jet_open.png", 12)]),
+    Scene("honey", probes(("spread at 0.8 s [m]", "spread", 0.8, "%.4f"), ("at 1.6 s [m]", "spread", 1.6, "%.4f"),
+                          ("particles then", "particles", 1.6, "%.0f")),
+          coarser(0.005, "--until", "1.2"), pictures=[Frame("honey.png", 38)]),
 ]
 
 
 def print_cost(results):
-    """What every scene has: its size, its volume and what it took."""
-    print_table(["", "particles", "steps", "volume drift [%]", "pressure iterations", "threads", "wall [s]"],
-                [[name, "%d" % r.last("particles"), "%d" % r.last("steps"), text(r.last("volume_drift") and
-                  100 * r.last("volume_drift"), "%+.2f"), text(r.mean("iterations", 0, math.inf), "%.1f"),
-                  "%d" % r.report["threads"], "%.0f" % r.report["wall_seconds"]] for name, r in results.items()])
+    """What every scene has: its size, its volume and its pressure solves."""
+    print_table(["", "particles", "steps", "volume drift [%]", "pressure iterations"],
+                [[name, "%d" % r.last("particles"), "%d" % r.last("steps"), "%+.2f" % (100 * r.last("volume_drift")),
+                  "%.1f" % r.mean("iterations", 0, math.inf)] for name, r in results.items()])
 
 
 # ---- Pictures ------------------------------------------------------------------------------------------------------
 
-def shrink(source, target, width, colours=255):
+def shrink(source, target, width, colours):
     """A smaller copy in few colours; a plain copy without ffmpeg."""
     graph = ("scale='min(iw,%d)':-1:flags=lanczos,split[a][b];[a]palettegen=max_colors=%d:reserve_transparent=0[p];"
              "[b][p]paletteuse=dither=none" % (width, colours))
@@ -231,13 +241,13 @@ def shrink(source, target, width, colours=255):
 def picture(args, scene, wanted):
     folder = os.path.join(args.out, scene.name)
     target = os.path.join(args.images, wanted.file)
-    if wanted.plot:
-        shrink(os.path.join(folder, "compare.png"), target, 1100)
+    if wanted.sheet:
+        shrink(os.path.join(folder, wanted.sheet), target, wanted.width, wanted.colours)
         return
     made = os.path.join(folder, "pictures_" + (wanted.variant or "run"))
     subprocess.run([args.spate, "render", os.path.join(folder, wanted.variant), "-o", made, "--quiet", "--no-film",
                     "--frames", str(wanted.frame), "--size", "960x540"], check=True, stdout=subprocess.DEVNULL)
-    shrink(os.path.join(made, "frame_%04d.png" % wanted.frame), target, 720, 160)
+    shrink(os.path.join(made, "frame_%04d.png" % wanted.frame), target, wanted.width, wanted.colours)
 
 
 def main():

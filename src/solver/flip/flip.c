@@ -298,8 +298,8 @@ static spate_status forces(flip *f) {
     parallel_for(f->sim->ctx->pool, f->grid.bricks.count, 16, weigh, f);
     TRY(flip_find_surface(f));
     TRY(flip_release(f));
-    TRY(flip_tension(f));
-    return flip_viscosity(f);
+    TRY(flip_viscosity(f));
+    return flip_tension(f); /* a jump at the surface, which viscosity would smear */
 }
 
 static spate_status project(flip *f) {

@@ -29,6 +29,7 @@ typedef struct viscous_level {
     real *mass[3], *inertia[3], *relax[3];
     real *normal[3]; /* W of cells by axis */
     real *shear[3];  /* W of edges by their direction, [0] in 2D */
+    real *share[3];  /* 1 / the sum of the weights that a face is interpolated with */
     real *tie[3];    /* K's pull towards walls; it lives where b does, until that is needed */
     real *x[3], *b[3], *d[3]; /* solution, right-hand side, last change or residual */
 } viscous_level;
@@ -43,7 +44,7 @@ typedef struct viscous_product {
     double *const *out;
 } viscous_product;
 
-/* d = keep d + step relax (b - A x), or the residual b - A x itself. */
+/* d = keep d + step relax (b - A x), or share (b - A x): the residual for the next level. */
 typedef struct viscous_relaxation {
     const viscous_level *level;
     double keep, step;

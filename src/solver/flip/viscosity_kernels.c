@@ -149,7 +149,8 @@ INLINE void relax(const viscous_relaxation *r, int64_t begin, int64_t end, int d
             const real *b = level->b[a] + first, *row = level->relax[a] + first;
             real *d = level->d[a] + first;
             if (r->residual)
-                for (int c = 0; c < mac_cells(dim); c++) d[c] = (real)((double)b[c] - out[a][c]);
+                for (int c = 0; c < mac_cells(dim); c++)
+                    d[c] = (real)((double)level->share[a][first + c] * ((double)b[c] - out[a][c]));
             else if (r->keep == 0) /* what d held may be anything */
                 for (int c = 0; c < mac_cells(dim); c++)
                     d[c] = (real)(r->step * (double)row[c] * ((double)b[c] - out[a][c]));

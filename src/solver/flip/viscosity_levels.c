@@ -1,12 +1,13 @@
 /*
  * Coarser levels of the viscosity's equations, and the V-cycle that preconditions them.
  *
- * A coarse face covers the fine ones in its plane, and with half their weight those a fine cell before
- * and after it, so that motions of a whole body are exact; P is this interpolation, and its transpose
- * takes residuals down. Inertia is summed the same way, weights of cells and edges are means over what
- * they cover. Walls are not seen on coarse levels, where they may lie anywhere between two faces:
- * instead, what ties a fine face to one is passed on as a pull towards rest, halved from level to level
- * like the inverse distance of a face from a wall. Smoothing is by Chebyshev polynomials of Jacobi's
+ * P interpolates between coarse faces linearly, so that moving and turning as a whole are on every
+ * level what they are on the finest; where a coarse face has no liquid near, the others count for more.
+ * Residuals go down by its transpose. Inertia is summed over the fine faces in the plane of a coarse one,
+ * and with half their weight over those a fine cell before and after it; weights of cells and edges are
+ * means over what they cover. Walls are not seen on coarse levels, where they may lie anywhere between two
+ * faces: instead, what ties a fine face to one is passed on as a pull towards rest, halved from level to
+ * level like the inverse distance of a face from a wall. Smoothing is by Chebyshev polynomials of Jacobi's
  * iteration scaled by the sum of |A| over rows (Adams et al. 2003; Baker et al. 2011), whose eigenvalues are
  * below 1; it is the same before and after the coarse correction, so the cycle is symmetric.
  *
@@ -18,6 +19,10 @@
 
 /* Where coarsening ends; steps of the smoother, and the part of the spectrum it damps. */
 static const double least_scale = 0.25, smooth_from = 0.1;
+/* Share of a coarse face's surroundings that must be free for it to take part: one that hangs on to
+ * the liquid by little would move too far. */
+static const double least_cover = 0.4;
+
 enum { SMOOTH_STEPS = 2, SOLVE_STEPS = 16 };
 
 /* ---- Memory ---------------------------------------------------------------------------------- */
@@ -46,6 +51,7 @@ void viscous_carve(viscous_level *level, viscous_memory *m, bool finest) {
         if (dim == 3 || a == 0) level->shear[a] = viscous_cut(m, cells, sizeof(real));
         level->x[a] = viscous_cut(m, cells, sizeof(real));
         level->b[a] = level->tie[a] = viscous_cut(m, cells, sizeof(real));
+        level->share[a] = viscous_cut(m, cells, sizeof(real));
         level->d[a] = viscous_cut(m, cells, sizeof(real));
     }
 }
@@ -110,63 +116,121 @@ static void link_bricks(viscous_level *fine, viscous_level *coarse) {
         }
 }
 
-/* The fine cell at q, in fine cells from the corner of a coarse brick (-16 to 31), or -1. */
-static int64_t finer(const level_pair *p, int32_t brick, const int q[3]) {
-    const int dim = p->fine->dim;
-    int code = 0, child = 0, cell = 0;
-    for (int a = 0; a < dim; a++) code = code * 3 + (q[a] + 16) / 16;
-    const int32_t home = p->coarse->neighbours[brick][code];
-    if (home < 0) return -1;
-    for (int a = 0; a < 3; a++) child = child * 2 + (a < dim ? q[a] >> 3 & 1 : 0);
-    for (int a = 0; a < dim; a++) cell = cell * BRICK_EDGE + (q[a] & 7);
-    const int32_t fine = p->coarse->children[home][child];
-    return fine < 0 ? -1 : (int64_t)fine * mac_cells(dim) + cell;
+/* How a coarse place counts fine ones along an axis, from the one before its first on: as a part, as a
+ * neighbour of planes, or as linear interpolation does. */
+enum { COVER, PLANES, LINEAR };
+static const double counts[3][4] = {{0, 1, 1, 0}, {0.5, 1, 0.5, 0}, {0.25, 0.75, 0.75, 0.25}};
+
+/* A place along one axis: what it adds to the number of a neighbour, of a child, and of a cell, so that
+ * those of a place in space are sums; and its weight in a sum over places. */
+typedef struct place {
+    int code, child, cell;
+    double weight;
+} place;
+
+/* q counts cells from the corner of a brick that has 2^shift of them, which may lie in a neighbour. */
+static place place_at(int dim, int axis, int q, int shift, double weight) {
+    static const int codes[2][3] = {{3, 1, 0}, {9, 3, 1}}, cells[2][3] = {{8, 1, 0}, {64, 8, 1}};
+    return (place){((q >> shift) + 1) * codes[dim - 2][axis], (q >> 3 & 1) << (2 - axis),
+                   (q & 7) * cells[dim - 2][axis], weight};
 }
 
-/* Sum of a fine field over what coarse cell `at` covers, times the weights 1/2, 1, 1/2 (from the cell
- * before it on) along the axes of `spread` and 1, 1 along the others. */
-static double sum_fine(const level_pair *p, int32_t brick, const int at[3], unsigned spread,
-                       const real *from) {
-    const int dim = p->fine->dim;
-    int low[3] = {0}, high[3] = {0, 0, 0};
+/* Sum of a fine field over what coarse cell `at` counts along each axis, or, with `weights`, of the
+ * weights where the field is not zero. */
+static double sum_fine(const level_pair *p, int32_t brick, const int at[3], const int ways[3],
+                       const real *from, bool weights) {
+    const viscous_level *coarse = p->coarse;
+    const int dim = coarse->dim;
+    place places[3][4] = {{{0}}};
+    int number[3] = {0, 0, 1};
+    places[2][0].weight = 1;
+    for (int e = 0; e < dim; e++) {
+        number[e] = 0;
+        for (int i = 0; i < 4; i++)
+            if (counts[ways[e]][i] > 0)
+                places[e][number[e]++] = place_at(dim, e, 2 * at[e] + i - 1, 4, counts[ways[e]][i]);
+    }
     double sum = 0;
-    for (int a = 0; a < dim; a++) low[a] = spread >> a & 1 ? -1 : 0, high[a] = 1;
-    for (int i = low[0]; i <= high[0]; i++)
-        for (int j = low[1]; j <= high[1]; j++)
-            for (int k = low[2]; k <= high[2]; k++) {
-                const int o[3] = {i, j, k}, q[3] = {2 * at[0] + i, 2 * at[1] + j, 2 * at[2] + k};
-                const int64_t cell = finer(p, brick, q);
-                double weight = 1;
-                for (int a = 0; a < dim; a++)
-                    if (spread >> a & 1 && o[a]) weight *= 0.5;
-                if (cell >= 0) sum += weight * (double)from[cell];
+    for (int i = 0; i < number[0]; i++)
+        for (int j = 0; j < number[1]; j++)
+            for (int k = 0; k < number[2]; k++) {
+                const place *x = &places[0][i], *y = &places[1][j], *z = &places[2][k];
+                const int32_t home = coarse->neighbours[brick][x->code + y->code + z->code];
+                if (home < 0) continue;
+                const int32_t fine = coarse->children[home][x->child + y->child + z->child];
+                if (fine < 0) continue;
+                const real value =
+                    from[(int64_t)fine * mac_cells(dim) + x->cell + y->cell + z->cell];
+                sum += x->weight * y->weight * z->weight * (weights ? value > 0 : (double)value);
             }
     return sum;
 }
 
+/* The same the other way: what linear interpolation to a fine face finds in a coarse field, or, with
+ * `weights`, the sum of its weights where the field is not zero. */
+static double sum_coarse(const level_pair *p, int32_t brick, const int at[3], int axis,
+                         const real *from, bool weights) {
+    const viscous_level *coarse = p->coarse;
+    const int dim = coarse->dim;
+    const int32_t *corner = p->fine->coords[brick],
+                  *near = coarse->neighbours[p->fine->parents[brick]];
+    place places[3][2] = {{{0}}};
+    int number[3] = {2, 2, 1};
+    places[2][0].weight = 1;
+    for (int e = 0; e < dim; e++) {
+        const int odd = at[e] & 1, q = ((corner[e] & 1) * BRICK_EDGE + at[e]) >> 1;
+        const double other = e == axis ? 0.5 * odd : 0.25;
+        places[e][0] = place_at(dim, e, q, 3, 1 - other);
+        places[e][1] = place_at(dim, e, odd ? q + 1 : q - 1, 3, other);
+        number[e] = other > 0 ? 2 : 1;
+    }
+    double sum = 0;
+    for (int i = 0; i < number[0]; i++)
+        for (int j = 0; j < number[1]; j++)
+            for (int k = 0; k < number[2]; k++) {
+                const place *x = &places[0][i], *y = &places[1][j], *z = &places[2][k];
+                const int32_t home = near[x->code + y->code + z->code];
+                if (home < 0) continue;
+                const real value =
+                    from[(int64_t)home * mac_cells(dim) + x->cell + y->cell + z->cell];
+                sum += x->weight * y->weight * z->weight * (weights ? value > 0 : (double)value);
+            }
+    return sum;
+}
+
+/* Interpolation of the faces of an axis, as `ways` of sum_fine. */
+static void face_ways(int axis, int across, int ways[3]) {
+    for (int e = 0; e < 3; e++) ways[e] = e == axis ? PLANES : across;
+}
+
 /* ---- Coarse coefficients --------------------------------------------------------------------- */
+
+static void coarsen_face(const level_pair *p, int32_t brick, const int at[3], int a, int64_t here) {
+    const viscous_level *fine = p->fine, *coarse = p->coarse;
+    const double share = fine->dim == 3 ? 0.125 : 0.25;
+    double mass = 0, tie = 0;
+    int ways[3];
+    face_ways(a, COVER, ways);
+    if (share * sum_fine(p, brick, at, ways, fine->mass[a], true) >= least_cover) {
+        mass = share * sum_fine(p, brick, at, ways, fine->mass[a], false);
+        tie = 0.5 * share * sum_fine(p, brick, at, ways, fine->tie[a], false);
+    }
+    coarse->mass[a][here] = (real)mass;
+    coarse->tie[a][here] = (real)tie;
+    coarse->inertia[a][here] = (real)(mass + p->pull * tie);
+    coarse->x[a][here] = coarse->d[a][here] = 0; /* also read where no face is free */
+}
 
 static void coarsen_faces(void *data, int64_t begin, int64_t end, int worker) {
     const level_pair *p = data;
-    const viscous_level *coarse = p->coarse;
-    const int dim = coarse->dim;
-    const double share = dim == 3 ? 0.125 : 0.25;
+    const int dim = p->coarse->dim;
     (void)worker;
     for (int64_t brick = begin; brick < end; brick++)
         for (int c = 0; c < mac_cells(dim); c++) {
-            const int64_t here = brick * mac_cells(dim) + c;
             int at[3];
             mac_place(c, dim, at);
-            for (int a = 0; a < dim; a++) {
-                double mass = share * sum_fine(p, (int32_t)brick, at, 1u << a, p->fine->mass[a]);
-                double tie = 0;
-                if (mass > 0)
-                    tie = 0.5 * share * sum_fine(p, (int32_t)brick, at, 1u << a, p->fine->tie[a]);
-                coarse->mass[a][here] = (real)mass;
-                coarse->tie[a][here] = (real)tie;
-                coarse->inertia[a][here] = (real)(mass + p->pull * tie);
-                coarse->x[a][here] = coarse->d[a][here] = 0; /* also read where no face is free */
-            }
+            for (int a = 0; a < dim; a++)
+                coarsen_face(p, (int32_t)brick, at, a, brick * mac_cells(dim) + c);
         }
 }
 
@@ -197,8 +261,10 @@ static void coarsen_weights(void *data, int64_t begin, int64_t end, int worker) 
             mac_place(c, dim, at);
             for (int a = 0; a < dim; a++) {
                 bool whole = is_free(coarse, brick, at, -1, a) && is_free(coarse, brick, at, a, a);
-                coarse->normal[a][here] =
-                    whole ? (real)(share * sum_fine(p, brick, at, 0, p->fine->normal[a])) : 0;
+                coarse->normal[a][here] = whole
+                                              ? (real)(share * sum_fine(p, brick, at, (int[3]){0},
+                                                                        p->fine->normal[a], false))
+                                              : 0;
                 for (int b = a + 1; b < dim; b++) {
                     const int edge = viscous_edge(dim, a, b);
                     whole = is_free(coarse, brick, at, -1, a) &&
@@ -206,8 +272,9 @@ static void coarsen_weights(void *data, int64_t begin, int64_t end, int worker) 
                             is_free(coarse, brick, at, back | b, a) &&
                             is_free(coarse, brick, at, back | a, b);
                     double sum = 0;
-                    if (whole)
-                        sum = sum_fine(p, brick, at, 1u << a | 1u << b, p->fine->shear[edge]);
+                    int ways[3] = {COVER, COVER, COVER};
+                    ways[a] = ways[b] = PLANES;
+                    if (whole) sum = sum_fine(p, brick, at, ways, p->fine->shear[edge], false);
                     coarse->shear[edge][here] = (real)fmin(share * sum, 1);
                 }
             }
@@ -258,6 +325,24 @@ void viscous_finish(pool *threads, viscous_level *level) {
         if (level->active[i]) level->active[level->active_count++] = i;
 }
 
+static void find_shares(void *data, int64_t begin, int64_t end, int worker) {
+    const level_pair *p = data;
+    const viscous_level *fine = p->fine;
+    (void)worker;
+    for (int64_t n = begin; n < end; n++)
+        for (int c = 0; c < mac_cells(fine->dim); c++) {
+            const int64_t here = (int64_t)fine->active[n] * mac_cells(fine->dim) + c;
+            int at[3];
+            mac_place(c, fine->dim, at);
+            for (int a = 0; a < fine->dim; a++) {
+                double sum = 0;
+                if (fine->relax[a][here] > 0)
+                    sum = sum_coarse(p, fine->active[n], at, a, p->coarse->mass[a], true);
+                fine->share[a][here] = sum > 0 ? (real)(1 / sum) : 0;
+            }
+        }
+}
+
 void viscous_coarsen(const flip *f, viscous_level *levels, int count, viscous_memory *memory) {
     pool *threads = f->sim->ctx->pool;
     for (int l = 1; l < count; l++) {
@@ -271,6 +356,7 @@ void viscous_coarsen(const flip *f, viscous_level *levels, int count, viscous_me
         parallel_for(threads, coarse->bricks, 2, coarsen_faces, &pair);
         parallel_for(threads, coarse->bricks, 2, coarsen_weights, &pair);
         viscous_finish(threads, coarse);
+        parallel_for(threads, fine->active_count, 4, find_shares, &pair);
     }
 }
 
@@ -319,7 +405,7 @@ static void smooth(pool *threads, const viscous_passes *passes, viscous_level *l
     }
 }
 
-/* coarse b = P^T d */
+/* coarse b = P^T d; d has been multiplied by `share`. */
 static void restrict_residual(void *data, int64_t begin, int64_t end, int worker) {
     const level_pair *p = data;
     const viscous_level *coarse = p->coarse;
@@ -329,46 +415,33 @@ static void restrict_residual(void *data, int64_t begin, int64_t end, int worker
     for (int64_t n = begin; n < end; n++)
         for (int c = 0; c < mac_cells(dim); c++) {
             const int64_t here = (int64_t)coarse->active[n] * mac_cells(dim) + c;
-            int at[3];
+            int at[3], ways[3];
             mac_place(c, dim, at);
-            for (int a = 0; a < dim; a++)
-                if (coarse->relax[a][here] > 0)
-                    coarse->b[a][here] =
-                        (real)(share * sum_fine(p, coarse->active[n], at, 1u << a, p->fine->d[a]));
+            for (int a = 0; a < dim; a++) {
+                if (!(coarse->relax[a][here] > 0)) continue;
+                face_ways(a, LINEAR, ways);
+                coarse->b[a][here] =
+                    (real)(share * sum_fine(p, coarse->active[n], at, ways, p->fine->d[a], false));
+            }
         }
 }
 
 /* fine x += P coarse x */
 static void prolong(void *data, int64_t begin, int64_t end, int worker) {
     const level_pair *p = data;
-    const viscous_level *fine = p->fine, *coarse = p->coarse;
-    const int dim = fine->dim;
+    const viscous_level *fine = p->fine;
     (void)worker;
-    for (int64_t n = begin; n < end; n++) {
-        const int32_t brick = fine->active[n], parent = fine->parents[brick];
-        for (int c = 0; c < mac_cells(dim); c++) {
-            const int64_t here = (int64_t)brick * mac_cells(dim) + c;
+    for (int64_t n = begin; n < end; n++)
+        for (int c = 0; c < mac_cells(fine->dim); c++) {
+            const int64_t here = (int64_t)fine->active[n] * mac_cells(fine->dim) + c;
             int at[3];
-            mac_place(c, dim, at);
-            for (int a = 0; a < dim; a++) {
+            mac_place(c, fine->dim, at);
+            for (int a = 0; a < fine->dim; a++) {
                 if (!(fine->relax[a][here] > 0)) continue;
-                double sum = 0;
-                for (int way = 0; way <= (at[a] & 1); way++) {
-                    int code = 0, cell = 0;
-                    for (int e = 0; e < dim; e++) {
-                        int q = ((fine->coords[brick][e] & 1) * BRICK_EDGE + at[e]) >> 1;
-                        if (e == a) q += way;
-                        code = code * 3 + (q + BRICK_EDGE) / BRICK_EDGE;
-                        cell = cell * BRICK_EDGE + (q & 7);
-                    }
-                    const int32_t home = coarse->neighbours[parent][code];
-                    if (home >= 0)
-                        sum += (double)coarse->x[a][(int64_t)home * mac_cells(dim) + cell];
-                }
-                fine->x[a][here] += (real)(at[a] & 1 ? 0.5 * sum : sum);
+                const double sum = sum_coarse(p, fine->active[n], at, a, p->coarse->x[a], false);
+                fine->x[a][here] += (real)(sum * (double)fine->share[a][here]);
             }
         }
-    }
 }
 
 void viscous_cycle(pool *threads, const viscous_passes *passes, viscous_level *levels, int count) {
