@@ -166,8 +166,8 @@ def transfers(results):
 
 
 def post(results):
-    print_table(["", "speed along the post, 0.5 to 1 s [m/s]", "kinetic energy at 0.6 s [J]", "at 1 s [J]", "past the post at 0.6 s",
-                 "volume drift [%]"],
+    print_table(["", "speed along the post, 0.5 to 1 s [m/s]", "kinetic energy at 0.6 s [J]", "at 1 s [J]",
+                 "past the post at 0.6 s", "volume drift [%]"],
                 [[name, text(r.mean("skin", 0.5, 1), "%.3f"), text(r.at(0.6, "kinetic_energy"), "%.1f"),
                   text(r.at(1, "kinetic_energy"), "%.1f"),
                   text(r.at(0.6, "passed"), "%.0f"), "%+.2f" % (100 * r.last("volume_drift"))]
@@ -198,7 +198,7 @@ SCENES = [
     Scene("martin_moyce", martin_moyce, coarser(0.003571875), pictures=[Frame("martin_moyce.png", 40)]),
     Scene("sloshing", sloshing, coarser(0.025)),
     Scene("transfers", transfers, coarser(0.04), "transfer=pic,flip,apic,aflip",
-          [Frame("transfers.png", sheet="sheet.png", width=760, colours=32),
+          [Frame("transfers.png", sheet="sheet.png", width=740, colours=32),
            Frame("transfers_energy.png", sheet="compare.png", width=1000)]),
     Scene("post", post, coarser(0.04), "solids=fractions,voxels",
           [Frame("post_%s.png" % s, 16, s) for s in ("fractions", "voxels")]),
