@@ -11,6 +11,9 @@ endif()
 set(isa_names generic)
 # The plain kernels are there for old machines: optimised less, they compile in half the time.
 set(isa_flags_generic $<$<CONFIG:Release>:-O2>)
+if(SPATE_DOUBLE)
+  set(isa_flags_generic $<$<CONFIG:Release>:-O1>)
+endif()
 if(SPATE_SANITIZE OR SPATE_FUZZ)
   # One is enough to find faults, and instrumented kernels are slow to compile.
   target_compile_definitions(spate_flags INTERFACE SPATE_PLAIN_KERNELS)
