@@ -79,9 +79,9 @@ static const bench_case bench_cases[] = {
     {"flip", "dam", LIQUID_YAML, "flip", 2},
 };
 
-/* Edge of the domain in cells for about `wanted` particles, `full` of one cell in all. */
-static double cells_along(double wanted, double per_domain, int dim) {
-    return fmax(8, round(pow(wanted / per_domain, 1.0 / dim)));
+/* Edge of the domain in cells for about `wanted` particles, where cells hold this many on average. */
+static double cells_along(double wanted, double per_cell, int dim) {
+    return fmax(8, round(pow(wanted / per_cell, 1.0 / dim)));
 }
 
 static void write_dam(text *t, const bench_case *c, const spate_bench_options *o) {

@@ -110,15 +110,20 @@ spate_status blocks_add(blocks *b, particles *p, const double g[3], int64_t *at)
     return SPATE_OK;
 }
 
+spate_status blocks_add_like(blocks *b, particles *p, int64_t i, const double g[3], int64_t *at) {
+    real local[3];
+    TRY(blocks_add(b, p, g, at));
+    for (int a = 0; a < 3; a++) local[a] = PLANE(p, position, a)[*at];
+    particles_copy(p, *at, p, i, 1);
+    for (int a = 0; a < 3; a++) PLANE(p, position, a)[*at] = local[a];
+    return SPATE_OK;
+}
+
 spate_status blocks_carry(blocks *b, particles *p, int32_t block, int64_t i) {
     double g[3];
-    real local[3];
     int64_t to;
     blocks_position(b, p, block, i, g);
-    TRY(blocks_add(b, p, g, &to));
-    for (int a = 0; a < 3; a++) local[a] = PLANE(p, position, a)[to];
-    particles_copy(p, to, p, i, 1);
-    for (int a = 0; a < 3; a++) PLANE(p, position, a)[to] = local[a];
+    TRY(blocks_add_like(b, p, i, g, &to));
     p->group[i] = GROUP_REMOVED;
     return SPATE_OK;
 }

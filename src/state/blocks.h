@@ -2,9 +2,10 @@
  * Blocks: the sparse grid. A block is 4^dim nodes; only blocks that hold particles, and their
  * neighbours, exist, so memory and time follow the material and not the domain.
  *
- * Grid coordinates: g = (x - origin) / dx + 1/2 along each axis, and node i of the grid is the
- * domain's node i - 1. A particle belongs to block floor(g / 4) and stores g - 4 block. The first
- * of the three nodes its quadratic kernel reaches is then simply floor(g).
+ * Grid coordinates: g = (x - origin) / dx + shift along each axis. A particle belongs to block
+ * floor(g / 4) and stores g - 4 block. The shift is the solver's: 0 for flip, whose cells blocks are
+ * made of; 1/2 for mpm, where node i of the grid is the domain's node i - 1 and the first of the three
+ * nodes that a particle's quadratic kernel reaches is then simply floor(g).
  *
  * Particles are sorted by block, and by cell within it. They may drift up to one cell out of their
  * block before they must be sorted again, so a block's particles reach nodes -1 to 6 of it: its
@@ -52,6 +53,9 @@ void blocks_free(blocks *b);
 /* Adds a particle at grid coordinates g; it takes part after the next sort. All of its other fields
  * are zero but mass, id and group. The index is returned in *at. */
 spate_status blocks_add(blocks *b, particles *p, const double g[3], int64_t *at);
+
+/* Adds a particle at g that is like particle i in all else, its id too. */
+spate_status blocks_add_like(blocks *b, particles *p, int64_t i, const double g[3], int64_t *at);
 
 /* A particle of a block that has moved further than the sort follows: it is added again where it is,
  * with all that it has, and dropped where it was. */

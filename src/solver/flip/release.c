@@ -8,11 +8,11 @@
 enum { THIN = 3 }; /* cells of a layer */
 
 typedef struct side_face {
-    int axis, high;  /* 1: the side where the axis ends */
-    int64_t brick;   /* of the cell before the side */
-    int cell, at[3]; /* and its place there */
-    int64_t face;    /* where the face's velocity is kept */
-    int64_t behind;  /* the cell behind the side */
+    int axis, high; /* 1: the side where the axis ends */
+    int64_t brick;  /* of the cell before the side */
+    int at[3];      /* and its place there */
+    int64_t face;   /* where the face's velocity is kept */
+    int64_t behind; /* the cell behind the side */
 } side_face;
 
 /* Whether there is air within a few cells of the side. */
@@ -50,7 +50,7 @@ static void release_brick(const flip *f, int64_t brick) {
                       in = last - m->bricks.coords[brick][a] * BRICK_EDGE;
             if (d->walls[a][high] != WALL_SEPARATE || in < 0 || in >= BRICK_EDGE) continue;
             for (int c = 0; c < mac_cells(m->dim); c++) {
-                side_face s = {.axis = a, .high = high, .brick = brick, .cell = c};
+                side_face s = {.axis = a, .high = high, .brick = brick};
                 mac_place(c, m->dim, s.at);
                 const int64_t here = brick * mac_cells(m->dim) + c;
                 if (s.at[a] != in || !(m->phi[0][here] < 0)) continue;

@@ -81,14 +81,8 @@ static spate_status split(flip *f, int32_t block, int64_t i) {
     }
     blocks_position(&sim->blocks, p, block, i, g);
     for (int a = 0; a < dim; a++) g[a] += (double)away[a];
-    TRY(blocks_add(&sim->blocks, p, g, &to));
-    real local[3];
-    for (int a = 0; a < 3; a++) local[a] = PLANE(p, position, a)[to];
-    particles_copy(p, to, p, i, 1);
-    for (int a = 0; a < dim; a++) {
-        PLANE(p, position, a)[to] = local[a];
-        PLANE(p, position, a)[i] -= away[a];
-    }
+    TRY(blocks_add_like(&sim->blocks, p, i, g, &to));
+    for (int a = 0; a < dim; a++) PLANE(p, position, a)[i] -= away[a];
     p->id[to] = (uint32_t)sim->next_id++;
     p->mass[i] = p->mass[to] = half;
     f->memory.split++;
