@@ -156,6 +156,8 @@ typedef struct solver_declaration {
     /* Whether the whole scene is one it can run; NULL: every scene is. */
     bool (*check)(const spate_scene *scene, field_report *report);
     double cfl, cfl_most; /* default of solver.cfl, and the most that it can do */
+    bool moves_walls;     /* it knows sides with a velocity (domain.wall_velocity) */
+    bool on_grid;         /* its matter is on a grid: bodies and sources make no particles */
 } solver_declaration;
 
 /* Every solver and material in the build; src/solver/registry.c defines it. */

@@ -114,7 +114,16 @@ static spate_status evaluate_basics(statistics *s) {
 /* What a solver with a grid knows better. */
 static void take_numbers(statistics *s) {
     if (!s->sim->type->numbers) return;
-    solver_numbers known = {NAN, NAN, NAN};
+    solver_numbers known = {NAN,
+                            NAN,
+                            NAN,
+                            .mass = NAN,
+                            .momentum = {NAN, NAN, NAN},
+                            .angular = {NAN, NAN, NAN},
+                            .kinetic_energy = NAN,
+                            .potential_energy = NAN,
+                            .volume = NAN,
+                            .max_speed = NAN};
     s->sim->type->numbers(s->sim, &known);
     s->values[COLUMN_max_divergence] = known.max_divergence;
     s->values[COLUMN_iterations] = known.iterations;

@@ -21,6 +21,7 @@ typedef struct domain {
     int cells[3];     /* size / dx */
     wall walls[3][2]; /* [axis][0: min side, 1: max side]; z is open in 2D */
     double wall_friction;
+    double wall_velocity[3][2][3]; /* of sticky sides, along themselves: a lid, a conveyor belt */
 } domain;
 
 typedef struct material {
@@ -40,7 +41,8 @@ typedef struct body {
     sampling sampling;
     double jitter; /* share of the spacing, for SAMPLE_JITTERED */
     double velocity[3];
-    double spin[3]; /* rad/s about the body's centre of mass; 2D: z only */
+    double spin[3];     /* rad/s about the body's centre of mass; 2D: z only */
+    double vortices[2]; /* speed and wave length of Taylor-Green vortices at the start; 0: none */
 } body;
 
 typedef enum contact { CONTACT_STICKY, CONTACT_SLIP, CONTACT_SEPARATE } contact;
@@ -81,6 +83,7 @@ typedef enum probe_kind {
     PROBE_PIECES,
     PROBE_LARGEST_PIECE,
     PROBE_MIXING,
+    PROBE_VELOCITY,
 } probe_kind;
 
 /* Directions of a spread besides the axes 0..2. */
@@ -92,7 +95,7 @@ typedef struct probe {
     int group;        /* body or source (bodies first); -1: everything */
     int axis;         /* extent, mixing: 0..2; spread: AXIS_* too */
     int side;         /* extent: 0 min, 1 max */
-    double at[3];     /* height: at[0] = x, at[2] = z (2D: 0); pressure: position */
+    double at[3];     /* height: at[0] = x, at[2] = z (2D: 0); pressure, velocity: position */
     shape *shape;     /* count, mean_speed: what is inside; NULL: everywhere */
     double gap;       /* pieces, largest_piece: particles nearer than this hang together */
     int64_t at_least; /* pieces: particles of the smallest that counts */
@@ -108,6 +111,7 @@ typedef struct output_settings {
     const char *surface;    /* "none", "ply" or "obj": meshes of the liquids' surface */
     int surface_resolution; /* lattice cells a grid cell along an axis */
     int surface_smoothing;  /* passes over the mesh */
+    bool volumes;           /* fields of solvers that have a grid, as vti */
 } output_settings;
 
 typedef struct camera {

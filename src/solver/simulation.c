@@ -297,5 +297,6 @@ uint64_t spate_simulation_hash(spate_simulation *sim) {
     uint64_t sum = 0;
     for (int32_t o = 0; o < sim->blocks.occupied_count; o++) sum += sums[o];
     give(sim->ctx, sums);
-    return hash_bytes(&sum, sizeof sum, hash);
+    hash = hash_bytes(&sum, sizeof sum, hash);
+    return sim->type->hash ? sim->type->hash(sim, hash) : hash;
 }

@@ -28,12 +28,19 @@ typedef struct state_block {
     size_t bytes;
 } state_block;
 
-/* NAN where it is not known. */
+/* NAN where it is not known, or where the particles tell it. */
 typedef struct solver_numbers {
     double max_divergence; /* 1/s */
     double iterations;     /* of the last step's solve */
     double residual;
+    double mass, momentum[3], angular[3], kinetic_energy, potential_energy, volume, max_speed;
 } solver_numbers;
+
+/* A field on the cells of the domain, as a solver with its matter on a grid shows it. */
+typedef struct volume_field {
+    const char *name;
+    int components; /* 1 or 3 */
+} volume_field;
 
 typedef struct solver_type {
     const solver_declaration *declaration;
@@ -60,6 +67,11 @@ typedef struct solver_type {
                    double *J);
     /* Pressure at a place, Pa; NULL: the mean of the particles around tells it. */
     double (*pressure)(const spate_simulation *sim, const double x[3]);
+    /* Velocity at a place, m/s; NULL: as with the pressure. */
+    void (*velocity)(const spate_simulation *sim, const double x[3], double v[3]);
+    /* What the last step's matter does to collider c, and its torque about the collider's pivot;
+     * NULL: not known. */
+    void (*force)(const spate_simulation *sim, int c, double force[3], double torque[3]);
     /* Second moment D of the kernel at particle i over dx^2, by axis: the angular momentum of its
      * affine motion is m axial(C D); 0 where a scheme does not carry it. */
     void (*affine_moment)(const spate_simulation *sim, int64_t i, double moment[3]);
@@ -68,6 +80,13 @@ typedef struct solver_type {
     /* Columns of stats.csv of its own. */
     const char *const *column_names; /* closed by NULL */
     void (*columns)(spate_simulation *sim, double *values);
+    /* Fields on the domain's cells, for frames: which there are (returns how many, of which at most
+     * `capacity` are written), and the values of one: components of a cell beside one another, cells
+     * with x fastest. NULL: none. */
+    int (*volumes)(const spate_simulation *sim, volume_field *out, int capacity);
+    void (*volume)(const spate_simulation *sim, int field, float *values);
+    /* What the state hash must know besides the particles; NULL: nothing. */
+    uint64_t (*hash)(const spate_simulation *sim, uint64_t seed);
     /* Bytes in grids, for the benchmarks. */
     size_t (*grid_bytes)(const spate_simulation *sim);
 } solver_type;

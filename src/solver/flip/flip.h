@@ -33,7 +33,7 @@
  *
  * Files: flip.c (options, time step, stages), grid.c (bricks, sides, colliders), surface.c (the level
  * set), release.c (sides that let go),
- * extrapolate.c, viscosity.c, tension.c, collide.c, reseed.c, sharp.c; transfer.h, scatter.h,
+ * extrapolate.c, viscosity.c, tension.c, reseed.c, sharp.c; transfer.h, scatter.h,
  * gather.h with NAME_kernels.c (one for each kernel function, compiled once for each instruction set).
  */
 #ifndef SPATE_SOLVER_FLIP_H
@@ -167,11 +167,6 @@ static inline int flip_mirror(const domain *d, int axis, int g, bool middle, rea
 /* Velocity at a point, in cells from the domain's corner, by linear interpolation; what lies outside
  * the bricks counts as nothing. False where no brick is near. */
 bool flip_sample(const flip *f, const double x[3], double v[3]);
-
-/* A particle that moves from x to y (world), its velocity v: where it ends, outside of colliders.
- * Returns whether it touched one; *stuck when it could not be got out. */
-bool flip_collide(const boundary_part *solid, double dx, const double x[3], double y[3],
-                  double v[3], bool *stuck);
 
 /* The shortest step that surface tension asks for, HUGE_VAL without it. */
 double flip_tension_limit(const flip *f);

@@ -2,6 +2,7 @@
 #ifndef SPATE_SOLVER_FLIP_GATHER_H
 #define SPATE_SOLVER_FLIP_GATHER_H
 
+#include "solver/collide.h"
 #include "solver/flip/transfer.h"
 #include "solver/lanes.h"
 
@@ -214,7 +215,7 @@ static void collide_lanes(const flip *f, const vicinity *near, particles *p, int
         vec_copy(end, y);
         for (int e = 0; e < dim; e++) x[e] = y[e] + (a[e] - b[e]) * dx; /* across a seam too */
         bool is_stuck;
-        if (!flip_collide(&near->solid, dx, x, end, v, &is_stuck)) continue;
+        if (!collide(&near->solid, dx, x, end, v, &is_stuck)) continue;
         *stuck += is_stuck;
         for (int e = 0; e < dim; e++) {
             to[e][lane] = (real)(b[e] + (end[e] - y[e]) / dx);

@@ -3,8 +3,9 @@
  * the nearest collider (Hart 1996), so that it cannot pass through a thin one, however long the step;
  * where it ends inside, it is pushed out along the normal and so slides along the surface.
  */
+#include "solver/collide.h"
+
 #include "core/vec.h"
-#include "solver/flip/flip.h"
 
 enum { PUSHES = 8 };
 
@@ -61,8 +62,8 @@ static bool is_same_side(const boundary_part *solid, double dx, const double in[
     return vec_dot(here, there) > -0.2 && vec_dot(here, way) > -0.5 * dx;
 }
 
-bool flip_collide(const boundary_part *solid, double dx, const double x[3], double y[3],
-                  double v[3], bool *stuck) {
+bool collide(const boundary_part *solid, double dx, const double x[3], double y[3], double v[3],
+             bool *stuck) {
     double start[3], in[3], out[3], kept[3];
     int c;
     *stuck = false;

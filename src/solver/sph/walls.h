@@ -1,0 +1,41 @@
+/*
+ * Walls as particles (Akinci et al. 2012): colliders and closed sides of the domain are filled with
+ * points along their surface, which take part in the liquid's sums as if they were of it.
+ *
+ * Points lie in layers below the surface, layer k at the depth (k + 1/2) s for the liquid's spacing s,
+ * so that the liquid's lattice goes on in a flat wall and its kernels are full. In a layer they stand
+ * about s apart: where the surface is flat and along the axes, on the liquid's lattice.
+ *
+ *   volume   with one layer it stands for all that is behind it, V = 1 / sum W over the wall's own
+ *            points, as Akinci et al.; with more, V = s / sum W' over the layer's own points, with
+ *            the kernel W' of one dimension less: the layer's thickness times the surface that the
+ *            point stands for. On the sides of the domain both are s^dim.
+ *   velocity that of the collider there, or of the side (domain.wall_velocity)
+ *
+ * They are particles in blocks of their own, with the liquid's cells, so that neighbours (state/) finds
+ * them: `mass` holds the volume (m^dim), `group` the collider's number or collider_count + 2 axis + end
+ * for a side, `motion` the velocity, `id` is the place in the arrays below. Colliders that move carry
+ * theirs along. Parts that no liquid can reach, beyond the domain and its layers, have none.
+ */
+#ifndef SPATE_SOLVER_SPH_WALLS_H
+#define SPATE_SOLVER_SPH_WALLS_H
+
+#include "solver/solver.h"
+
+typedef struct sph_walls {
+    spate_simulation *sim;
+    particles points;
+    blocks blocks;
+    double (*rest)[3]; /* by id: where the point is at rest, world */
+    real *depth;       /* by id: below the surface, m */
+    bool moving;       /* some collider has motion */
+} sph_walls;
+
+/* `support` is the kernel's radius, m; both spacing and support as the liquid's. At time sim->time. */
+spate_status sph_walls_create(spate_simulation *sim, double spacing, double support, int layers,
+                              sph_walls *out);
+void sph_walls_free(sph_walls *w);
+/* Where the points are at a time, and how fast; sorted. boundary_move has been called for it. */
+spate_status sph_walls_move(sph_walls *w, double time);
+
+#endif
