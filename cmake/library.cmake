@@ -2,7 +2,7 @@
 # each instruction set and chosen between at run time. The objects make a shared library with only
 # the public symbols, and a static one for the tests, which look inside.
 file(GLOB_RECURSE sources CONFIGURE_DEPENDS src/*.c)
-file(GLOB_RECURSE kernel_sources CONFIGURE_DEPENDS src/solver/*_kernels.c)
+file(GLOB_RECURSE kernel_sources CONFIGURE_DEPENDS src/*_kernels.c)
 if(kernel_sources)
   list(REMOVE_ITEM sources ${kernel_sources})
 endif()

@@ -199,6 +199,26 @@ static void test_any_all(void **state) {
     assert_true(wide_all(nan != nan));
 }
 
+static void test_bits_and_permutation(void **state) {
+    (void)state;
+    for (unsigned bits = 0; bits < 1u << WIDE; bits++) {
+        wide_int mask = {0};
+        wide_index v = {0};
+        uint8_t lanes[WIDE];
+        for (int i = 0; i < WIDE; i++) {
+            mask[i] = bits >> i & 1 ? -1 : 0;
+            v[i] = (int32_t)random_bits(5, bits, (uint64_t)i);
+            lanes[i] = (uint8_t)(random_bits(6, bits, (uint64_t)i) % WIDE);
+        }
+        assert_int_equal(wide_bits(mask), bits);
+        wide_index moved = wide_permute_index(v, lanes);
+        for (int i = 0; i < WIDE; i++) assert_int_equal(moved[i], v[lanes[i]]);
+        int32_t stored[WIDE];
+        wide_store_index(stored, wide_splat_index((int32_t)bits));
+        assert_int_equal(wide_load_index(stored)[bits % WIDE], bits);
+    }
+}
+
 static void test_sum_and_largest(void **state) {
     (void)state;
     int differs = 0;
@@ -232,6 +252,7 @@ int main(void) {
         cmocka_unit_test(test_integers),
         cmocka_unit_test(test_gather),
         cmocka_unit_test(test_any_all),
+        cmocka_unit_test(test_bits_and_permutation),
         cmocka_unit_test(test_sum_and_largest),
     };
     return cmocka_run_group_tests(tests, fill_values, NULL);

@@ -44,6 +44,8 @@ typedef real wide __attribute__((vector_size(8 * sizeof(real))));
 typedef real quad __attribute__((vector_size(4 * sizeof(real))));
 typedef real_bits wide_int __attribute__((vector_size(8 * sizeof(real)))); /* integers, or a mask */
 typedef real_bits quad_int __attribute__((vector_size(4 * sizeof(real))));
+typedef int32_t wide_index
+    __attribute__((vector_size(8 * sizeof(int32_t)))); /* whatever a real is */
 
 INLINE wide wide_load(const real *p) {
     wide v;
@@ -57,6 +59,12 @@ INLINE wide_int wide_load_int(const real_bits *p) {
     return v;
 }
 INLINE void wide_store_int(real_bits *p, wide_int v) { memcpy(p, &v, sizeof v); }
+INLINE wide_index wide_load_index(const int32_t *p) {
+    wide_index v;
+    memcpy(&v, p, sizeof v);
+    return v;
+}
+INLINE void wide_store_index(int32_t *p, wide_index v) { memcpy(p, &v, sizeof v); }
 INLINE quad quad_load(const real *p) {
     quad v;
     memcpy(&v, p, sizeof v);
@@ -66,6 +74,7 @@ INLINE void quad_store(real *p, quad v) { memcpy(p, &v, sizeof v); }
 
 INLINE wide wide_splat(real s) { return (wide){s, s, s, s, s, s, s, s}; }
 INLINE wide_int wide_splat_int(real_bits s) { return (wide_int){s, s, s, s, s, s, s, s}; }
+INLINE wide_index wide_splat_index(int32_t s) { return (wide_index){s, s, s, s, s, s, s, s}; }
 INLINE quad quad_splat(real s) { return (quad){s, s, s, s}; }
 
 /* Two nodes side by side: lanes 0-3 from `a`, 4-7 from `b`. */
@@ -187,6 +196,17 @@ INLINE wide wide_floor(wide a) {
     return r;
 #endif
 }
+INLINE quad quad_floor(quad a) {
+#if SIMD_AVX2
+    return (quad)_mm_floor_ps((__m128)a);
+#else
+    quad r;
+    for (int i = 0; i < QUAD; i++)
+        r[i] =
+            sizeof(real) == 4 ? (real)__builtin_floorf((float)a[i]) : (real)__builtin_floor(a[i]);
+    return r;
+#endif
+}
 INLINE wide_int wide_to_int(wide a) { return __builtin_convertvector(a, wide_int); }
 INLINE wide wide_from_int(wide_int a) { return __builtin_convertvector(a, wide); }
 
@@ -218,6 +238,31 @@ INLINE int wide_count(wide_int mask) {
     int count = 0;
     for (int i = 0; i < WIDE; i++) count += mask[i] != 0;
     return count;
+#endif
+}
+/* A bit for each lane of the mask, the first lane's lowest. */
+INLINE unsigned wide_bits(wide_int mask) {
+#if SIMD_AVX2
+    return (unsigned)_mm256_movemask_ps((__m256)mask);
+#elif defined(__AVX2__) && defined(__FMA__)
+    __m256d halves[2];
+    memcpy(halves, &mask, sizeof mask);
+    return (unsigned)(_mm256_movemask_pd(halves[0]) | _mm256_movemask_pd(halves[1]) << 4);
+#else
+    unsigned bits = 0;
+    for (int i = 0; i < WIDE; i++) bits |= (unsigned)(mask[i] & 1) << i;
+    return bits;
+#endif
+}
+/* Lane lanes[i] of `v` in lane i. */
+INLINE wide_index wide_permute_index(wide_index v, const uint8_t lanes[WIDE]) {
+#if defined(__AVX2__) && defined(__FMA__)
+    const __m256i from = _mm256_cvtepu8_epi32(_mm_loadl_epi64((const __m128i *)lanes));
+    return (wide_index)_mm256_permutevar8x32_epi32((__m256i)v, from);
+#else
+    wide_index r;
+    for (int i = 0; i < WIDE; i++) r[i] = v[lanes[i]];
+    return r;
 #endif
 }
 INLINE bool wide_all(wide_int mask) { return !wide_any(~mask); }

@@ -1,46 +1,52 @@
 /*
- * Neighbour lists over cells, for SPH, sheets and surfaces: all pairs nearer than a radius.
+ * Neighbour lists, for SPH, sheets and surfaces: of every particle, all others that are nearer than a
+ * radius.
  *
- * Points are counting-sorted into cells of the radius' size (half of it along the last axis); a
- * point's neighbours are in the cells around it, read as 3^(dim-1) runs of the sorted order (cells
- * along the last axis lie one after another). Only cells that hold points are kept, so memory
- * follows the points and not the box around them. Lists are compact: neighbours of i are
- * list[first[i]] .. list[first[i+1] - 1], in cell order and within a cell ascending, the point
- * itself left out. They do not depend on the number of threads. A pair is listed when dx^2 + dy^2 +
- * dz^2 < radius^2 in working precision, which is the same seen from either side.
+ * Particles are in blocks already, sorted by cell within them, and blocks lie along a Z curve
+ * (blocks.h): so there is nothing to sort, only to read. Around each block the candidates of the cells
+ * within the radius are copied together, relative to its corner, row by row of cells (which holds
+ * across blocks and the seams of periodic axes, and is as precise far from the origin as near it);
+ * a particle's neighbours are then found in runs of that copy, eight at a time. All of it is O(n).
+ *
+ * Row i is list[first[i]] .. list[first[i] + number[i] - 1]: indices in storage order of `among`, in
+ * the order of their cells, the particle itself left out. Rows begin at multiples of WIDE, and are
+ * filled up to one with entries that may be read but do not count: the last neighbour again. Lists do
+ * not depend on the number of threads. A pair is listed when dx^2 + dy^2 + dz^2 < radius^2 in working
+ * precision, in coordinates that are the same seen from either side up to their last bit. Across a
+ * periodic axis shorter than two radii a neighbour is listed once for each of its images in reach.
  */
 #ifndef SPATE_STATE_NEIGHBOURS_H
 #define SPATE_STATE_NEIGHBOURS_H
 
-#include "core/real.h"
-#include "core/threads.h"
+#include "state/blocks.h"
 
 typedef struct neighbours {
     spate_context *ctx;
-    int dim;
-    int64_t count;
-    double radius;
-    double corner[3];    /* of the first cell */
-    double edge[3];      /* of a cell; longer where the box is a million cells long */
-    int64_t stride[3];   /* of a cell's key; keys leave empty cells at both ends of an axis */
-    uint64_t *cell_key;  /* cells that hold points, ascending */
-    int32_t *cell_first; /* points of a cell in `order`; cell_count + 1 long */
-    int64_t cell_count;
-    int32_t *order;         /* points by cell */
-    real *sorted[3];        /* positions in that order; wide code may read past the end */
-    int64_t point_capacity; /* of all arrays above and below but for the list */
-    uint64_t *keys;         /* scratch of the sort: a point's cell, and room for the next pass */
-    int32_t *other_order;
-    uint32_t *digits; /* how many points of a chunk have a digit, then where the next one goes */
-    int64_t *first;   /* lists, in the points' own order; count + 1 long */
+    int64_t count;   /* of rows */
+    int64_t entries; /* of the list that are in use, filling included */
+    int64_t *first;  /* count + 1 long */
+    int32_t *number;
     int32_t *list;
-    int64_t list_capacity;
+    int64_t row_capacity, list_capacity;
+    /* scratch of neighbours_build, kept for the next (neighbours_passes.h) */
+    uint32_t (*cells)[BLOCK_NODES_MAX + 1];
+    int32_t (*around)[NEIGHBOURS_MAX];
+    int64_t *starts;
+    struct vicinity *vicinities;
+    real *planes;
+    int32_t *indices;
+    int64_t cell_capacity, around_capacity, start_capacity, vicinity_capacity, plane_capacity,
+        index_capacity;
 } neighbours;
 
-neighbours neighbours_create(spate_context *ctx, int dim);
-/* positions: `dim` planes of `count` coordinates each. Memory is kept for the next build. */
-spate_status neighbours_build(neighbours *n, const real *const positions[3], int64_t count,
-                              double radius, pool *threads);
+neighbours neighbours_create(spate_context *ctx);
 void neighbours_free(neighbours *n);
+/* Rows of all particles of `of`, listing those of `among`, which may be the same; both have just been
+ * sorted, and have the same cells (dim, dx, shift and periods). Radius in cells, at most BLOCK_EDGE.
+ * Memory is kept for the next build. */
+spate_status neighbours_build(neighbours *n, const blocks *of_blocks, const particles *of,
+                              const blocks *among_blocks, const particles *among, double radius,
+                              pool *threads);
+size_t neighbours_bytes(const neighbours *n);
 
 #endif
