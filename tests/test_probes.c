@@ -139,6 +139,61 @@ static void test_count_follows_the_drift(void **state) {
     play_close(&p);
 }
 
+/* ---- Velocity ---- */
+
+static const char blowing[] =
+    "spate: 1\ndimension: %d\ndomain: {size: [4, 4%s], dx: 0.25}\n" WATER
+    "bodies: [{material: water, shape: {points: [[1, 1%s], [1.125, 1%s], [1, 1.3%s]]}}]\n"
+    "probes:\n"
+    "  - {name: u, velocity: {at: [1, 1%s]}}\n"
+    "  - {name: none, velocity: {at: [3, 3%s]}}\n";
+
+static play open_blowing(int dim) {
+    const char *z = dim == 3 ? ", 1" : "";
+    return play_open(1, blowing, dim, dim == 3 ? ", 4" : "", z, z, z, z, z);
+}
+
+/* The mean of the first, at the point, and the second, half a cell away; the third is too far. */
+static void test_velocity_of_particles(void **state) {
+    (void)state;
+    for (int dim = 2; dim <= 3; dim++) {
+        play p = open_blowing(dim);
+        for (int64_t i = 0; i < 3; i++) p.sim->particles.mass[i] = p.sim->particles.id[i] ? 4 : 1;
+        give_speed(&p, 0, 1, -1);
+        give_speed(&p, 1, 4, 2);
+        give_speed(&p, 2, 1000, 1000);
+        assert_float_equal(play_quantity(&p, "u_x"), (1 * 1 + 4 * 0.5 * 4) / 3, 1e-6);
+        assert_float_equal(play_quantity(&p, "u_y"), (1 * -1 + 4 * 0.5 * 2) / 3, 1e-6);
+        if (dim == 3) assert_float_equal(play_quantity(&p, "u_z"), 0, 0);
+        assert_true(isnan(play_quantity(&p, "none_y")));
+        double value;
+        assert_int_equal(spate_simulation_quantity(p.sim, "u", &value), SPATE_BAD_INPUT);
+        assert_int_equal(spate_simulation_quantity(p.sim, "u_z", &value) == SPATE_OK, dim == 3);
+        play_close(&p);
+    }
+}
+
+static void wind(const spate_simulation *sim, const double x[3], double v[3]) {
+    (void)sim;
+    vec_set(v, 10 * x[0], 10 * x[1] + 1, x[2]);
+}
+
+/* A solver that knows the velocity of any place is asked. */
+static void test_velocity_of_a_grid(void **state) {
+    (void)state;
+    play p = open_blowing(3);
+    const solver_type *mpm = p.sim->type;
+    solver_type other = *mpm;
+    other.velocity = wind;
+    p.sim->type = &other;
+    assert_float_equal(play_quantity(&p, "u_x"), 10, 0);
+    assert_float_equal(play_quantity(&p, "u_y"), 11, 0);
+    assert_float_equal(play_quantity(&p, "u_z"), 1, 0);
+    assert_float_equal(play_quantity(&p, "none_x"), 30, 0);
+    p.sim->type = mpm;
+    play_close(&p);
+}
+
 /* ---- Spread ---- */
 
 static void test_spread(void **state) {
@@ -467,6 +522,8 @@ int main(void) {
         cmocka_unit_test(test_count_and_speed),
         cmocka_unit_test(test_count_passes_nothing_over),
         cmocka_unit_test(test_count_follows_the_drift),
+        cmocka_unit_test(test_velocity_of_particles),
+        cmocka_unit_test(test_velocity_of_a_grid),
         cmocka_unit_test(test_spread),
         cmocka_unit_test(test_spread_across_a_seam),
         cmocka_unit_test(test_pieces),

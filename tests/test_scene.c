@@ -89,7 +89,8 @@ static const char full[] =
     "  jelly: {model: neo_hookean, density: 1100, young_modulus: 1e4, poisson: 0.4}\n"
     "bodies:\n"
     "  - {name: dam, material: water, shape: {box: {min: [0, 0, 0.5], max: [1, 1, 1]}},\n"
-    "     particles_per_cell: 27, velocity: [1, 2, 3], spin: [0, 0, 4], sampling: poisson}\n"
+    "     particles_per_cell: 27, velocity: [1, 2, 3], spin: [0, 0, 4], sampling: poisson,\n"
+    "     vortices: [-0.5, 0.25]}\n"
     "  - {material: jelly, jitter: 0.75, shape: {sphere: {center: [2, 1, 1], radius: 0.25}}}\n"
     "colliders:\n"
     "  - name: post\n"
@@ -126,7 +127,9 @@ static const char full[] =
     "  - {name: n1, pieces: {of: nozzle, gap: 0.5, at_least: 10}}\n"
     "  - {name: l, largest_piece: {gap: 0.25}}\n"
     "  - {name: m, mixing: {axis: z}}\n"
-    "output: {particles: [vtp, bgeo], fields: [J, stress], surface: none, checkpoint: 3}\n"
+    "  - {name: u, velocity: {at: [1, 0.5, 1.25]}}\n"
+    "output: {particles: [vtp, bgeo], fields: [J, stress], surface: none, checkpoint: 3,\n"
+    "         volume: none}\n"
     "camera: {from: [6, 3, 5], to: [2, 0.5, 0.5], fov: 40}\n";
 
 static void assert_vector(const double v[3], double x, double y, double z) {
@@ -182,6 +185,9 @@ static void test_full_bodies(void **state) {
     assert_vector(dam->velocity, 1, 2, 3);
     assert_vector(dam->spin, 0, 0, 4);
     assert_int_equal(dam->sampling, SAMPLE_POISSON);
+    assert_number(dam->vortices[0], -0.5);
+    assert_number(dam->vortices[1], 0.25);
+    assert_true(s->bodies[1].vortices[0] == 0);
     assert_string_equal(ball->name, "body 2");
     assert_int_equal(ball->material, 1);
     assert_int_equal(ball->sampling, SAMPLE_JITTERED);
@@ -286,7 +292,10 @@ static void test_full_probes(void **state) {
 static void test_full_output(void **state) {
     (void)state;
     spate_scene *s = read_good(full);
-    assert_int_equal(s->probe_count, 14);
+    assert_int_equal(s->probe_count, 15);
+    assert_int_equal(s->probes[14].kind, PROBE_VELOCITY);
+    assert_vector(s->probes[14].at, 1, 0.5, 1.25);
+    assert_int_equal(s->probes[14].group, -1);
     const probe *p = s->probes;
     assert_string_equal(p[0].name, "front");
     assert_int_equal(p[0].kind, PROBE_EXTENT);
@@ -306,6 +315,8 @@ static void test_full_output(void **state) {
     assert_int_equal(s->output.particles, OUTPUT_VTP | OUTPUT_BGEO);
     assert_int_equal(s->output.field_count, 2);
     assert_string_equal(s->output.fields[1], "stress");
+    assert_false(s->output.gradient);
+    assert_false(s->output.volumes);
     assert_int_equal(s->output.checkpoint, 3);
     assert_string_equal(s->output.surface, "none");
     assert_true(s->camera.given);
@@ -329,6 +340,9 @@ static void test_defaults(void **state) {
     assert_int_equal(s->max_steps, 0);
     assert_int_equal(s->output.particles, OUTPUT_VTP);
     assert_int_equal(s->output.field_count, 0);
+    assert_true(s->output.volumes);
+    assert_vector(s->domain.wall_velocity[1][1], 0, 0, 0);
+    assert_true(s->bodies[0].vortices[0] == 0);
     assert_int_equal(s->output.checkpoint, 10);
     assert_false(s->camera.given);
     assert_int_equal(s->domain.cells[2], 1);
@@ -705,9 +719,11 @@ static void test_reference(void **state) {
         "`x_min`",          "### box",
         "### intersection", "solver type `mpm`",
         "model `liquid`",   "model `neo_hookean`",
-        "`young_modulus`",  "| `cfl` | number |  |  | > 0, <= 5 |",
+        "`young_modulus`",  "| `cfl` | number |  |  | > 0 |",
         "`center_of_mass`", "| `limit` | whole number |  | no limit | >= 0 |",
         "`interpolate`",    "`fov`",
+        "`wall_velocity`",  "`solver.cfl` is 0.5 by default and at most 1.",
+        "`vortices`",       "### probes: velocity",
     };
     text t = {.ctx = ctx};
     assert_int_equal(spate_scene_reference(ctx, collect, &t), SPATE_OK);

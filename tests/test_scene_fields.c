@@ -1,5 +1,8 @@
-/* Lists of numbers in field tables: reading, overrides, ranges, units, defaults and their docs. */
+/* Lists of numbers in field tables: reading, overrides, ranges, units, defaults and their docs. And
+ * what depends on the kind of solver: sides that move, matter on a grid. */
 #include "scene/reader.h"
+#include "scene/sample.h"
+#include "scene/scene_parts.h"
 #include "scene/scene_tables.h"
 
 #include <setjmp.h>
@@ -142,6 +145,144 @@ static void test_lists_are_documented(void **state) {
     text_free(&page);
 }
 
+/* ---- What a solver knows ---- */
+
+/* The parts of a scene as a solver of that kind has them, which no document can name. */
+static spate_status read_for(const solver_declaration *solver, const char *document,
+                             spate_scene *scene) {
+    yaml_tree tree = yaml_tree_create(ctx, "f.yaml");
+    static material water = {.name = "water"};
+    *scene = (spate_scene){.ctx = ctx,
+                           .arena = arena_create(ctx),
+                           .path = "f.yaml",
+                           .dim = 2,
+                           .solver = solver,
+                           .materials = &water,
+                           .material_count = 1};
+    reader r = {.ctx = ctx, .scene = scene, .arena = &scene->arena, .tree = &tree, .dim = 2};
+    static const struct {
+        const char *name;
+        spate_status (*read)(reader *, const yaml_value *);
+    } parts[] = {
+        {"domain", scene_read_domain}, {"domain", scene_read_wall_velocity},
+        {"bodies", scene_read_bodies}, {"colliders", scene_read_colliders},
+        {"probes", scene_read_probes}, {"output", scene_read_output},
+    };
+    spate_status status;
+    TRY_OR_DONE(status, yaml_tree_read(&tree, document, strlen(document)));
+    for (int i = 0; i < COUNT_OF(parts); i++) {
+        const yaml_value *v = yaml_find(tree.root, parts[i].name);
+        int back = reader_enter(&r, parts[i].name);
+        if (v) TRY_OR_DONE(status, parts[i].read(&r, v));
+        reader_leave(&r, back);
+    }
+done:
+    yaml_tree_free(&tree);
+    return status;
+}
+
+static void expect_refused(const solver_declaration *solver, const char *document,
+                           const char *message) {
+    spate_scene scene;
+    assert_int_equal(read_for(solver, document, &scene), SPATE_BAD_INPUT);
+    if (!strstr(spate_message(ctx), message) || !strchr(spate_message(ctx), ';'))
+        fail_msg("expected '%s', got '%s'", message, spate_message(ctx));
+    arena_free(&scene.arena);
+}
+
+static const solver_declaration mover = {.name = "mover", .moves_walls = true};
+static const solver_declaration plain = {.name = "plain"};
+static const solver_declaration gridded = {.name = "gridded", .on_grid = true};
+
+#define DOMAIN(rest) "domain: {origin: [1, 0], size: [4, 2], dx: 0.125, " rest "}\n"
+
+static void test_sides_that_move(void **state) {
+    (void)state;
+    static const char lid[] = DOMAIN("walls: {y_max: sticky, x_min: sticky}, "
+                                     "wall_velocity: {y_max: [1.5, 0], x_min: [0, -2]}");
+    spate_scene s;
+    assert_int_equal(read_for(&mover, lid, &s), SPATE_OK);
+    for (int axis = 0; axis < 3; axis++)
+        for (int end = 0; end < 2; end++)
+            for (int a = 0; a < 3; a++)
+                assert_true(s.domain.wall_velocity[axis][end][a] ==
+                            (axis == 1 && end == 1 && a == 0   ? 1.5
+                             : axis == 0 && end == 0 && a == 1 ? -2
+                                                               : 0));
+    arena_free(&s.arena);
+    expect_refused(&plain, lid, "domain.wall_velocity.x_min: plain does not know sides that move");
+    expect_refused(&mover, DOMAIN("wall_velocity: {y_max: [1, 0]}"),
+                   "f.yaml:1:74: domain.wall_velocity.y_max: nothing sticks to this side, it is "
+                   "slip; make it sticky");
+    expect_refused(&mover, DOMAIN("walls: sticky, wall_velocity: {y_max: [1, 0.5]}"),
+                   "f.yaml:1:93: domain.wall_velocity.y_max: a side moves along itself only; make "
+                   "y, which is across it, 0");
+    /* a side at rest needs no solver that moves it */
+    assert_int_equal(read_for(&plain, DOMAIN("wall_velocity: {y_max: [0, 0]}"), &s), SPATE_OK);
+    arena_free(&s.arena);
+}
+
+#define BODY(shape) "bodies: [{name: a, material: water, shape: {" shape "}}]\n"
+#define SQUARE      BODY("box: {min: [1, 0], max: [2, 1]}")
+
+static void test_matter_on_a_grid(void **state) {
+    (void)state;
+    spate_scene s;
+    spate_scene_summary sum;
+    const char *two =
+        DOMAIN("") "bodies:\n"
+                   "  - {material: water, particles_per_cell: 9, sampling: jittered,\n"
+                   "     shape: {box: {min: [1, 0], max: [2, 1]}}}\n"
+                   "  - {material: water, shape: {box: {min: [1.5, 0], max: [2.5, 1]}}}\n"
+                   "colliders: [{shape: {box: {min: [1, 0], max: [1.5, 0.5]}}}]\n"
+                   "probes: [{velocity: {at: [2, 1]}}, {pressure: {at: [2, 1]}}]\n";
+    assert_int_equal(read_for(&gridded, two, &s), SPATE_OK);
+    s.particle_count = -1;
+    assert_int_equal(spate_scene_summarise(&s, &sum), SPATE_OK);
+    assert_int_equal(sum.particles, 0);
+    assert_int_equal(sum.on_grid, 1);
+    assert_int_equal(sum.filled_cells, (64 - 16) + 64); /* bodies overlap, colliders do not */
+    samples cells;
+    assert_int_equal(sample_body(&s, 1, &cells), SPATE_OK);
+    for (int64_t i = 0; i < cells.count; i++) /* middles of cells */
+        for (int a = 0; a < 2; a++) assert_true(fmod(cells.points[i][a], 0.125) == 0.0625);
+    samples_free(ctx, &cells);
+    arena_free(&s.arena);
+    /* the same with particles */
+    assert_int_equal(read_for(&plain, two, &s), SPATE_OK);
+    s.particle_count = -1;
+    assert_int_equal(spate_scene_summarise(&s, &sum), SPATE_OK);
+    assert_int_equal(sum.on_grid, 0);
+    assert_int_equal(sum.filled_cells, 0);
+    assert_true(sum.particles > 400);
+    arena_free(&s.arena);
+}
+
+static void test_what_a_grid_has_not(void **state) {
+    (void)state;
+    spate_scene s;
+    spate_scene_summary sum;
+    expect_refused(&gridded, DOMAIN("") BODY("points: [[2, 1]]"),
+                   "bodies.0.shape: points have no inside; a body on a grid needs a solid shape");
+    expect_refused(
+        &gridded,
+        DOMAIN("") SQUARE "probes: [{count: {shape: {sphere: {center: [2, 1], "
+                          "radius: 1}}}}]",
+        "f.yaml:3:18: probes.0.count: it looks at particles, and gridded has none; use a "
+        "probe of pressure");
+    expect_refused(&gridded, DOMAIN("") SQUARE "output: {fields: [F]}",
+                   "output.fields.0: gridded does not follow the deformation gradient");
+    assert_int_equal(
+        read_for(&gridded, DOMAIN("") BODY("sphere: {center: [2, 1], radius: 0.05}"), &s),
+        SPATE_OK);
+    s.particle_count = -1;
+    assert_int_equal(spate_scene_summarise(&s, &sum), SPATE_BAD_INPUT);
+    assert_non_null(strstr(spate_message(ctx),
+                           "body 'a' fills no cell; it is outside the domain or "
+                           "smaller than a cell"));
+    arena_free(&s.arena);
+}
+
 static int open_context(void **state) {
     (void)state;
     return spate_open(NULL, &ctx) == SPATE_OK ? 0 : -1;
@@ -155,10 +296,10 @@ static int close_context(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_lists_are_read),
-        cmocka_unit_test(test_lists_are_overridden),
-        cmocka_unit_test(test_wrong_lists),
-        cmocka_unit_test(test_lists_are_documented),
+        cmocka_unit_test(test_lists_are_read),      cmocka_unit_test(test_lists_are_overridden),
+        cmocka_unit_test(test_wrong_lists),         cmocka_unit_test(test_lists_are_documented),
+        cmocka_unit_test(test_sides_that_move),     cmocka_unit_test(test_matter_on_a_grid),
+        cmocka_unit_test(test_what_a_grid_has_not),
     };
     return cmocka_run_group_tests(tests, open_context, close_context);
 }

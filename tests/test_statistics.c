@@ -126,6 +126,117 @@ static void test_free_fall(void **state) {
     close_scene(&f);
 }
 
+/* ---- What the solver knows itself ---- */
+
+/* Momentum along y, kinetic energy, and a mass of its own; the rest is left to the particles. */
+static void know_some(spate_simulation *sim, solver_numbers *out) {
+    (void)sim;
+    out->iterations = 4;
+    out->mass = 70;
+    out->momentum[1] = -5;
+    out->angular[0] = 2;
+    out->kinetic_energy = 0;
+    out->potential_energy = -3;
+    out->volume = 11;
+    out->max_speed = 13;
+}
+
+static void test_solver_knows_better(void **state) {
+    (void)state;
+    fixture f = open_scene(one_scene, 1);
+    f.sim->particles.mass[0] = 3;
+    f.sim->particles.motion[0] = 1, f.sim->particles.motion[1] = 2;
+    const solver_type *mpm = f.sim->type;
+    solver_type other = *mpm;
+    other.numbers = know_some;
+    assert_float_equal(quantity(&f, "mass"), 3, 0); /* control */
+    f.sim->type = &other;
+    assert_float_equal(quantity(&f, "mass"), 70, 0);
+    assert_float_equal(quantity(&f, "momentum_x"), 3, 1e-12); /* of the particle */
+    assert_float_equal(quantity(&f, "momentum_y"), -5, 0);
+    assert_float_equal(quantity(&f, "angular_x"), 2, 0);
+    assert_float_equal(quantity(&f, "angular_y"), 0, 0);
+    assert_float_equal(quantity(&f, "kinetic_energy"), 0, 0); /* 0 is a number, too */
+    assert_float_equal(quantity(&f, "potential_energy"), -3, 0);
+    assert_float_equal(quantity(&f, "volume"), 11, 0);
+    assert_float_equal(quantity(&f, "max_speed"), 13, 0);
+    assert_float_equal(quantity(&f, "iterations"), 4, 0);
+    assert_true(isnan(quantity(&f, "residual")));
+    /* nothing of its own beside the particles: no stress, no affine motion */
+    other.numbers = NULL;
+    other.affine_moment = NULL;
+    other.stress = NULL;
+    assert_float_equal(quantity(&f, "angular_z"), 3 * (0.3 * 2 - 0.4 * 1), 1e-6);
+    assert_true(isnan(quantity(&f, "elastic_energy")));
+    f.sim->type = mpm;
+    close_scene(&f);
+}
+
+/* ---- Forces on colliders ---- */
+
+static void push(const spate_simulation *sim, int c, double force[3], double torque[3]) {
+    (void)sim;
+    for (int a = 0; a < 3; a++) force[a] = 10 * c + a + 1, torque[a] = -(10 * c + a + 1);
+}
+
+static const char pushed_scene[] =
+    "spate: 1\ndimension: %d\ndomain: {size: [4, 4%s], dx: 0.25}\n"
+    "materials: {water: {model: liquid, bulk_modulus: 1.0e4}}\n"
+    "bodies: [{name: a, material: water, shape: {points: [[1, 1%s]]}}]\n"
+    "colliders:\n"
+    "  - {name: post, shape: {sphere: {center: [2, 2%s], radius: 0.5}}}\n"
+    "  - {name: wall, shape: {sphere: {center: [3, 3%s], radius: 0.5}}}\n"
+    "probes: [{name: here, center_of_mass: {}}]\n";
+
+static fixture open_pushed(int dim) {
+    char words[1024];
+    const char *more = dim == 3 ? ", 1" : "";
+    snprintf(words, sizeof words, pushed_scene, dim, dim == 3 ? ", 4" : "", more, more, more);
+    return open_scene(words, 1);
+}
+
+static void expect_header(fixture *f, const char *end, bool there) {
+    statistics s;
+    text header = {.ctx = f->ctx};
+    assert_int_equal(statistics_create(f->sim, &s), SPATE_OK);
+    statistics_header(&s, &header);
+    assert_int_equal(strstr(header.data, end) != NULL, there);
+    text_free(&header);
+    statistics_free(&s);
+}
+
+static void test_forces_on_colliders(void **state) {
+    (void)state;
+    for (int dim = 2; dim <= 3; dim++) {
+        fixture f = open_pushed(dim);
+        const solver_type *mpm = f.sim->type;
+        solver_type other = *mpm;
+        double value;
+        other.force = push;
+        /* mpm does not know them: no columns */
+        expect_header(&f, "force", false);
+        assert_int_equal(spate_simulation_quantity(f.sim, "post_force_x", &value), SPATE_BAD_INPUT);
+        f.sim->type = &other;
+        expect_header(&f,
+                      dim == 2
+                          ? ",yielded,post_force_x,post_force_y,post_torque,wall_force_x,"
+                            "wall_force_y,wall_torque,here_x,here_y\n"
+                          : ",yielded,post_force_x,post_force_y,post_force_z,post_torque_x,"
+                            "post_torque_y,post_torque_z,wall_force_x,wall_force_y,wall_force_z,"
+                            "wall_torque_x,wall_torque_y,wall_torque_z,here_x,here_y,here_z\n",
+                      true);
+        assert_float_equal(quantity(&f, "post_force_x"), 1, 0);
+        assert_float_equal(quantity(&f, "post_force_y"), 2, 0);
+        assert_float_equal(quantity(&f, "wall_force_y"), 12, 0);
+        assert_float_equal(quantity(&f, dim == 2 ? "post_torque" : "post_torque_z"), -3, 0);
+        assert_float_equal(quantity(&f, dim == 2 ? "wall_torque" : "wall_torque_z"), -13, 0);
+        if (dim == 3) assert_float_equal(quantity(&f, "wall_torque_x"), -11, 0);
+        assert_float_equal(quantity(&f, "here_y"), 1, 1e-6); /* probes are found behind them */
+        f.sim->type = mpm;
+        close_scene(&f);
+    }
+}
+
 static const char probe_scene[] =
     "spate: 1\nname: probes\ndimension: 2\ndomain: {size: [4, 4], dx: 0.25}\nduration: 1\n"
     "solver: {type: mpm}\n"
@@ -228,6 +339,8 @@ int main(void) {
         cmocka_unit_test(test_one_particle),
         cmocka_unit_test(test_penetration),
         cmocka_unit_test(test_free_fall),
+        cmocka_unit_test(test_solver_knows_better),
+        cmocka_unit_test(test_forces_on_colliders),
         cmocka_unit_test(test_probes),
         cmocka_unit_test(test_row_has_the_contracts_columns),
         cmocka_unit_test(test_unknown_quantity),

@@ -107,9 +107,11 @@ typedef struct spate_scene_summary {
     int materials, bodies, colliders, sources, probes;
     int warnings;  /* things the reader should look at; each was logged */
     uint64_t hash; /* of the scene with all overrides applied */
+    int on_grid;   /* 1 where the solver's matter is on the grid's cells: there are no particles */
+    int64_t filled_cells; /* by bodies at the start, where on_grid; a cell counts for each body */
 } spate_scene_summary;
 
-/* Samples the bodies to count particles, so it may fail and may take a moment. */
+/* Samples the bodies to count particles or cells, so it may fail and may take a moment. */
 SPATE_API spate_status spate_scene_summarise(spate_scene *scene, spate_scene_summary *summary);
 
 /* Writes the reference of every scene field (Markdown) by calling `write` piece by piece. */

@@ -155,9 +155,10 @@ typedef struct solver_declaration {
     const char *const *material_names; /* models it can run, closed by NULL */
     /* Whether the whole scene is one it can run; NULL: every scene is. */
     bool (*check)(const spate_scene *scene, field_report *report);
-    double cfl, cfl_most; /* default of solver.cfl, and the most that it can do */
-    bool moves_walls;     /* it knows sides with a velocity (domain.wall_velocity) */
-    bool on_grid;         /* its matter is on a grid: bodies and sources make no particles */
+    double cfl, cfl_most;  /* default of solver.cfl, and the most that it can do */
+    bool moves_walls;      /* it knows sides with a velocity (domain.wall_velocity) */
+    bool on_grid;          /* its matter is on a grid: bodies and sources make no particles */
+    bool follows_gradient; /* it can keep the deformation gradient of particles */
 } solver_declaration;
 
 /* Every solver and material in the build; src/solver/registry.c defines it. */
@@ -173,5 +174,7 @@ extern const registry spate_registry;
 /* Names of the particle attributes that `output.fields` may list, closed by NULL;
  * src/output/attributes.c defines them. */
 extern const char *const attribute_names[];
+/* Those among them that are made of the deformation gradient, closed by NULL. */
+extern const char *const gradient_attribute_names[];
 
 #endif

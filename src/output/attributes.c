@@ -86,6 +86,43 @@ static void value_gradient(const particle_view *p, double *out) {
                 i < dim && a < dim ? (double)record[4 + 4 * a + i] / p->sim->scene->domain.dx : 0;
 }
 
+static void value_energy(const particle_view *p, double *out) {
+    out[0] = 0;
+    if (p->sim->type->stress) p->sim->type->stress(p->sim, p->index, NULL, out, NULL);
+}
+
+/* A = F - I. */
+static void displacement_gradient(const particle_view *p, double A[3][3]) {
+    const particles *all = &p->sim->particles;
+    for (int k = 0; k < 9; k++)
+        A[k / 3][k % 3] = all->gradient ? (double)PLANE(all, gradient, k)[p->index] : 0;
+}
+
+static void value_deformation(const particle_view *p, double *out) {
+    double A[3][3];
+    displacement_gradient(p, A);
+    for (int k = 0; k < 9; k++) out[k] = A[k / 3][k % 3] + (k / 3 == k % 3);
+}
+
+/* Rows and columns of xx yy zz xy yz xz. */
+static const int strain_row[6] = {0, 1, 2, 0, 1, 0}, strain_column[6] = {0, 1, 2, 1, 2, 2};
+
+static void value_linear_strain(const particle_view *p, double *out) {
+    double A[3][3];
+    displacement_gradient(p, A);
+    for (int k = 0; k < 6; k++)
+        out[k] = (A[strain_row[k]][strain_column[k]] + A[strain_column[k]][strain_row[k]]) / 2;
+}
+
+/* (A + A^T + A^T A) / 2: no 1 is added and taken away again. */
+static void value_green_strain(const particle_view *p, double *out) {
+    double A[3][3];
+    displacement_gradient(p, A);
+    value_linear_strain(p, out);
+    for (int k = 0; k < 6; k++)
+        for (int i = 0; i < 3; i++) out[k] += A[i][strain_row[k]] * A[i][strain_column[k]] / 2;
+}
+
 const attribute attributes[ATTRIBUTE_COUNT] = {
     {"P", 3, ATTRIBUTE_REAL, NULL, value_position},
     {"v", 3, ATTRIBUTE_REAL, NULL, value_velocity},
@@ -99,12 +136,19 @@ const attribute attributes[ATTRIBUTE_COUNT] = {
     {"stress", 6, ATTRIBUTE_REAL, "xx yy zz xy yz xz", value_stress},
     {"C", 9, ATTRIBUTE_REAL, "xx xy xz yx yy yz zx zy zz", value_gradient},
     {"speed", 1, ATTRIBUTE_REAL, NULL, value_speed},
+    {"energy", 1, ATTRIBUTE_REAL, NULL, value_energy},
+    {"F", 9, ATTRIBUTE_REAL, "xx xy xz yx yy yz zx zy zz", value_deformation},
+    {"green_strain", 6, ATTRIBUTE_REAL, "xx yy zz xy yz xz", value_green_strain},
+    {"linear_strain", 6, ATTRIBUTE_REAL, "xx yy zz xy yz xz", value_linear_strain},
 };
 
-const char *const attribute_names[] = {"P",     "v",     "id",      "pscale",   "material",
-                                       "group", "J",     "density", "pressure", "stress",
-                                       "C",     "speed", NULL};
+const char *const attribute_names[] = {
+    "P",      "v",       "id",           "pscale",        "material", "group",
+    "J",      "density", "pressure",     "stress",        "C",        "speed",
+    "energy", "F",       "green_strain", "linear_strain", NULL};
 _Static_assert(COUNT_OF(attribute_names) == ATTRIBUTE_COUNT + 1, "a name for every attribute");
+
+const char *const gradient_attribute_names[] = {"F", "green_strain", "linear_strain", NULL};
 
 /* ---- By name ---- */
 
@@ -127,6 +171,17 @@ static spate_status fail_unknown(spate_context *ctx, const char *name) {
                    known.data);
     text_free(&known);
     return status;
+}
+
+/* What is made of the deformation gradient exists where a scene asked for it. */
+static spate_status check_followed(const spate_simulation *sim, const attribute *a) {
+    for (int i = 0; gradient_attribute_names[i] && !sim->particles.gradient; i++)
+        if (!strcmp(gradient_attribute_names[i], a->name))
+            return fail(sim->ctx, SPATE_BAD_INPUT,
+                        "the deformation gradient, which '%s' is made of, is not followed in this "
+                        "run; name it in output.fields of the scene",
+                        a->name);
+    return SPATE_OK;
 }
 
 /* ---- Order by id ---- */
@@ -221,6 +276,7 @@ spate_status spate_simulation_attribute(spate_simulation *sim, const char *name,
                                         int *components, int64_t *count) {
     const attribute *a = attribute_find(name);
     if (!a) return fail_unknown(sim->ctx, name);
+    TRY(check_followed(sim, a));
     if (components) *components = a->components;
     id_order order;
     TRY(id_order_create(sim, &order));

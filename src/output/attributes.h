@@ -15,13 +15,20 @@
  *    stress    6   Cauchy stress sigma = tau / J as xx yy zz xy yz xz (VTK's order)
  *    C         9   velocity gradient dv_i/dx_j, row by row
  *    speed     1   |v|
+ *    energy    1   strain energy a volume at rest, J/m^3
+ *
+ * and from the deformation gradient, which a solver follows only where output.fields asks:
+ *
+ *    F              9   dx_i/dX_j, row by row; X: where the particle began
+ *    green_strain   6   E = (F^T F - I) / 2 as xx yy zz xy yz xz
+ *    linear_strain  6   (F + F^T) / 2 - I, the same order
  */
 #ifndef SPATE_OUTPUT_ATTRIBUTES_H
 #define SPATE_OUTPUT_ATTRIBUTES_H
 
 #include "solver/solver.h"
 
-enum { ATTRIBUTE_COMPONENTS_MAX = 9, ATTRIBUTE_COUNT = 12 };
+enum { ATTRIBUTE_COMPONENTS_MAX = 9, ATTRIBUTE_COUNT = 16 };
 
 /* Reals are stored as `real`, whole numbers as uint32_t. */
 typedef enum attribute_type { ATTRIBUTE_REAL, ATTRIBUTE_WHOLE } attribute_type;

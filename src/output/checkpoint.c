@@ -342,6 +342,23 @@ static spate_status check_particles(reading *r, const spate_simulation *sim, uin
     return SPATE_OK;
 }
 
+static bool has_view(const reading *r, const char *name) {
+    for (uint32_t i = 0; i < r->head.blocks; i++)
+        if (!strcmp(r->views[i].head.name, name)) return true;
+    return false;
+}
+
+/* Output settings may change when a run goes on; but what has not been followed from the start cannot
+ * be known later. */
+static spate_status check_followed(const reading *r, const spate_simulation *sim) {
+    const char *gradient = particle_fields[PARTICLE_gradient].name;
+    if (!(sim->particles.fields & PARTICLE_BIT(gradient)) || has_view(r, gradient)) return SPATE_OK;
+    return fail(r->ctx, SPATE_BAD_INPUT,
+                "%s: the run did not follow the deformation gradient, which output.fields asks for "
+                "now; leave F, green_strain and linear_strain out, or run the scene again",
+                r->name);
+}
+
 static spate_status read_particles(reading *r, spate_simulation *sim) {
     particles *p = &sim->particles;
     const view *v;
@@ -449,6 +466,7 @@ static spate_status fill_simulation(reading *r, spate_simulation *sim) {
     scalars numbers;
     source_state *sources = sim->sources;
     TRY(read_scalars(r, sim, &numbers));
+    TRY(check_followed(r, sim));
     TRY(read_particles(r, sim));
     TRY(check_particles(r, sim, numbers.next_id));
     TRY(read_blocks(r, sim));

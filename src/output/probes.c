@@ -48,17 +48,36 @@ static void visit_height(const tally_job *job, particle_range range, tally *t) {
     }
 }
 
+/* What particle i at x counts for at the probe's point: its mass, falling to 0 at a distance of dx. */
+static double weight_at(const tally_job *job, int64_t i, const double x[3]) {
+    const spate_scene *scene = job->sim->scene;
+    double away[3] = {0};
+    for (int a = 0; a < scene->dim; a++) away[a] = x[a] - job->probe->at[a];
+    return (1 - vec_length(away) / scene->domain.dx) * (double)job->sim->particles.mass[i];
+}
+
 static void visit_pressure(const tally_job *job, particle_range range, tally *t) {
     const spate_simulation *sim = job->sim;
-    const double dx = sim->scene->domain.dx;
     double x[3];
     for (int64_t i = range.begin; i < range.end; i++) {
         if (!is_seen(job, range, i, x)) continue;
-        for (int a = 0; a < 3; a++) x[a] = a < sim->scene->dim ? x[a] - job->probe->at[a] : 0;
-        double weight = (1 - vec_length(x) / dx) * (double)sim->particles.mass[i];
+        double weight = weight_at(job, i, x);
         if (weight <= 0) continue;
         t->sums[0] += weight;
         t->sums[1] += weight * particle_pressure(sim, i);
+    }
+}
+
+static void visit_velocity(const tally_job *job, particle_range range, tally *t) {
+    const spate_simulation *sim = job->sim;
+    double x[3];
+    for (int64_t i = range.begin; i < range.end; i++) {
+        if (!is_seen(job, range, i, x)) continue;
+        double weight = weight_at(job, i, x);
+        if (weight <= 0) continue;
+        t->sums[0] += weight;
+        for (int a = 0; a < sim->scene->dim; a++)
+            t->sums[1 + a] += weight * (double)sim->particles.motion[16 * i + a];
     }
 }
 
@@ -154,6 +173,21 @@ static spate_status measure_pressure(tally_job *job, probe_memory *memory, doubl
     }
     TRY(tally_by(job, visit_pressure, &t));
     out[0] = t.sums[0] > 0 ? t.sums[1] / t.sums[0] : 0;
+    return SPATE_OK;
+}
+
+static spate_status measure_velocity(tally_job *job, probe_memory *memory, double *out) {
+    const spate_simulation *sim = job->sim;
+    (void)memory;
+    double v[3] = {0};
+    tally t;
+    if (sim->type->velocity) {
+        sim->type->velocity(sim, job->probe->at, v);
+    } else {
+        TRY(tally_by(job, visit_velocity, &t));
+        for (int a = 0; a < 3; a++) v[a] = t.sums[0] > 0 ? t.sums[1 + a] / t.sums[0] : NAN;
+    }
+    for (int a = 0; a < sim->scene->dim; a++) out[a] = v[a];
     return SPATE_OK;
 }
 
@@ -268,7 +302,7 @@ void probe_memory_free(probe_memory *m) {
 }
 
 int probe_columns(const spate_scene *scene, const probe *p) {
-    return p->kind == PROBE_CENTER_OF_MASS ? scene->dim : 1;
+    return p->kind == PROBE_CENTER_OF_MASS || p->kind == PROBE_VELOCITY ? scene->dim : 1;
 }
 
 spate_status probe_measure(spate_simulation *sim, const probe *p, probe_memory *memory,
@@ -279,6 +313,7 @@ spate_status probe_measure(spate_simulation *sim, const probe *p, probe_memory *
         [PROBE_COUNT] = measure_inside,         [PROBE_MEAN_SPEED] = measure_inside,
         [PROBE_SPREAD] = measure_spread,        [PROBE_PIECES] = measure_pieces,
         [PROBE_LARGEST_PIECE] = measure_pieces, [PROBE_MIXING] = measure_mixing,
+        [PROBE_VELOCITY] = measure_velocity,
     };
     return measures[p->kind](&(tally_job){.sim = sim, .probe = p}, memory, out);
 }

@@ -7,6 +7,8 @@
  *                 the domain's floor where there is none
  * pressure        mean of the particles nearer than dx, weighted by mass and 1 - r / dx; 0 where
  *                 there is none
+ * velocity        the solver's at the point, or the same mean; one column a coordinate, empty where
+ *                 there is none
  * center_of_mass  one column a coordinate
  * count           particles whose centre is inside a shape
  * mean_speed      sum m |v| / sum m, inside a shape where one is given

@@ -27,7 +27,7 @@ static void visit_motion(const spate_simulation *sim, const double x[3], int64_t
         for (int j = 0; j < dim; j++) c[j][a] = (double)record[4 + 4 * a + j];
     /* c[j][a] = dx C_ja, and D = dx^2 moment */
     double moment[3] = {0}, dx = sim->scene->domain.dx;
-    sim->type->affine_moment(sim, i, moment);
+    if (sim->type->affine_moment) sim->type->affine_moment(sim, i, moment);
     const double axial[3] = {c[2][1] * moment[1] - c[1][2] * moment[2],
                              c[0][2] * moment[2] - c[2][0] * moment[0],
                              c[1][0] * moment[0] - c[0][1] * moment[1]};
@@ -111,6 +111,10 @@ static spate_status evaluate_basics(statistics *s) {
     return SPATE_OK;
 }
 
+static void prefer(double known, double *value) {
+    if (!isnan(known)) *value = known;
+}
+
 /* What a solver with a grid knows better. */
 static void take_numbers(statistics *s) {
     if (!s->sim->type->numbers) return;
@@ -128,9 +132,58 @@ static void take_numbers(statistics *s) {
     s->values[COLUMN_max_divergence] = known.max_divergence;
     s->values[COLUMN_iterations] = known.iterations;
     s->values[COLUMN_residual] = known.residual;
+    prefer(known.mass, &s->values[COLUMN_mass]);
+    for (int a = 0; a < 3; a++) {
+        prefer(known.momentum[a], &s->values[COLUMN_momentum_x + a]);
+        prefer(known.angular[a], &s->values[COLUMN_angular_x + a]);
+    }
+    prefer(known.kinetic_energy, &s->values[COLUMN_kinetic_energy]);
+    prefer(known.potential_energy, &s->values[COLUMN_potential_energy]);
+    prefer(known.volume, &s->values[COLUMN_volume]);
+    prefer(known.max_speed, &s->values[COLUMN_max_speed]);
+}
+
+/* ---- Colliders ---- */
+
+/* Force along each axis, and torque about each, or about z alone in 2D. */
+static int columns_of_collider(int dim) { return dim == 2 ? 3 : 6; }
+
+static void evaluate_forces(statistics *s) {
+    spate_simulation *sim = s->sim;
+    const int dim = sim->scene->dim;
+    double *out = s->values + COLUMN_COUNT + s->solver_columns;
+    for (int c = 0; c < sim->scene->collider_count && s->force_columns; c++) {
+        double force[3] = {0}, torque[3] = {0};
+        sim->type->force(sim, c, force, torque);
+        for (int a = 0; a < dim; a++) *out++ = force[a];
+        for (int a = dim == 2 ? 2 : 0; a < 3; a++) *out++ = torque[a];
+    }
 }
 
 /* ---- The row ---- */
+
+/* NAME and an ending, the next of the columns' names. */
+static spate_status add_column(statistics *s, int *at, const char *name, const char *ending) {
+    size_t length = strlen(name), more = strlen(ending);
+    char *both = arena_take(&s->arena, length + more + 1, 1);
+    if (!both) return SPATE_OUT_OF_MEMORY;
+    memcpy(both, name, length);
+    memcpy(both + length, ending, more + 1);
+    s->names[(*at)++] = both;
+    return SPATE_OK;
+}
+
+static spate_status name_forces(statistics *s, int *at) {
+    static const char *const endings_2d[] = {"_force_x", "_force_y", "_torque"};
+    static const char *const endings_3d[] = {"_force_x",  "_force_y",  "_force_z",
+                                             "_torque_x", "_torque_y", "_torque_z"};
+    const spate_scene *scene = s->sim->scene;
+    const char *const *endings = scene->dim == 2 ? endings_2d : endings_3d;
+    for (int c = 0; c < scene->collider_count && s->force_columns; c++)
+        for (int k = 0; k < columns_of_collider(scene->dim); k++)
+            TRY(add_column(s, at, scene->colliders[c].name, endings[k]));
+    return SPATE_OK;
+}
 
 static spate_status name_columns(statistics *s) {
     static const char *const fixed[COLUMN_COUNT] = {
@@ -138,25 +191,17 @@ static spate_status name_columns(statistics *s) {
         STATISTICS_COLUMNS(X)
 #undef X
     };
+    static const char *const axes[] = {"_x", "_y", "_z"};
     const spate_scene *scene = s->sim->scene;
     int at = 0;
     for (; at < COLUMN_COUNT; at++) s->names[at] = fixed[at];
     for (int c = 0; c < s->solver_columns; c++) s->names[at++] = s->sim->type->column_names[c];
+    TRY(name_forces(s, &at));
     for (int i = 0; i < scene->probe_count; i++) {
         const probe *p = &scene->probes[i];
-        if (p->kind != PROBE_CENTER_OF_MASS) {
-            s->names[at++] = p->name;
-            continue;
-        }
-        for (int a = 0; a < scene->dim; a++) {
-            size_t length = strlen(p->name);
-            char *name = arena_take(&s->arena, length + 3, 1);
-            if (!name) return SPATE_OUT_OF_MEMORY;
-            memcpy(name, p->name, length);
-            name[length] = '_';
-            name[length + 1] = "xyz"[a];
-            s->names[at++] = name;
-        }
+        const int columns = probe_columns(scene, p);
+        if (columns == 1) s->names[at++] = p->name;
+        for (int a = 0; a < columns && columns > 1; a++) TRY(add_column(s, &at, p->name, axes[a]));
     }
     return SPATE_OK;
 }
@@ -165,7 +210,9 @@ spate_status statistics_create(spate_simulation *sim, statistics *s) {
     *s = (statistics){.sim = sim, .arena = arena_create(sim->ctx), .count = COLUMN_COUNT};
     if (sim->type->column_names)
         while (sim->type->column_names[s->solver_columns]) s->solver_columns++;
-    s->count += s->solver_columns;
+    if (sim->type->force)
+        s->force_columns = sim->scene->collider_count * columns_of_collider(sim->scene->dim);
+    s->count += s->solver_columns + s->force_columns;
     for (int i = 0; i < sim->scene->probe_count; i++)
         s->count += probe_columns(sim->scene, &sim->scene->probes[i]);
     s->names = arena_take(&s->arena, (size_t)s->count, sizeof *s->names);
@@ -181,10 +228,14 @@ void statistics_free(statistics *s) {
     *s = (statistics){0};
 }
 
+static int first_probe(const statistics *s) {
+    return COLUMN_COUNT + s->solver_columns + s->force_columns;
+}
+
 /* All probes, or only the one that has this column. */
 static spate_status evaluate_probes(statistics *s, int column) {
     const spate_scene *scene = s->sim->scene;
-    int at = COLUMN_COUNT + s->solver_columns;
+    int at = first_probe(s);
     for (int i = 0; i < scene->probe_count; i++) {
         const probe *p = &scene->probes[i];
         int columns = probe_columns(scene, p);
@@ -206,6 +257,7 @@ spate_status statistics_evaluate(statistics *s, int64_t frame, double wall_secon
     TRY(evaluate_basics(s));
     take_numbers(s);
     if (s->solver_columns) sim->type->columns(sim, s->values + COLUMN_COUNT);
+    evaluate_forces(s);
     return evaluate_probes(s, -1);
 }
 
@@ -255,7 +307,7 @@ spate_status spate_simulation_quantity(spate_simulation *sim, const char *name, 
                       near && !of_run ? "'?" : "; see the columns of stats.csv");
         goto done;
     }
-    if (at >= COLUMN_COUNT + s.solver_columns)
+    if (at >= first_probe(&s))
         TRY_OR_DONE(status, evaluate_probes(&s, at));
     else
         TRY_OR_DONE(status, statistics_evaluate(&s, 0, 0));

@@ -302,7 +302,8 @@ static spate_status find_obstacles(sampler *w, const spate_scene *scene, int ind
         const collider *c = &scene->colliders[i];
         w->obstacles[w->obstacle_count++] = (obstacle){c->shape, motion_pose(&c->motion, 0)};
     }
-    for (int i = 0; i < index; i++) {
+    /* On a grid a body may add to what an earlier one has brought. */
+    for (int i = 0; i < index && !scene_on_grid(scene); i++) {
         const shape *other = scene->bodies[i].shape;
         bounds box = shape_bounds(other, w->dim);
         if (other->kind != SHAPE_POINTS && overlap(&own, &box, w->dim))
@@ -344,14 +345,15 @@ static spate_status fill_body(sampler *w, sampling kind) {
 
 spate_status sample_body(const spate_scene *scene, int index, samples *out) {
     const body *b = &scene->bodies[index];
-    sampler w = sampler_of(scene, b->shape, b->particles_per_cell, out);
-    if (b->sampling == SAMPLE_JITTERED) w.jitter = b->jitter;
+    const bool cells = scene_on_grid(scene);
+    sampler w = sampler_of(scene, b->shape, cells ? 1 : b->particles_per_cell, out);
+    if (b->sampling == SAMPLE_JITTERED && !cells) w.jitter = b->jitter;
     spate_status status;
     if (b->shape->kind == SHAPE_POINTS) {
         TRY_OR_DONE(status, copy_points(&w));
     } else {
         TRY_OR_DONE(status, find_obstacles(&w, scene, index));
-        TRY_OR_DONE(status, fill_body(&w, b->sampling));
+        TRY_OR_DONE(status, fill_body(&w, cells ? SAMPLE_REGULAR : b->sampling));
     }
 done:
     give(w.ctx, w.obstacles);
@@ -360,14 +362,23 @@ done:
     return status;
 }
 
+static const char *remedy_of_empty(bool cells, bool covered) {
+    if (covered)
+        return cells ? "move it out of the colliders that cover it"
+                     : "move it out of the colliders and earlier bodies that cover it";
+    return cells ? "it is outside the domain or smaller than a cell, so move it, enlarge it or use "
+                   "a smaller dx"
+                 : "it is outside the domain or thinner than the spacing of particles, so move it, "
+                   "enlarge it or use a smaller dx";
+}
+
 spate_status sample_filled_body(const spate_scene *scene, int index, samples *out) {
     TRY(sample_body(scene, index, out));
     if (out->count > 0) return SPATE_OK;
     int64_t left_out = out->left_out;
     samples_free(scene->ctx, out);
-    return fail(scene->ctx, SPATE_BAD_INPUT, "%s: bodies.%d: body '%s' has no particles; %s",
-                scene->path, index, scene->bodies[index].name,
-                left_out > 0 ? "move it out of the colliders and earlier bodies that cover it"
-                             : "it is outside the domain or thinner than the spacing of "
-                               "particles, so move it, enlarge it or use a smaller dx");
+    const bool cells = scene_on_grid(scene);
+    return fail(scene->ctx, SPATE_BAD_INPUT, "%s: bodies.%d: body '%s' %s; %s", scene->path, index,
+                scene->bodies[index].name, cells ? "fills no cell" : "has no particles",
+                remedy_of_empty(cells, left_out > 0));
 }

@@ -6,6 +6,9 @@
  * side. Poisson: points no two of which are nearer than a radius, as dense as such a set gets, then
  * thinned to the same mean number (poisson.h). A point that belongs to no body's inside, to an
  * earlier body, or to a collider, is left out.
+ *
+ * Where the solver keeps its matter on a grid (solver_declaration.on_grid) the points are the
+ * middles of the cells that the body fills, and earlier bodies do not matter.
  */
 #ifndef SPATE_SCENE_SAMPLE_H
 #define SPATE_SCENE_SAMPLE_H

@@ -104,6 +104,57 @@ spate_status scene_read_domain(reader *r, const yaml_value *v) {
     return SPATE_OK;
 }
 
+/* The solvers that know sides with a velocity, for a message: "smoke or sph". */
+static void name_wall_movers(char *out, size_t size) {
+    size_t used = 0;
+    out[0] = 0;
+    for (int i = 0; i < spate_registry.solver_count; i++) {
+        const solver_declaration *d = spate_registry.solvers[i];
+        if (!d->moves_walls || used + strlen(d->name) + 16 > size) continue;
+        used += (size_t)snprintf(out + used, size - used, "%s%s",
+                                 used ? " or " : ", or use solver.type ", d->name);
+    }
+}
+
+/* Of a side: only along itself, and only where material sticks to it. */
+static spate_status check_wall_velocity(reader *r, const yaml_value *v, int axis, int end) {
+    const domain *d = &r->scene->domain;
+    const double *velocity = d->wall_velocity[axis][end];
+    char others[128];
+    if (vec_length(velocity) == 0) return SPATE_OK;
+    if (!r->scene->solver->moves_walls) {
+        name_wall_movers(others, sizeof others);
+        return reader_fail(r, v, "%s does not know sides that move; leave it out%s",
+                           r->scene->solver->name, others);
+    }
+    if (d->walls[axis][end] != WALL_STICKY)
+        return reader_fail(r, v, "nothing sticks to this side, it is %s; make it sticky in walls",
+                           scene_wall_words[d->walls[axis][end]]);
+    if (velocity[axis] != 0)
+        return reader_fail(r, yaml_item(v, axis),
+                           "a side moves along itself only; make %s, which is across it, 0",
+                           scene_axis_words[axis]);
+    return SPATE_OK;
+}
+
+spate_status scene_read_wall_velocity(reader *r, const yaml_value *domain_value) {
+    const yaml_value *v = yaml_find(domain_value, "wall_velocity");
+    if (!v) return SPATE_OK;
+    int back = reader_enter(r, "wall_velocity");
+    field_table table = scene_wall_velocity_table;
+    table.count = 2 * r->dim;
+    TRY(reader_table(r, v, &table, &r->scene->domain));
+    for (int side = 0; side < table.count; side++) {
+        const yaml_value *given = yaml_find(v, table.fields[side].name);
+        if (!given) continue;
+        int inside = reader_enter(r, table.fields[side].name);
+        TRY(check_wall_velocity(r, given, side / 2, side % 2));
+        reader_leave(r, inside);
+    }
+    reader_leave(r, back);
+    return SPATE_OK;
+}
+
 /* ---- Solver and materials -------------------------------------------------------------------- */
 
 static spate_status find_solver(reader *r, const yaml_value *v, const solver_declaration **out) {
@@ -236,6 +287,20 @@ static spate_status read_formats(reader *r, const yaml_value *v, unsigned *out) 
     return SPATE_OK;
 }
 
+/* Whether an attribute is made of the deformation gradient, which not every solver can keep. */
+static spate_status check_gradient(reader *r, const yaml_value *v, const char *name) {
+    bool made_of_it = false;
+    for (int i = 0; gradient_attribute_names[i]; i++)
+        made_of_it |= strcmp(gradient_attribute_names[i], name) == 0;
+    if (!made_of_it) return SPATE_OK;
+    r->scene->output.gradient = true;
+    if (r->scene->solver->follows_gradient) return SPATE_OK;
+    return reader_fail(r, v,
+                       "%s does not follow the deformation gradient of its particles; leave it "
+                       "out, or use solver.type mpm",
+                       r->scene->solver->name);
+}
+
 static spate_status read_attributes(reader *r, const yaml_value *v, const char ***names,
                                     int *count) {
     enum { MOST = 64 };
@@ -253,6 +318,7 @@ static spate_status read_attributes(reader *r, const yaml_value *v, const char *
         for (int i = 0; i < *count; i++)
             if (strcmp((*names)[i], *name) == 0)
                 return reader_fail(r, entry, "named twice; remove one");
+        TRY(check_gradient(r, entry, *name));
         reader_leave(r, back);
     }
     return SPATE_OK;
@@ -281,6 +347,7 @@ spate_status scene_read_output(reader *r, const yaml_value *v) {
     o->checkpoint = (int)common.checkpoint;
     o->surface_resolution = (int)common.surface_resolution;
     o->surface_smoothing = (int)common.surface_smoothing;
+    o->volumes = common.volume == 0;
     o->surface = "none";
     o->particles = OUTPUT_VTP;
     const yaml_value *formats = yaml_find(v, "particles"), *fields = yaml_find(v, "fields");
@@ -382,6 +449,7 @@ static spate_status read_scene(reader *r, const yaml_value *root) {
         TRY(read_part(r, root, "solver", scene_read_solver));
     else
         TRY(scene_read_solver(r, NULL));
+    TRY(read_part(r, root, "domain", scene_read_wall_velocity));
     TRY(read_part(r, root, "materials", scene_read_materials));
     TRY(read_part(r, root, "bodies", scene_read_bodies));
     TRY(read_part(r, root, "colliders", scene_read_colliders));

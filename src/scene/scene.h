@@ -107,6 +107,7 @@ typedef struct output_settings {
     unsigned particles;  /* OUTPUT_* bits */
     const char **fields; /* extra attributes by name, e.g. "J" */
     int field_count;
+    bool gradient;          /* whether one of these needs the deformation gradient */
     int checkpoint;         /* frames between checkpoints; 0: only at the end */
     const char *surface;    /* "none", "ply" or "obj": meshes of the liquids' surface */
     int surface_resolution; /* lattice cells a grid cell along an axis */
@@ -151,12 +152,13 @@ struct spate_scene {
     int probe_count;
     output_settings output;
     camera camera;
-    uint64_t hash;           /* of what decides the course of a run, mesh files included: all but
+    uint64_t hash;          /* of what decides the course of a run, mesh files included: all but
                                name, duration, solver.max_steps, output, camera; with overrides */
-    uint64_t full_hash;      /* of everything */
-    const char *canonical;   /* the scene with all overrides applied, as YAML, kept with a run */
-    int64_t particle_count;  /* after spate_scene_summarise; -1 before */
-    int64_t warnings;        /* given while reading, and by spate_scene_summarise */
+    uint64_t full_hash;     /* of everything */
+    const char *canonical;  /* the scene with all overrides applied, as YAML, kept with a run */
+    int64_t particle_count; /* after spate_scene_summarise; -1 before */
+    int64_t cell_count;     /* that bodies fill, where the solver's matter is on a grid; as above */
+    int64_t warnings;       /* given while reading, and by spate_scene_summarise */
     const char **mesh_files; /* that it names, below `folder` */
     int mesh_file_count;
 };
@@ -169,6 +171,8 @@ static inline int scene_group_material(const spate_scene *s, int group) {
     return group < s->body_count ? s->bodies[group].material
                                  : s->sources[group - s->body_count].material;
 }
+/* Whether its matter is on the grid's cells, without particles. */
+static inline bool scene_on_grid(const spate_scene *s) { return s->solver && s->solver->on_grid; }
 /* Whether a material is drawn and meshed as a liquid. */
 static inline bool material_is_liquid(const material *m) {
     return strcmp(m->type->name, "liquid") == 0;

@@ -110,6 +110,15 @@ static spate_status check_inside(reader *r, const yaml_value *mapping, const sha
     return SPATE_OK;
 }
 
+/* Vortices are as long as something. */
+static spate_status check_vortices(reader *r, const yaml_value *mapping, const body *b) {
+    if (b->vortices[0] == 0 || b->vortices[1] > 0) return SPATE_OK;
+    return reader_fail_field(r, yaml_find(mapping, "vortices"), "vortices",
+                             "the wave length is %.10g; give [speed, length] with a length "
+                             "greater than 0",
+                             b->vortices[1]);
+}
+
 static double default_per_cell(const reader *r) { return r->dim == 3 ? 8 : 4; }
 
 static spate_status check_times(reader *r, const yaml_value *mapping, double from, double until) {
@@ -129,6 +138,8 @@ static spate_status read_body(reader *r, const yaml_value *v, int index) {
     TRY(read_material_name(r, v, &b->material));
     TRY(read_shape_field(r, v, &b->shape));
     TRY(check_inside(r, v, b->shape));
+    TRY(check_vortices(r, v, b));
+    if (scene_on_grid(r->scene)) TRY(refuse_points(r, v, b->shape, "body on a grid"));
     if (isnan(b->particles_per_cell)) b->particles_per_cell = default_per_cell(r);
     if (yaml_find(v, "jitter") && !yaml_find(v, "sampling")) b->sampling = SAMPLE_JITTERED;
     return SPATE_OK;
@@ -316,6 +327,16 @@ static spate_status read_probe_kind(reader *r, const yaml_value *v, const probe_
     return check_probe(r, v, p);
 }
 
+/* Most probes look at particles. */
+static spate_status check_probe_sees(reader *r, const yaml_value *v, const probe_declaration *d) {
+    const solver_declaration *solver = r->scene->solver;
+    if (!solver->on_grid || d->kind == PROBE_PRESSURE || d->kind == PROBE_VELOCITY) return SPATE_OK;
+    return reader_fail(r, v,
+                       "it looks at particles, and %s has none; use a probe of pressure or "
+                       "velocity",
+                       solver->name);
+}
+
 static spate_status read_probe(reader *r, const yaml_value *v, int index) {
     probe *p = &r->scene->probes[index];
     const probe_declaration *kind = NULL;
@@ -338,6 +359,7 @@ static spate_status read_probe(reader *r, const yaml_value *v, int index) {
         return reader_fail(r, v,
                            "nothing to measure; add extent: {axis: x, side: max}, or another kind");
     int back = reader_enter(r, kind->name);
+    TRY(check_probe_sees(r, yaml_find(v, kind->name), kind));
     TRY(read_probe_kind(r, yaml_find(v, kind->name), kind, p));
     reader_leave(r, back);
     return SPATE_OK;

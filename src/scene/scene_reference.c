@@ -137,12 +137,26 @@ static void put_shapes(page *p) {
     for (int i = 0; i < SHAPE_DECLARATIONS; i++) put_table(p, "###", &scene_shapes[i].table);
 }
 
+/* What differs from solver to solver in the fields that all have. */
+static void put_abilities(page *p, const solver_declaration *s) {
+    put(p, "`solver.cfl` is %g by default and at most %g.", s->cfl, s->cfl_most);
+    if (s->moves_walls) put(p, " It knows `domain.wall_velocity`.");
+    if (s->on_grid)
+        put(p,
+            " Its matter is on the grid: bodies and sources make no particles, and of the probes "
+            "it has `pressure` and `velocity`.");
+    if (s->follows_gradient)
+        put(p, " `output.fields` may ask for `F`, `green_strain` and `linear_strain`.");
+    put(p, "\n\n");
+}
+
 static void put_solvers_and_materials(page *p) {
     put_table(p, "##", &scene_solver_table);
     for (int i = 0; i < spate_registry.solver_count; i++) {
         const solver_declaration *s = spate_registry.solvers[i];
         put(p, "### solver type `%s`\n\n%s\n\n", s->name, s->table.help ? s->table.help : "");
         put_fields(p, &s->table);
+        put_abilities(p, s);
         put(p, "Material models it runs:");
         for (int k = 0; s->material_names && s->material_names[k]; k++)
             put(p, "%s `%s`", k > 0 ? "," : "", s->material_names[k]);
@@ -163,6 +177,7 @@ spate_status spate_scene_reference(spate_context *context, void (*write)(const c
     put_table(&p, "##", &scene_top_table);
     put_table(&p, "##", &scene_domain_table);
     put_table(&p, "###", &scene_walls_table);
+    put_table(&p, "###", &scene_wall_velocity_table);
     put_solvers_and_materials(&p);
     put_table(&p, "##", &scene_body_table);
     put_table(&p, "##", &scene_collider_table);

@@ -32,7 +32,8 @@ static double share_outside(const spate_scene *s, const shape *of) {
     return inside + outside > 0 ? (double)outside / (double)(inside + outside) : 0;
 }
 
-static spate_status count_body(spate_scene *s, int index, int64_t *particles) {
+/* Particles, or cells on a grid. */
+static spate_status count_body(spate_scene *s, int index, int64_t *filled) {
     const body *b = &s->bodies[index];
     samples points;
     TRY(sample_filled_body(s, index, &points));
@@ -46,7 +47,7 @@ static spate_status count_body(spate_scene *s, int index, int64_t *particles) {
         warn(s->ctx, "body outside domain",
              "%s: body '%s' reaches out of the domain; %.3g %% of it is left out", s->path, b->name,
              100 * share);
-    *particles += count;
+    *filled += count;
     return SPATE_OK;
 }
 
@@ -62,13 +63,14 @@ static void warn_thin_colliders(const spate_scene *s) {
     }
 }
 
-/* Counts particles and gives warnings, the first time. */
+/* Counts particles or cells and gives warnings, the first time. */
 static spate_status examine(spate_scene *s) {
-    int64_t before = warnings_total(s->ctx), particles = 0;
-    for (int i = 0; i < s->body_count; i++) TRY(count_body(s, i, &particles));
+    int64_t before = warnings_total(s->ctx), filled = 0;
+    for (int i = 0; i < s->body_count; i++) TRY(count_body(s, i, &filled));
     warn_thin_colliders(s);
     s->warnings += warnings_total(s->ctx) - before;
-    s->particle_count = particles;
+    s->particle_count = scene_on_grid(s) ? 0 : filled;
+    s->cell_count = scene_on_grid(s) ? filled : 0;
     return SPATE_OK;
 }
 
@@ -84,6 +86,8 @@ spate_status spate_scene_summarise(spate_scene *s, spate_scene_summary *summary)
         .fps = s->fps,
         .frames = (int)floor(s->duration * s->fps + 1e-9),
         .particles = s->particle_count,
+        .on_grid = scene_on_grid(s),
+        .filled_cells = s->cell_count,
         .materials = s->material_count,
         .bodies = s->body_count,
         .colliders = s->collider_count,

@@ -6,6 +6,7 @@ static const char *const sampling_words[] = {"regular", "jittered", "poisson", N
 static const char *const contact_words[] = {"sticky", "slip", "separate", NULL};
 static const char *const interpolation_words[] = {"linear", "smooth", NULL};
 static const char *const side_words[] = {"min", "max", NULL};
+static const char *const volume_words[] = {"vti", "none", NULL};
 static const char *const spread_words[] = {"x", "y", "z", "horizontal", "all", NULL};
 const char *const scene_axis_words[] = {"x", "y", "z", NULL};
 const char *const scene_wall_words[] = {"slip", "sticky", "separate", "open", "periodic", NULL};
@@ -56,6 +57,9 @@ static const field domain_fields[] = {
                "list in the order x_min, x_max, y_min, y_max, z_min, z_max; or a mapping of these"),
     NUMBER_FIELD(domain, wall_friction, "", 0, 0, 100,
                  "Coulomb friction coefficient of slip and separate walls"),
+    PART_FIELD("wall_velocity", "mapping", false,
+               "velocities of sticky sides along themselves, such as `{y_max: [1, 0]}` for a lid; "
+               "default: at rest. Only solvers whose section says so know them"),
 };
 const field_table scene_domain_table = FIELD_TABLE(
     "domain", "A box of cubic cells. Periodic sides come in pairs and need a multiple of 4 cells.",
@@ -74,13 +78,29 @@ static const field walls_fields[] = {
 const field_table scene_walls_table =
     FIELD_TABLE("domain.walls", "One side each; z only in 3D.", walls_fields, domain);
 
+#define WALL_VELOCITY_FIELD(side, axis_, end)                                                  \
+    {                                                                                          \
+        .name = (side), .type = FIELD_VECTOR,                                                  \
+        .offset = offsetof(domain, wall_velocity) + (2 * (axis_) + (end)) * sizeof(double[3]), \
+        .unit = "m/s", .fallback = 0, .min = ANY_MIN, .max = ANY_MAX,                          \
+        .help = "of this side, which must be sticky; nothing across it"                        \
+    }
+static const field wall_velocity_fields[] = {
+    WALL_VELOCITY_FIELD("x_min", 0, 0), WALL_VELOCITY_FIELD("x_max", 0, 1),
+    WALL_VELOCITY_FIELD("y_min", 1, 0), WALL_VELOCITY_FIELD("y_max", 1, 1),
+    WALL_VELOCITY_FIELD("z_min", 2, 0), WALL_VELOCITY_FIELD("z_max", 2, 1),
+};
+const field_table scene_wall_velocity_table = FIELD_TABLE(
+    "domain.wall_velocity", "One side each; z only in 3D.", wall_velocity_fields, domain);
+
 static const field solver_fields[] = {
     TEXT_FIELD(solver_common, type, "the method; default: mpm"),
     NUMBER_FIELD(solver_common, dt, "s", 0, SMALLEST, 1e9,
                  "fixed time step; default 0: as long as is stable"),
-    NUMBER_FIELD(solver_common, cfl, "", NAN, SMALLEST, 5,
-                 "most cells the fastest particle crosses in a step; default: 0.5 for mpm, 1 for "
-                 "flip, which can go up to 5"),
+    NUMBER_FIELD(solver_common, cfl, "", NAN, SMALLEST, ANY_MAX,
+                 "how far the fastest motion goes in a step, in cells (solvers without a grid: in "
+                 "spacings of particles); default and upper limit are each solver's own, see its "
+                 "section"),
     INTEGER_FIELD(solver_common, max_steps, 0, 0, ANY_MAX,
                   "end the run after this many steps; 0: do not"),
 };
@@ -114,6 +134,10 @@ static const field body_fields[] = {
      .min = ANY_MIN,
      .max = ANY_MAX,
      .help = "angular velocity at the start about the centre of mass; 2D: one number"},
+    PAIR_FIELD(body, vortices, "", 0, ANY_MIN, ANY_MAX,
+               "speed U (m/s) and wave length L (m) of Taylor-Green vortices that are added to the "
+               "velocity at the start: U sin(2 pi x/L) cos(2 pi y/L) along x, -U cos(2 pi x/L) "
+               "sin(2 pi y/L) along y, with x and y from the domain's origin"),
 };
 const field_table scene_body_table =
     FIELD_TABLE("bodies", "Each entry is a body.", body_fields, body);
@@ -181,13 +205,16 @@ const field_table scene_motion_key_table =
 static const field output_fields[] = {
     PART_FIELD("particles", "word or list", false,
                "formats of the particle files: `vtp` (default), `ply`, `bgeo`, or `none`"),
-    PART_FIELD("fields", "word or list", false, "more attributes of particles, e.g. [J, density]"),
+    PART_FIELD("fields", "word or list", false,
+               "more attributes of particles, e.g. [J, density]; docs/output.md lists them"),
     PART_FIELD("surface", "word", false,
                "meshes of the surface of all liquids, 3D only: `none` (default), `ply` or `obj`"),
     INTEGER_FIELD(output_common, surface_resolution, 2, 1, 4,
                   "how much finer than the grid the surface's lattice is, along each axis"),
     INTEGER_FIELD(output_common, surface_smoothing, 2, 0, 100,
                   "passes that smooth the surface and keep its volume; 0: none"),
+    CHOICE_FIELD(output_common, volume, 0, volume_words,
+                 "files of the fields on the grid, by solvers that have any to show"),
     INTEGER_FIELD(output_common, checkpoint, 10, 0, 1e9,
                   "frames between checkpoints; 0: only at the end"),
 };
@@ -210,6 +237,7 @@ static const field probe_fields[] = {
     PART_FIELD("extent", "mapping", false, "how far material reaches along an axis"),
     PART_FIELD("height", "mapping", false, "the highest material above a point of the floor"),
     PART_FIELD("pressure", "mapping", false, "pressure at a point"),
+    PART_FIELD("velocity", "mapping", false, "velocity at a point, a column for each axis"),
     PART_FIELD("center_of_mass", "mapping", false, "centre of mass, a column for each axis"),
     PART_FIELD("count", "mapping", false, "particles inside a shape"),
     PART_FIELD("mean_speed", "mapping", false, "mean speed, of all or inside a shape"),
@@ -247,6 +275,9 @@ static const field height_fields[] = {
 };
 static const field pressure_fields[] = {
     OF_FIELD,
+    REQUIRED_VECTOR(probe, at, "m", ANY_MIN, ANY_MAX, "position"),
+};
+static const field velocity_fields[] = {
     REQUIRED_VECTOR(probe, at, "m", ANY_MIN, ANY_MAX, "position"),
 };
 static const field center_fields[] = {OF_FIELD};
@@ -292,6 +323,12 @@ const probe_declaration scene_probes[PROBE_DECLARATIONS] = {
                  height_fields, probe)},
     {"pressure", PROBE_PRESSURE,
      FIELD_TABLE("probes: pressure", "Pressure at a point.", pressure_fields, probe)},
+    {"velocity", PROBE_VELOCITY,
+     FIELD_TABLE(
+         "probes: velocity",
+         "Velocity at a point: columns NAME_x, NAME_y, NAME_z. Of the grid where the solver "
+         "has one to ask, else the mean of the particles within dx.",
+         velocity_fields, probe)},
     {"center_of_mass", PROBE_CENTER_OF_MASS,
      FIELD_TABLE("probes: center_of_mass", "Columns NAME_x, NAME_y, NAME_z.", center_fields,
                  probe)},

@@ -21,12 +21,14 @@ typedef struct solver_common {
 
 typedef struct output_common {
     int64_t checkpoint, surface_resolution, surface_smoothing;
+    int volume; /* 0: vti, 1: none */
 } output_common;
 
-extern const field_table scene_top_table, scene_domain_table, scene_walls_table, scene_solver_table,
-    scene_material_table, scene_body_table, scene_collider_table, scene_source_table,
-    scene_sink_table, scene_motion_table, scene_motion_key_table, scene_probe_table,
-    scene_output_table, scene_camera_table, scene_shape_table;
+extern const field_table scene_top_table, scene_domain_table, scene_walls_table,
+    scene_wall_velocity_table, scene_solver_table, scene_material_table, scene_body_table,
+    scene_collider_table, scene_source_table, scene_sink_table, scene_motion_table,
+    scene_motion_key_table, scene_probe_table, scene_output_table, scene_camera_table,
+    scene_shape_table;
 
 /* Words in the order of their enums, closed by NULL. */
 extern const char *const scene_wall_words[], *const scene_axis_words[];
@@ -38,7 +40,7 @@ typedef struct shape_declaration {
     field_table table; /* no fields: the value is a list */
 } shape_declaration;
 
-enum { SHAPE_DECLARATIONS = 13, PROBE_DECLARATIONS = 10 };
+enum { SHAPE_DECLARATIONS = 13, PROBE_DECLARATIONS = 11 };
 extern const shape_declaration scene_shapes[SHAPE_DECLARATIONS];
 
 /* A probe: `extent: {axis: x, side: max}`; its table fills a struct probe. */

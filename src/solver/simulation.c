@@ -3,6 +3,7 @@
 #include "core/hash.h"
 #include "core/vec.h"
 #include "scene/sample.h"
+#include "scene/vortices.h"
 #include "solver/sinks.h"
 #include "solver/solver.h"
 #include "solver/sources.h"
@@ -91,6 +92,19 @@ static void set_spin(spate_simulation *sim, const double spin[3], int64_t i, con
     }
 }
 
+/* Taylor-Green vortices: velocity, and its gradient where the solver's record has room for it. */
+static void add_vortices(spate_simulation *sim, const body *b, int64_t i, const double x[3]) {
+    const int dim = sim->scene->dim;
+    real *record = sim->particles.motion + i * 16;
+    double v[3], slopes[3][3];
+    vortices_velocity(sim->scene, b, x, v, slopes);
+    for (int a = 0; a < dim; a++) record[a] += (real)v[a];
+    if (sim->blocks.motion_reals < 16) return;
+    for (int a = 0; a < dim; a++)
+        for (int k = 0; k < dim; k++)
+            record[4 + 4 * a + k] += (real)(sim->scene->domain.dx * slopes[a][k]);
+}
+
 static spate_status fill_body(spate_simulation *sim, int index) {
     const spate_scene *scene = sim->scene;
     const body *filled = &scene->bodies[index];
@@ -102,22 +116,28 @@ static spate_status fill_body(spate_simulation *sim, int index) {
     spate_status status = particles_reserve(&sim->particles, sim->particles.count + s.count);
     for (int64_t k = 0; k < s.count && !status; k++) {
         status = simulation_add(sim, index, s.points[k], filled->velocity, s.volume);
-        if (status || vec_length(filled->spin) == 0) continue;
+        const int64_t i = sim->particles.count - 1;
         double arm[3];
         vec_sub(arm, s.points[k], center);
-        set_spin(sim, filled->spin, sim->particles.count - 1, arm);
+        if (!status && vec_length(filled->spin) > 0) set_spin(sim, filled->spin, i, arm);
+        if (!status && body_has_vortices(filled)) add_vortices(sim, filled, i, s.points[k]);
     }
     samples_free(sim->ctx, &s);
     return status;
+}
+
+/* The particles of bodies and sources; a solver with its matter on a grid fills that itself. */
+static spate_status fill(spate_simulation *sim) {
+    if (scene_on_grid(sim->scene)) return SPATE_OK;
+    for (int b = 0; b < sim->scene->body_count; b++) TRY(fill_body(sim, b));
+    return sources_emit(sim, 0);
 }
 
 spate_status spate_simulation_create(spate_scene *scene, spate_simulation **simulation) {
     *simulation = NULL;
     spate_simulation *sim;
     TRY(simulation_prepare(scene, &sim));
-    spate_status status = SPATE_OK;
-    for (int b = 0; b < scene->body_count && !status; b++) status = fill_body(sim, b);
-    if (!status) status = sources_emit(sim, 0);
+    spate_status status = fill(sim);
     int64_t lost;
     if (!status)
         status = blocks_sort(&sim->blocks, &sim->particles, &sim->scratch, scene->ctx->pool, &lost);
@@ -177,8 +197,11 @@ spate_status spate_simulation_step(spate_simulation *sim, double until) {
     choose_step(sim, until);
     if (!(sim->time + sim->dt > sim->time))
         return simulation_unstable(sim, -1, "the time step became too short to move time on");
-    spate_status status = sources_emit(sim, sim->dt);
-    phase_stop(sim, "sources", start);
+    spate_status status = SPATE_OK;
+    if (!scene_on_grid(sim->scene)) {
+        status = sources_emit(sim, sim->dt);
+        phase_stop(sim, "sources", start);
+    }
     if (!status) status = sim->type->step(sim);
     sim->broken = status;
     if (status) return status;
@@ -204,7 +227,7 @@ spate_status simulation_unstable(spate_simulation *sim, int64_t i, const char *w
     while (block + 1 < sim->blocks.count && sim->blocks.first[block + 1] <= i) block++;
     double x[3] = {0}, J = NAN;
     if (sim->blocks.count) simulation_position(sim, block, i, x);
-    sim->type->stress(sim, i, NULL, NULL, &J);
+    if (sim->type->stress) sim->type->stress(sim, i, NULL, NULL, &J);
     const real *v = p->motion + i * 16;
     const char *name = p->group[i] == GROUP_REMOVED
                            ? "none"
@@ -253,6 +276,10 @@ int64_t spate_simulation_particles(const spate_simulation *sim) { return sim->pa
 double spate_simulation_dt(const spate_simulation *sim) { return sim->dt; }
 const char *spate_simulation_dt_limit(const spate_simulation *sim) { return sim->dt_limit; }
 
+/* Whether a field is a part of the state: the deformation gradient is only followed for output, so
+ * that a run is the same by its hash whether or not somebody wants to see it. */
+static bool decides(particle_field f) { return f != PARTICLE_gradient; }
+
 /* Each particle is hashed on its own, with its id and grid position; the sum over all particles
  * does not depend on the order they are stored in. */
 static void hash_particles(void *data, int64_t begin, int64_t end, int worker) {
@@ -270,7 +297,7 @@ static void hash_particles(void *data, int64_t begin, int64_t end, int worker) {
             for (int f = 0; f < PARTICLE_FIELD_COUNT; f++) {
                 const particle_field_info *info = &particle_fields[f];
                 const char *values = particles_field(p, (particle_field)f);
-                if (!values || f == PARTICLE_position) continue;
+                if (!values || f == PARTICLE_position || !decides((particle_field)f)) continue;
                 size_t n = (size_t)info->components;
                 if (info->layout == RECORD) {
                     h = hash_bytes(values + (size_t)i * n * info->size, n * info->size, h);

@@ -28,20 +28,31 @@
  *    hardening of the material's own kind, 0 at the start, see materials/; written by the update
  *    modes     higher velocity modes of PolyPIC, a quad each, in the order of the solver's list;
  *              written by the gather
+ *    density   over that at rest; written by SPH's sums
+ *    pressure  Pa; written by SPH's equation of state or solver
+ *    velocity_pressure  Pa, of the solver that keeps the velocity free of divergence (DFSPH)
+ *    reference position when the neighbour lists were made, where they serve several steps (SPH)
  *    moment    D / dx^2 of the linear kernel, by axis, where the motion's slopes were gathered: what
  *              is scattered next is their product; written by the gather
+ *    gradient  F - I for the deformation gradient F, row by row; only where the output asks for it,
+ *              nothing else reads it; written after the gather
  */
-#define PARTICLE_FIELDS(X)               \
-    X(id, uint32_t, 1, PLANAR, "")       \
-    X(position, real, 3, PLANAR, "cell") \
-    X(motion, real, 16, RECORD, "m/s")   \
-    X(mass, real, 1, PLANAR, "kg")       \
-    X(group, uint16_t, 1, PLANAR, "")    \
-    X(dilation, real, 1, PLANAR, "")     \
-    X(strain, real, 6, PLANAR, "")       \
-    X(hardening, real, 1, PLANAR, "")    \
-    X(modes, real, 92, RECORD, "m/s")    \
-    X(moment, real, 3, PLANAR, "")
+#define PARTICLE_FIELDS(X)                      \
+    X(id, uint32_t, 1, PLANAR, "")              \
+    X(position, real, 3, PLANAR, "cell")        \
+    X(motion, real, 16, RECORD, "m/s")          \
+    X(mass, real, 1, PLANAR, "kg")              \
+    X(group, uint16_t, 1, PLANAR, "")           \
+    X(dilation, real, 1, PLANAR, "")            \
+    X(strain, real, 6, PLANAR, "")              \
+    X(hardening, real, 1, PLANAR, "")           \
+    X(modes, real, 92, RECORD, "m/s")           \
+    X(moment, real, 3, PLANAR, "")              \
+    X(density, real, 1, PLANAR, "")             \
+    X(pressure, real, 1, PLANAR, "Pa")          \
+    X(velocity_pressure, real, 1, PLANAR, "Pa") \
+    X(reference, real, 3, PLANAR, "cell")       \
+    X(gradient, real, 9, PLANAR, "")
 
 enum { GROUP_REMOVED = 0xffff };
 

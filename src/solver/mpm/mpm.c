@@ -127,6 +127,7 @@ const solver_declaration mpm_declaration = {
     .material_names = mpm_materials,
     .cfl = 0.5,
     .cfl_most = 1,
+    .follows_gradient = true,
 };
 
 static const material_model *model_of(const spate_scene *scene, int index) {
@@ -141,6 +142,7 @@ static unsigned fields(const spate_scene *scene) {
     const mpm_options *options = scene->solver_options;
     if (schemes[options->integrator].poly) bits |= PARTICLE_BIT(modes);
     if (options->kernel == KERNEL_LINEAR) bits |= PARTICLE_BIT(moment);
+    if (scene->output.gradient) bits |= PARTICLE_BIT(gradient);
     return bits;
 }
 
@@ -382,6 +384,7 @@ static spate_status gather(spate_simulation *sim) {
     int64_t bad = collect_extremes(m);
     if (bad >= 0) return simulation_unstable(sim, bad, fault_of(sim, bad));
     sim->drift += m->max_move * sim->dt / d->dx;
+    mpm_follow_gradient(m);
     sources_hold(sim);
     return SPATE_OK;
 }

@@ -35,8 +35,8 @@
  * at its foot.
  *
  * Files: mpm.c (options, time step, stages), transfer.h (a particle and its nodes), scatter.h,
- * grid.h, gather.h (the passes), poly.h (PolyPIC), mirror.h (sides), NAME_kernels.c (one for each
- * kernel function, compiled once for each instruction set).
+ * grid.h, gather.h (the passes), poly.h (PolyPIC), mirror.h (sides), gradient.c (F, for output),
+ * NAME_kernels.c (one for each kernel function, compiled once for each instruction set).
  */
 #ifndef SPATE_SOLVER_MPM_H
 #define SPATE_SOLVER_MPM_H
@@ -151,6 +151,9 @@ typedef struct mpm {
  */
 INLINE int64_t tile_reals(int dim, int node) { return (int64_t)tile_nodes(dim) * node + TILE_PAD; }
 INLINE int64_t block_reals(int dim, int node) { return (int64_t)block_nodes(dim) * node; }
+
+/* After a gather: the deformation gradients, where the particles have them (gradient.c). */
+void mpm_follow_gradient(mpm *m);
 
 extern const solver_declaration mpm_declaration;
 extern const solver_type solver_mpm;
