@@ -38,7 +38,8 @@ static const option bench_options[] = {
      .type = OPTION_TEXT,
      AT(variant),
      .argument = "NAME",
-     .help = "mpm: liquid, elastic, sand, clay; flip: dam, tank; default: all"},
+     .help = "mpm: liquid, elastic, sand, clay; flip: dam, tank; sph: wcsph, dfsph; smoke: plume; "
+             "default: all"},
     {.name = "integrator",
      .type = OPTION_TEXT,
      AT(integrator),

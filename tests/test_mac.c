@@ -83,7 +83,7 @@ static void test_cells_and_neighbours(void **state) {
     for (int dim = 2; dim <= 3; dim++)
         for (int wide = 0; wide < 2; wide++) {
             mac m;
-            mac_create(ctx, dim, (const int[3]){0, 0, 0}, &m);
+            mac_create(ctx, dim, (const int[3]){0, 0, 0}, MAC_ALL, &m);
             add_bricks(&m, dim == 2 ? places : deep, 4, wide);
             check_cells(&m);
             check_neighbours(&m);
@@ -101,7 +101,7 @@ static void test_periodic_axes(void **state) {
     spate_context *ctx = open_context();
     for (int dim = 2; dim <= 3; dim++) {
         mac m;
-        mac_create(ctx, dim, (const int[3]){24, 0, dim == 3 ? 8 : 0}, &m);
+        mac_create(ctx, dim, (const int[3]){24, 0, dim == 3 ? 8 : 0}, MAC_ALL, &m);
         assert_int_equal(m.bricks.period[0], 3);
         assert_int_equal(m.bricks.period[2], dim == 3 ? 1 : 0);
         add_bricks(&m, places, 2, false);
@@ -124,7 +124,7 @@ static void test_room(void **state) {
     spate_context *ctx = open_context();
     for (int dim = 2; dim <= 3; dim++) {
         mac m;
-        mac_create(ctx, dim, (const int[3]){0, 0, 0}, &m);
+        mac_create(ctx, dim, (const int[3]){0, 0, 0}, MAC_ALL, &m);
         assert_int_equal(mac_bytes(&m), 0);
         add_bricks(&m, places, 3, true);
         assert_int_equal(m.bricks.count, 3 * neighbour_count(dim));
@@ -148,11 +148,33 @@ static void test_room(void **state) {
     spate_close(ctx);
 }
 
+/* Only the fields that were asked for have memory. */
+static void test_fields(void **state) {
+    (void)state;
+    static const int32_t places[][3] = {{0, 0, 0}};
+    spate_context *ctx = open_context();
+    mac some, all;
+    mac_create(ctx, 2, (const int[3]){0, 0, 0}, MAC_BIT(velocity) | MAC_BIT(known), &some);
+    mac_create(ctx, 2, (const int[3]){0, 0, 0}, MAC_ALL, &all);
+    add_bricks(&some, places, 1, false);
+    add_bricks(&all, places, 1, false);
+    assert_true(some.velocity[0] && some.velocity[1] && some.known[0]);
+    assert_true(!some.before[0] && !some.mass[1] && !some.swell[0] && !some.pressure[0]);
+    assert_true(all.before[0] && all.mass[1] && all.swell[0] && all.pressure[0]);
+    assert_int_equal(mac_bytes(&some),
+                     (size_t)some.capacity * mac_cells(2) * (2 * sizeof(real) + 1));
+    assert_true(mac_bytes(&some) < mac_bytes(&all));
+    mac_free(&some);
+    mac_free(&all);
+    spate_close(ctx);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_cells_and_neighbours),
         cmocka_unit_test(test_periodic_axes),
         cmocka_unit_test(test_room),
+        cmocka_unit_test(test_fields),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -708,7 +708,7 @@ static void test_parameters(void **state) {
     double memory[64];
     for (int k = 0; k < MATERIAL_KINDS; k++) {
         const material_model *model = material_models[k];
-        if (model == &material_liquid) continue;
+        if (model == &material_liquid || model == &material_gas) continue;
         assert_true(model->type.table.size <= sizeof memory);
         field_report report = {0};
         sample both = {model, {{"young_modulus", 1e5}, {"bulk_modulus", 1e5}}},

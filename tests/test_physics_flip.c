@@ -10,6 +10,7 @@
 #include "physics.h"
 
 #include "solver/flip/flip.h"
+#include "tanks.h"
 
 /* ---- Case 16: still water ---------------------------------------------------------------------- */
 
@@ -66,47 +67,16 @@ static void still_water(void **state) {
 
 /* ---- Case 17: sloshing ------------------------------------------------------------------------- */
 
-/* Half a wave in a tank, begun flat with the velocity of linear theory: the liquid's momentum along x
- * goes as cos(w t). Returns the time between its first and third change of sign. */
-static double sloshing_period(const char *options) {
-    const double k = M_PI, h = 0.5, speed = 0.1;
-    play p =
-        play_open(2,
-                  "spate: 1\ndimension: 2\nduration: 10\nfps: 1\n"
-                  "domain: {size: [1, 0.75], dx: 0.03125}\nsolver: {type: flip, dt: 0.01, %s}\n"
-                  "materials: {w: {model: liquid}}\n"
-                  "bodies: [{material: w, shape: {box: {min: [0, 0], max: [1, %g]}}}]\n",
-                  options, h);
-    EACH_PARTICLE(p.sim, block, i) {
-        double x[3];
-        simulation_position(p.sim, block, i, x);
-        real *v = p.sim->particles.motion + 16 * i;
-        v[0] = (real)(-speed * sin(k * x[0]) * cosh(k * x[1]) / sinh(k * h));
-        v[1] = (real)(speed * cos(k * x[0]) * sinh(k * x[1]) / sinh(k * h));
-    }
-    p.sim->max_speed = 2 * speed;
-    double before = play_quantity(&p, "momentum_x"), crossings[3] = {0};
-    for (int found = 0; found < 3 && p.sim->time < 3;) {
-        double then = p.sim->time;
-        play_steps(&p, 1);
-        double now = play_quantity(&p, "momentum_x");
-        if (now * before < 0)
-            crossings[found++] = then + (p.sim->time - then) * before / (before - now);
-        before = now;
-    }
-    play_close(&p);
-    return crossings[2] - crossings[0];
-}
-
 static void sloshing(void **state) {
     (void)state;
-    const double k = M_PI, h = 0.5, theory = 2 * M_PI / sqrt(9.81 * k * tanh(k * h));
-    const double deep = 2 * M_PI / sqrt(9.81 * k);
+    const double theory = sloshing_theory(), deep = sloshing_deep();
     CHECK_BELOW(fabs(theory - 1.1818), 1e-4);
     static const char *const options[] = {"transfer: flip", "transfer: apic",
                                           "transfer: aflip, kernel: quadratic"};
     for (int n = 0; n < (WATCHED ? 1 : COUNT_OF(options)); n++) {
-        double period = sloshing_period(options[n]);
+        char solver[128];
+        snprintf(solver, sizeof solver, "type: flip, dt: 0.01, %s", options[n]);
+        double period = sloshing_period(0.03125, solver, "");
         print_message("case 17, %s: T = %.4f s, %.2g off; deep water %.2g\n", options[n], period,
                       period / theory - 1, period / deep - 1);
         CHECK_BELOW(fabs(period / theory - 1), 0.02);
@@ -116,56 +86,19 @@ static void sloshing(void **state) {
 
 /* ---- Case 14: Martin and Moyce ----------------------------------------------------------------- */
 
-enum { FRONTS = 400 };
-static const double front_step = 0.01; /* in T */
-
-/* The front Z at T = 0, front_step, ... */
-static void dam_fronts(double gravity, const char *options, double fronts[FRONTS]) {
-    const double a = 0.05715, unit = sqrt(a / (2 * 9.81));
-    play p = play_open(2,
-                       "spate: 1\ndimension: 2\nduration: 10\nfps: 1\ngravity: [0, %g]\n"
-                       "domain: {size: [%.17g, %.17g], dx: %.17g}\nsolver: {type: flip, %s}\n"
-                       "materials: {w: {model: liquid}}\n"
-                       "bodies: [{name: dam, material: w, shape: {box: {min: [0, 0], max: [%.17g, "
-                       "%.17g]}}}]\nprobes: [{name: front, extent: {axis: x, side: max}}]\n",
-                       -gravity, 6 * a, 2.5 * a, a / 16, options, a, 2 * a);
-    for (int n = 0; n < FRONTS; n++) {
-        if (n) play_until(&p, n * front_step * unit);
-        fronts[n] = play_quantity(&p, "front") / a;
-    }
-    play_close(&p);
-}
-
-/* The largest relative error, with the start offset up to 0.3 that makes it least. */
-static double dam_error(double gravity, const char *options, double *offset) {
-    static const double measured[][2] = {{0.41, 1.11}, {0.84, 1.22}, {1.19, 1.44}, {1.43, 1.67},
-                                         {1.63, 1.89}, {1.83, 2.11}, {1.98, 2.33}, {2.20, 2.56},
-                                         {2.51, 3.00}, {2.83, 3.44}, {3.11, 3.89}, {3.33, 4.11}};
-    double fronts[FRONTS], best = HUGE_VAL;
-    dam_fronts(gravity, options, fronts);
-    for (int shift = -30; shift <= 30; shift++) {
-        double worst = 0;
-        for (int n = 0; n < COUNT_OF(measured); n++) {
-            int at = (int)lround(measured[n][0] / front_step) - shift;
-            worst = fmax(worst, fabs(fronts[at < 0 ? 0 : at] / measured[n][1] - 1));
-        }
-        if (worst < best) best = worst, *offset = shift * front_step;
-    }
-    return best;
-}
-
 static void dam_break(void **state) {
     (void)state;
     if (WATCHED) skip();
-    static const char *const options[] = {"transfer: flip", "transfer: apic"};
+    static const char *const solvers[] = {"type: flip, transfer: flip",
+                                          "type: flip, transfer: apic"};
     double offset;
-    for (int n = 0; n < COUNT_OF(options); n++) {
-        double error = dam_error(9.81, options[n], &offset);
-        print_message("case 14, %s: front off by %.3f with a start offset of %.2f\n", options[n],
+    for (int n = 0; n < COUNT_OF(solvers); n++) {
+        double error = dam_error(9.81, 16, solvers[n], "", &offset);
+        print_message("case 14, %s: front off by %.3f with a start offset of %.2f\n", solvers[n],
                       error, offset);
         CHECK_BELOW(error, 0.08);
     }
-    double slow = dam_error(0.5 * 9.81, options[0], &offset);
+    double slow = dam_error(0.5 * 9.81, 16, solvers[0], "", &offset);
     print_message("case 14, half the gravity: front off by %.3f\n", slow);
     CHECK_ABOVE(slow, 0.08); /* negative control */
 }

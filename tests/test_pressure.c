@@ -64,7 +64,7 @@ static void make_bricks(world *w) {
         high[a] = w->periodic[a] ? w->n[a] / 8 - 1 : (w->n[a] + 7) / 8;
         period[a] = w->periodic[a] ? w->n[a] : 0;
     }
-    mac_create(w->ctx, w->dim, period, &w->m);
+    mac_create(w->ctx, w->dim, period, MAC_ALL, &w->m);
     assert_int_equal(sites_begin(&w->m.bricks), SPATE_OK);
     for (int i = low[0]; i <= high[0]; i++)
         for (int j = low[1]; j <= high[1]; j++)

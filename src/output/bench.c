@@ -6,6 +6,8 @@
  *   flip, dam    a dam of 0.4 x 0.6 in a unit square or cube, 100 cells along an edge by default
  *   flip, tank   a full tank with a post in it, 128 cells along an edge, one particle a cell: a closed
  *                pocket, for the pressure
+ *   sph          a column of 1 m^3, 117,649 particles by default, falls in a tank of 3.2 x 2 x 1.06 m
+ *   smoke        a plume in a closed box, 128 cells along an edge by default; --particles says cells
  *   or a scene of the user's
  */
 #include "core/text.h"
@@ -58,11 +60,13 @@ typedef struct bench_case {
     const char *name; /* of the benchmark, which is the solver's */
     const char *variant;
     const char *material;   /* YAML of the material */
-    const char *integrator; /* unless another is asked for; flip: transfer */
+    const char *integrator; /* unless another is asked for: transfer, pressure or advection */
     int dim;
 } bench_case;
 
 #define LIQUID_YAML  "{model: liquid, density: 1000, bulk_modulus: 1.0e5}"
+#define WATER_YAML   "{model: liquid, density: 1000, bulk_modulus: 3.0e5}"
+#define GAS_YAML     "{model: gas, temperature: 100}"
 #define ELASTIC_YAML "{model: neo_hookean, density: 1000, young_modulus: 1.0e5, poisson: 0.3}"
 #define SAND_YAML \
     "{model: sand, density: 1000, young_modulus: 1.0e5, poisson: 0.3, friction_angle: 30}"
@@ -76,7 +80,9 @@ static const bench_case bench_cases[] = {
     {"mpm", "liquid", LIQUID_YAML, "apic", 2}, {"mpm", "elastic", ELASTIC_YAML, "apic", 2},
     {"mpm", "sand", SAND_YAML, "asflip", 2},   {"mpm", "clay", CLAY_YAML, "asflip", 2},
     {"flip", "dam", LIQUID_YAML, "flip", 3},   {"flip", "tank", LIQUID_YAML, "flip", 3},
-    {"flip", "dam", LIQUID_YAML, "flip", 2},
+    {"flip", "dam", LIQUID_YAML, "flip", 2},   {"sph", "wcsph", WATER_YAML, "wcsph", 3},
+    {"sph", "dfsph", WATER_YAML, "dfsph", 3},  {"smoke", "plume", GAS_YAML, "linear", 3},
+    {"smoke", "plume", GAS_YAML, "linear", 2},
 };
 
 /* Edge of the domain in cells for about `wanted` particles, where cells hold this many on average. */
@@ -101,6 +107,25 @@ static void write_tank(text *t, const spate_bench_options *o) {
                 "-1, 0.5], to: [0.4, 2, 0.5], radius: 0.1}}]}}]\n"
                 "colliders: [{name: post, shape: {cylinder: {from: [0.4, -1, 0.5], to: [0.4, 2, "
                 "0.5], radius: 0.1}}}]\n");
+}
+
+/* A particle to 1/49 m, eight to a cell. */
+static void write_column(text *t, const spate_bench_options *o) {
+    double edge = round(cbrt(o->particles > 0 ? (double)o->particles : 117649)), dx = 2 / edge;
+    text_add(t, "domain: {size: [%.17g, %.17g, %.17g], dx: %.17g}\n", round(3.2 / dx) * dx,
+             round(2 / dx) * dx, ceil(1.04 / dx) * dx, dx);
+    text_add(t, "bodies: [{material: m, shape: {box: {min: [0, 0, 0], max: [1, 1, 1]}}}]\n");
+}
+
+static void write_plume(text *t, const bench_case *c, const spate_bench_options *o) {
+    const char *more = c->dim == 2 ? "" : ", 1", *middle = c->dim == 2 ? "" : ", 0.5";
+    double wanted = o->particles > 0 ? (double)o->particles : c->dim == 2 ? 512.0 * 512 : 2097152;
+    text_add(t, "domain: {size: [1, 1%s], dx: %.17g}\n", more, 1 / cells_along(wanted, 1, c->dim));
+    text_add(t,
+             "sources: [{material: m, velocity: [0, 1%s], shape: {sphere: {center: [0.5, 0.15%s], "
+             "radius: 0.08}}}]\n",
+             c->dim == 2 ? "" : ", 0", middle);
+    text_add(t, "colliders: [{shape: {sphere: {center: [0.55, 0.5%s], radius: 0.1}}}]\n", middle);
 }
 
 static void write_block(text *t, const bench_case *c, const spate_bench_options *o) {
@@ -128,15 +153,26 @@ static void write_block(text *t, const bench_case *c, const spate_bench_options 
     }
 }
 
+/* The option that tells the contestants of a benchmark apart. */
+static const char *option_of(const char *solver) {
+    return !strcmp(solver, "flip")    ? "transfer"
+           : !strcmp(solver, "sph")   ? "pressure"
+           : !strcmp(solver, "smoke") ? "advection"
+                                      : "integrator";
+}
+
 static spate_status make_scene(spate_context *ctx, const bench_case *c, const char *integrator,
                                const spate_bench_options *o, spate_scene **scene) {
-    const bool flip = !strcmp(c->name, "flip");
     text t = {.ctx = ctx};
     text_add(&t, "spate: 1\nname: bench\ndimension: %d\nduration: 1000\nfps: 0.001\n", c->dim);
     text_add(&t, "materials: {m: %s}\nsolver: {type: %s, %s: %s}\n", c->material, c->name,
-             flip ? "transfer" : "integrator", integrator);
-    if (!flip)
+             option_of(c->name), integrator);
+    if (!strcmp(c->name, "mpm"))
         write_block(&t, c, o);
+    else if (!strcmp(c->name, "sph"))
+        write_column(&t, o);
+    else if (!strcmp(c->name, "smoke"))
+        write_plume(&t, c, o);
     else if (!strcmp(c->variant, "tank"))
         write_tank(&t, o);
     else
@@ -208,7 +244,10 @@ static void contestant_report(const contestant *one, const bench_case *c,
                               const spate_bench_options *o, double bandwidth) {
     const spate_simulation *sim = one->sim;
     spate_bench_phase shown[PHASES_MAX];
-    double particles_now = (double)sim->particles.count;
+    /* What a solver on a grid has instead of particles are its cells. */
+    double cells = 1, count = (double)sim->particles.count;
+    for (int a = 0; a < one->scene->dim; a++) cells *= one->scene->domain.cells[a];
+    if (one->scene->solver->on_grid) count = cells;
     spate_bench_row row = {
         .name = o->scene ? "scene" : c->name,
         .solver = one->scene->solver->name,
@@ -219,15 +258,14 @@ static void contestant_report(const contestant *one, const bench_case *c,
         .dimension = one->scene->dim,
         .threads = pool_size(sim->ctx->pool),
         .particles = sim->particles.count,
-        .cells = 1,
+        .cells = (int64_t)cells,
         .steps = one->steps,
         .seconds = one->seconds,
-        .particle_steps_per_second = particles_now * (double)one->steps / one->seconds,
-        .bytes_per_particle = (double)one->bytes / particles_now,
+        .particle_steps_per_second = count * (double)one->steps / one->seconds,
+        .bytes_per_particle = (double)one->bytes / count,
         .phases = shown,
         .phase_count = one->phase_count,
     };
-    for (int a = 0; a < row.dimension; a++) row.cells *= one->scene->domain.cells[a];
     for (int i = 0; i < row.phase_count; i++)
         shown[i] = (spate_bench_phase){one->phases[i].name, one->phases[i].seconds};
     double moved = bytes_of_step(sim) * (double)row.steps / row.seconds;
@@ -297,13 +335,15 @@ spate_status spate_bench(spate_context *ctx, const spate_bench_options *options)
         has_variant |= named && o.variant && !strcmp(o.variant, c->variant);
     }
     if (!has_name)
-        return fail(ctx, SPATE_BAD_INPUT,
-                    "there is no benchmark '%s'; known: mpm, flip, or give a scene file", o.name);
+        return fail(
+            ctx, SPATE_BAD_INPUT,
+            "there is no benchmark '%s'; known: mpm, flip, sph, smoke, or give a scene file",
+            o.name);
     if (!has_variant)
         return fail(
             ctx, SPATE_BAD_INPUT,
             "there is no variant '%s'; known: liquid, elastic, sand, clay of mpm, dam, tank "
-            "of flip",
+            "of flip, wcsph, dfsph of sph, plume of smoke",
             o.variant);
     if (o.dimension && o.dimension != 2 && o.dimension != 3)
         return fail(ctx, SPATE_BAD_INPUT, "dimension is %d; give 2 or 3", o.dimension);

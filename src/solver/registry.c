@@ -2,7 +2,9 @@
 #include "solver/flip/flip.h"
 #include "solver/materials/material.h"
 #include "solver/mpm/mpm.h"
+#include "solver/smoke/smoke.h"
 #include "solver/solver.h"
+#include "solver/sph/sph.h"
 
 const material_model *const material_models[MATERIAL_KINDS] = {
     [MATERIAL_LIQUID] = &material_liquid,
@@ -12,6 +14,7 @@ const material_model *const material_models[MATERIAL_KINDS] = {
     [MATERIAL_NACC] = &material_nacc,
     [MATERIAL_VON_MISES] = &material_von_mises,
     [MATERIAL_SNOW] = &material_snow,
+    [MATERIAL_GAS] = &material_gas,
 };
 
 static const material_type *const material_types[MATERIAL_KINDS] = {
@@ -22,6 +25,7 @@ static const material_type *const material_types[MATERIAL_KINDS] = {
     [MATERIAL_NACC] = &material_nacc.type,
     [MATERIAL_VON_MISES] = &material_von_mises.type,
     [MATERIAL_SNOW] = &material_snow.type,
+    [MATERIAL_GAS] = &material_gas.type,
 };
 
 material_kind material_kind_of(const material_type *type) {
@@ -30,10 +34,19 @@ material_kind material_kind_of(const material_type *type) {
     return MATERIAL_KINDS;
 }
 
-const solver_type *const solver_types[] = {&solver_mpm, &solver_flip};
+material_constants material_constants_of(const spate_scene *scene, int index) {
+    material_constants constants;
+    const material *given = &scene->materials[index];
+    material_models[material_kind_of(given->type)]->constants(given->parameters, scene->dim,
+                                                              &constants);
+    return constants;
+}
+
+const solver_type *const solver_types[] = {&solver_mpm, &solver_flip, &solver_sph, &solver_smoke};
 const int solver_type_count = COUNT_OF(solver_types);
 
-static const solver_declaration *const declarations[] = {&mpm_declaration, &flip_declaration};
+static const solver_declaration *const declarations[] = {&mpm_declaration, &flip_declaration,
+                                                         &sph_declaration, &smoke_declaration};
 
 const registry spate_registry = {
     .solvers = declarations,

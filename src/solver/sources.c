@@ -12,7 +12,7 @@
 
 enum { BRICK = 8 }; /* lattice points along an edge of a brick that is skipped or searched whole */
 
-static bool is_running(const spate_simulation *sim, int s) {
+bool source_is_running(const spate_simulation *sim, int s) {
     const source *nozzle = &sim->scene->sources[s];
     return sim->time >= nozzle->from && sim->time < nozzle->until &&
            sim->sources[s].emitted < nozzle->limit;
@@ -106,7 +106,7 @@ static spate_status emit(spate_simulation *sim, int index, double dt) {
 
 spate_status sources_emit(spate_simulation *sim, double dt) {
     for (int s = 0; s < sim->scene->source_count; s++)
-        if (is_running(sim, s)) TRY(emit(sim, s, dt));
+        if (source_is_running(sim, s)) TRY(emit(sim, s, dt));
     return SPATE_OK;
 }
 
@@ -136,7 +136,7 @@ void sources_hold(spate_simulation *sim) {
     const blocks *b = &sim->blocks;
     double block_reach = simulation_reach(sim);
     for (int s = 0; s < scene->source_count; s++) {
-        if (!is_running(sim, s)) continue;
+        if (!source_is_running(sim, s)) continue;
         const source *nozzle = &scene->sources[s];
         for (int32_t o = 0; o < b->occupied_count; o++) {
             int32_t block = b->occupied[o];
@@ -158,7 +158,8 @@ void sources_hold(spate_simulation *sim) {
 bool sources_velocity(const spate_simulation *sim, const double x[3], double v[3]) {
     for (int s = 0; s < sim->scene->source_count; s++) {
         const source *nozzle = &sim->scene->sources[s];
-        if (!is_running(sim, s) || shape_distance(nozzle->shape, sim->scene->dim, x) >= 0) continue;
+        if (!source_is_running(sim, s) || shape_distance(nozzle->shape, sim->scene->dim, x) >= 0)
+            continue;
         vec_copy(v, nozzle->velocity);
         return true;
     }
@@ -167,7 +168,7 @@ bool sources_velocity(const spate_simulation *sim, const double x[3], double v[3
 
 bool sources_near(const spate_simulation *sim, const double x[3], double reach) {
     for (int s = 0; s < sim->scene->source_count; s++)
-        if (is_running(sim, s) &&
+        if (source_is_running(sim, s) &&
             shape_distance(sim->scene->sources[s].shape, sim->scene->dim, x) < reach)
             return true;
     return false;
@@ -176,7 +177,7 @@ bool sources_near(const spate_simulation *sim, const double x[3], double reach) 
 double sources_speed(const spate_simulation *sim) {
     double fastest = 0;
     for (int s = 0; s < sim->scene->source_count; s++)
-        if (is_running(sim, s))
+        if (source_is_running(sim, s))
             fastest = fmax(fastest, vec_length(sim->scene->sources[s].velocity));
     return fastest;
 }

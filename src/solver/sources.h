@@ -11,6 +11,8 @@ spate_status sources_emit(spate_simulation *sim, double dt);
 /* Gives the particles that are still inside their source its velocity and no strain. */
 void sources_hold(spate_simulation *sim);
 
+/* Whether source s runs at the simulation's time. */
+bool source_is_running(const spate_simulation *sim, int s);
 /* Whether x lies in a source that is running; then its velocity is in v. */
 bool sources_velocity(const spate_simulation *sim, const double x[3], double v[3]);
 /* Whether any running source is nearer than `reach` to x. */

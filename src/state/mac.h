@@ -45,9 +45,19 @@ static inline int mac_cells(int dim) { return dim == 2 ? 64 : 512; }
     X(pressure, double, 1) \
     X(known, uint8_t, 1)
 
+typedef enum mac_field {
+#define X(name, type, components) MAC_##name,
+    MAC_FIELDS(X)
+#undef X
+        MAC_FIELD_COUNT
+} mac_field;
+#define MAC_BIT(name) (1u << MAC_##name)
+enum { MAC_ALL = (1 << MAC_FIELD_COUNT) - 1 };
+
 typedef struct mac {
     spate_context *ctx;
     int dim;
+    unsigned fields; /* MAC_BITs of those that it has; the others are NULL */
     sites bricks;
     int64_t capacity;                                     /* bricks that the fields have room for */
 #define X(name, type, components) type *name[components]; /* by axis, or [0] */
@@ -55,7 +65,7 @@ typedef struct mac {
 #undef X
 } mac;
 
-void mac_create(spate_context *ctx, int dim, const int cells_of_period[3], mac *m);
+void mac_create(spate_context *ctx, int dim, const int cells_of_period[3], unsigned fields, mac *m);
 void mac_free(mac *m);
 /* Room for bricks.count bricks. What the fields held is lost where they must grow. */
 spate_status mac_reserve(mac *m);

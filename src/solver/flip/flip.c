@@ -2,7 +2,7 @@
 
 #include "core/isa.h"
 #include "core/vec.h"
-#include "solver/materials/material.h"
+#include "solver/materials/one_liquid.h"
 #include "solver/sources.h"
 
 /* Solves in a row that may miss their tolerance before the run ends. */
@@ -79,15 +79,7 @@ static bool prepare(void *options, int dim, field_report *report) {
     return true;
 }
 
-static material_constants constants_of(const spate_scene *scene, int index) {
-    material_constants constants;
-    const material *given = &scene->materials[index];
-    material_models[material_kind_of(given->type)]->constants(given->parameters, scene->dim,
-                                                              &constants);
-    return constants;
-}
-
-/* One liquid: one density, viscosity and surface tension. */
+/* Whole bricks along periodic axes, and one liquid. */
 static bool check(const spate_scene *scene, field_report *report) {
     for (int a = 0; a < scene->dim; a++)
         if (scene->domain.walls[a][0] == WALL_PERIODIC && scene->domain.cells[a] % BRICK_EDGE)
@@ -96,20 +88,7 @@ static bool check(const spate_scene *scene, field_report *report) {
                 "the domain is %d cells long along %c, where it is periodic; flip needs a "
                 "multiple of %d: change domain.size or domain.dx",
                 scene->domain.cells[a], "xyz"[a], BRICK_EDGE);
-    int first = scene_group_material(scene, 0);
-    material_constants one = constants_of(scene, first);
-    for (int g = 1; g < scene_group_count(scene); g++) {
-        int other = scene_group_material(scene, g);
-        material_constants two = constants_of(scene, other);
-        if (two.density != one.density || two.liquid.viscosity != one.liquid.viscosity ||
-            two.liquid.tension != one.liquid.tension)
-            return field_complain(
-                report, NULL,
-                "materials '%s' and '%s' differ in density, viscosity or surface_tension; "
-                "flip has one liquid: make them the same, or use solver.type mpm",
-                scene->materials[first].name, scene->materials[other].name);
-    }
-    return true;
+    return one_liquid_check(scene, report);
 }
 
 static const char *const flip_materials[] = {"liquid", NULL};
@@ -194,7 +173,7 @@ static spate_status create(spate_simulation *sim) {
     f->affine = is_affine(f->options);
     bool keeps = f->options->transfer != FLIP_PIC && f->options->transfer != FLIP_APIC;
     f->alpha = keeps ? (real)f->options->alpha : 0;
-    material_constants liquid = constants_of(scene, scene_group_material(scene, 0));
+    material_constants liquid = one_liquid_constants(scene);
     f->density = (double)liquid.density;
     f->viscosity = (double)liquid.liquid.viscosity;
     f->tension = (double)liquid.liquid.tension;
@@ -203,7 +182,7 @@ static spate_status create(spate_simulation *sim) {
     int period[3] = {0};
     for (int a = 0; a < scene->dim; a++)
         if (scene->domain.walls[a][0] == WALL_PERIODIC) period[a] = scene->domain.cells[a];
-    mac_create(ctx, scene->dim, period, &f->grid);
+    mac_create(ctx, scene->dim, period, MAC_ALL, &f->grid);
     f->seen = take(ctx, (size_t)pool_size(ctx->pool), sizeof *f->seen);
     if (!f->seen) return SPATE_OUT_OF_MEMORY;
     TRY(pressure_create(ctx, &f->pressure));

@@ -22,6 +22,7 @@ typedef enum material_kind {
     MATERIAL_NACC,           /* clay */
     MATERIAL_VON_MISES,      /* metal */
     MATERIAL_SNOW,
+    MATERIAL_GAS, /* of the solver smoke */
     MATERIAL_KINDS
 } material_kind;
 
@@ -94,6 +95,11 @@ typedef struct snow_constants {
     real hardening;
 } snow_constants;
 
+typedef struct gas_constants {
+    double viscosity, expansion;
+    double smoke, temperature, weight, diffusion; /* of what bodies and sources bring */
+} gas_constants;
+
 /* J_c of a material that never comes apart of itself. */
 #define NEVER_APART (1 + 1e6)
 /* The field `critical_J`, which every model has: NAN stands for the model's own. */
@@ -116,6 +122,7 @@ typedef struct material_constants {
         nacc_constants nacc;
         von_mises_constants von_mises;
         snow_constants snow;
+        gas_constants gas;
     };
 } material_constants;
 
@@ -153,10 +160,12 @@ extern const material_passes material_passes_avx2, material_passes_avx512;
 #endif
 
 extern const material_model material_liquid, material_neo_hookean, material_fixed_corotated,
-    material_drucker_prager, material_nacc, material_von_mises, material_snow;
+    material_drucker_prager, material_nacc, material_von_mises, material_snow, material_gas;
 /* By material_kind. */
 extern const material_model *const material_models[MATERIAL_KINDS];
 
 material_kind material_kind_of(const material_type *type);
+/* Of material `index` of a scene. */
+material_constants material_constants_of(const spate_scene *scene, int index);
 
 #endif

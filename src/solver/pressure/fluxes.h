@@ -61,7 +61,7 @@ typedef struct grid_around {
 INLINE grid_around grid_of(const pass_data *d, int64_t brick, int dim) {
     const mac *m = d->m;
     const pressure *p = d->p;
-    grid_around g = {.swell = m->swell[0] + brick * checker_cells(dim),
+    grid_around g = {.swell = m->swell[0] ? m->swell[0] + brick * checker_cells(dim) : p->zeros,
                      .phi = field_of(m, m->phi[0], brick, p->ones, dim)};
     for (int axis = 0; axis < dim; axis++) {
         const int a = grid_axis(axis, dim);

@@ -5,11 +5,11 @@
 static const double pi = 3.14159265358979323846;
 
 kernel_constants kernel_constants_of(sph_kernel kernel, int dim) {
-    if (kernel == KERNEL_CUBIC) {
+    if (kernel == SPH_CUBIC) {
         const double a[] = {4.0 / 3, 40 / (7 * pi), 8 / pi};
         return (kernel_constants){a[dim - 1], a[dim - 1], a[dim - 1]};
     }
-    if (kernel == KERNEL_WENDLAND) {
+    if (kernel == SPH_WENDLAND) {
         const double a[] = {1.5, 7 / pi, 21 / (2 * pi)};
         return (kernel_constants){a[dim - 1], a[dim - 1], a[dim - 1]};
     }
@@ -22,24 +22,24 @@ kernel_constants kernel_constants_of(sph_kernel kernel, int dim) {
 double kernel_value(sph_kernel kernel, int dim, double r, double h) {
     const double q = r / h, a = kernel_constants_of(kernel, dim).value / pow(h, dim);
     if (q >= 1) return 0;
-    if (kernel == KERNEL_MUELLER) return a * pow(1 - q * q, 3);
-    if (kernel == KERNEL_WENDLAND) return a * pow(1 - q, 4) * (1 + 4 * q);
+    if (kernel == SPH_MUELLER) return a * pow(1 - q * q, 3);
+    if (kernel == SPH_WENDLAND) return a * pow(1 - q, 4) * (1 + 4 * q);
     return a * (q < 0.5 ? 6 * q * q * (q - 1) + 1 : 2 * pow(1 - q, 3));
 }
 
 double kernel_slope(sph_kernel kernel, int dim, double r, double h) {
     const double q = r / h, a = kernel_constants_of(kernel, dim).slope / pow(h, dim + 1);
     if (q >= 1) return 0;
-    if (kernel == KERNEL_MUELLER) return -3 * a * pow(1 - q, 2);
-    if (kernel == KERNEL_WENDLAND) return -20 * a * q * pow(1 - q, 3);
+    if (kernel == SPH_MUELLER) return -3 * a * pow(1 - q, 2);
+    if (kernel == SPH_WENDLAND) return -20 * a * q * pow(1 - q, 3);
     return a * (q < 0.5 ? 18 * q * q - 12 * q : -6 * pow(1 - q, 2));
 }
 
 double kernel_laplacian(sph_kernel kernel, int dim, double r, double h) {
     const double q = r / h, a = kernel_constants_of(kernel, dim).laplacian / pow(h, dim + 2);
     if (q >= 1) return 0;
-    if (kernel == KERNEL_MUELLER) return a * (1 - q);
-    if (kernel == KERNEL_WENDLAND) return -20 * a * (dim * pow(1 - q, 3) - 3 * q * pow(1 - q, 2));
+    if (kernel == SPH_MUELLER) return a * (1 - q);
+    if (kernel == SPH_WENDLAND) return -20 * a * (dim * pow(1 - q, 3) - 3 * q * pow(1 - q, 2));
     return a * (q < 0.5 ? 36 * q - 12 + (dim - 1) * (18 * q - 12)
                         : 12 * (1 - q) - (dim - 1) * 6 * pow(1 - q, 2) / q);
 }

@@ -17,7 +17,7 @@
 
 #include "core/simd.h"
 
-typedef enum sph_kernel { KERNEL_MUELLER, KERNEL_CUBIC, KERNEL_WENDLAND, SPH_KERNELS } sph_kernel;
+typedef enum sph_kernel { SPH_MUELLER, SPH_CUBIC, SPH_WENDLAND, SPH_KERNELS } sph_kernel;
 
 /* Reference: the value, the slope W'(r) of the gradient's kernel and the Laplacian, in double. `dim`
  * may be 1 for the value and the slope. */
@@ -34,11 +34,11 @@ kernel_constants kernel_constants_of(sph_kernel kernel, int dim);
  * of the gradient's kernel, finite at 0; and the Laplacian. */
 INLINE wide kernel_wide(sph_kernel kernel, wide q, wide q2) {
     const wide one = wide_splat(1), rest = one - q;
-    if (kernel == KERNEL_MUELLER) {
+    if (kernel == SPH_MUELLER) {
         const wide rest2 = one - q2;
         return rest2 * rest2 * rest2;
     }
-    if (kernel == KERNEL_WENDLAND)
+    if (kernel == SPH_WENDLAND)
         return rest * rest * (rest * rest) * wide_fma(wide_splat(4), q, one);
     const wide near = wide_fma(wide_splat(6) * q2, q - one, one);
     const wide far = wide_splat(2) * rest * rest * rest;
@@ -47,8 +47,8 @@ INLINE wide kernel_wide(sph_kernel kernel, wide q, wide q2) {
 INLINE wide kernel_wide_slope(sph_kernel kernel, wide q) {
     const wide least = wide_splat((real)1e-4);
     const wide rest = wide_splat(1) - q;
-    if (kernel == KERNEL_MUELLER) return wide_splat(-3) * rest * rest / wide_max(q, least);
-    if (kernel == KERNEL_WENDLAND) return wide_splat(-20) * rest * rest * rest;
+    if (kernel == SPH_MUELLER) return wide_splat(-3) * rest * rest / wide_max(q, least);
+    if (kernel == SPH_WENDLAND) return wide_splat(-20) * rest * rest * rest;
     const wide near = wide_fma(wide_splat(18), q, wide_splat(-12));
     const wide far = wide_splat(-6) * rest * rest / wide_max(q, least);
     return wide_select(q < wide_splat((real)0.5), near, far);

@@ -4,18 +4,24 @@
  *
  * Points lie in layers below the surface, layer k at the depth (k + 1/2) s for the liquid's spacing s,
  * so that the liquid's lattice goes on in a flat wall and its kernels are full. In a layer they stand
- * about s apart: where the surface is flat and along the axes, on the liquid's lattice.
+ * about s apart: where the surface is flat and along the axes, on the liquid's lattice. Parts thinner
+ * than s have points half way between their sides. No place of a surface is farther than about 1.3 s
+ * from a point, but for the tips of spikes.
  *
- *   volume   with one layer it stands for all that is behind it, V = 1 / sum W over the wall's own
- *            points, as Akinci et al.; with more, V = s / sum W' over the layer's own points, with
+ *   volume   with one layer it stands for all that is behind it: V in proportion to 1 / sum W over the
+ *            wall's own points, as Akinci et al., and so large that liquid beside a flat wall has its
+ *            density at rest; with more, V = s / sum W' over the layer's own points, with
  *            the kernel W' of one dimension less: the layer's thickness times the surface that the
- *            point stands for. On the sides of the domain both are s^dim.
+ *            point stands for. On the sides of the domain it is that of a flat wall, with more
+ *            layers s^dim, and so it is wherever all around is the liquid's lattice.
  *   velocity that of the collider there, or of the side (domain.wall_velocity)
  *
  * They are particles in blocks of their own, with the liquid's cells, so that neighbours (state/) finds
  * them: `mass` holds the volume (m^dim), `group` the collider's number or collider_count + 2 axis + end
  * for a side, `motion` the velocity, `id` is the place in the arrays below. Colliders that move carry
- * theirs along. Parts that no liquid can reach, beyond the domain and its layers, have none.
+ * theirs along. Parts that no liquid can reach, beyond the domain and its layers, have none, nor have
+ * those behind closed sides and in earlier colliders, whose own points are there; what a collider that
+ * moves takes behind a closed side has no volume while it is there (mass 0).
  */
 #ifndef SPATE_SOLVER_SPH_WALLS_H
 #define SPATE_SOLVER_SPH_WALLS_H
@@ -28,7 +34,10 @@ typedef struct sph_walls {
     blocks blocks;
     double (*rest)[3]; /* by id: where the point is at rest, world */
     real *depth;       /* by id: below the surface, m */
+    real *volume;      /* by id: m^dim */
+    uint16_t *owner;   /* by id: what `group` holds */
     bool moving;       /* some collider has motion */
+    double time;       /* where the points are now, s */
 } sph_walls;
 
 /* `support` is the kernel's radius, m; both spacing and support as the liquid's. At time sim->time. */

@@ -1,0 +1,86 @@
+/* Advection of dyes, temperature and velocity; the tracing itself is in trace.h. */
+#include "solver/smoke/passes.h"
+
+static void swap(real **a, real **b) {
+    real *kept = *a;
+    *a = *b;
+    *b = kept;
+}
+
+static advect_job begin_job(const smoke *s, int place) {
+    advect_job job = {.layout = &s->layout,
+                      .step = (real)(s->dt / s->sim->scene->domain.dx),
+                      .order = s->options->trace + 1,
+                      .place = place};
+    for (int a = 0; a < s->layout.dim; a++) {
+        job.velocity[a] = s->velocity[a];
+        job.home[a] = smoke_place(s, a);
+    }
+    return job;
+}
+
+/* ---- Dyes and temperature ------------------------------------------------------------------------ */
+
+/* Some fields at once: a path is traced once for all. `room` is two arrays for each. */
+static void advect_scalars(smoke *s, real **fields[], int count, real **room[]) {
+    const int dim = s->layout.dim;
+    advect_job job = begin_job(s, PLACE_MIDDLE);
+    job.count = count;
+    for (int f = 0; f < count; f++) {
+        job.from[f] = *fields[f];
+        job.ahead[f] = *room[2 * f];
+        job.to[f] = *room[2 * f + 1];
+    }
+    smoke_rows(s, PLACE_MIDDLE, s->passes->advect[dim - 2], &job);
+    const bool twice = s->options->advection == SMOKE_MACCORMACK;
+    for (int f = 0; f < count && twice; f++) {
+        smoke_extend(s, PLACE_MIDDLE, job.ahead[f]);
+        smoke_border_scalar(s, job.ahead[f]);
+    }
+    if (twice) smoke_rows(s, PLACE_MIDDLE, s->passes->correct[dim - 2], &job);
+    for (int f = 0; f < count; f++) {
+        swap(fields[f], room[2 * f + twice]);
+        smoke_extend(s, PLACE_MIDDLE, *fields[f]);
+        smoke_border_scalar(s, *fields[f]);
+    }
+}
+
+static void advect_all_scalars(smoke *s) {
+    real **fields[SMOKE_DYES + 1];
+    int count = 0;
+    for (int d = 0; d < s->dye_count; d++) fields[count++] = &s->dyes[d];
+    if (s->temperature) fields[count++] = &s->temperature;
+    /* in the second half of a step with reflection the next velocity is in use */
+    real **room[4] = {&s->spare[0], &s->spare[1], &s->next[0], &s->next[1]};
+    const int most = s->reflected ? 1 : 2;
+    for (int f = 0; f < count; f += most)
+        advect_scalars(s, fields + f, count - f < most ? count - f : most, room);
+}
+
+/* ---- Velocity ------------------------------------------------------------------------------------ */
+
+/* A component: that of the velocity, or what the reflection has made of it, into `next`. */
+static void advect_component(smoke *s, int a) {
+    const int place = smoke_place(s, a), dim = s->layout.dim;
+    const bool twice = s->options->advection == SMOKE_MACCORMACK;
+    advect_job job = begin_job(s, place);
+    job.count = 1;
+    job.from[0] = s->reflected ? s->next[a] : s->velocity[a];
+    job.ahead[0] = s->spare[0];
+    job.to[0] = s->spare[1];
+    smoke_rows(s, place, s->passes->advect[dim - 2], &job);
+    if (twice) {
+        smoke_border_velocity(s, a, job.ahead[0]);
+        smoke_rows(s, place, s->passes->correct[dim - 2], &job);
+    }
+    swap(&s->next[a], &s->spare[twice]);
+}
+
+spate_status smoke_advect(smoke *s) {
+    advect_all_scalars(s);
+    for (int a = 0; a < s->layout.dim; a++) advect_component(s, a);
+    for (int a = 0; a < s->layout.dim; a++) swap(&s->velocity[a], &s->next[a]);
+    s->reflected = false;
+    smoke_settle_velocity(s);
+    return SPATE_OK;
+}

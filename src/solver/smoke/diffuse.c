@@ -1,0 +1,102 @@
+/*
+ * Diffusion by viscosity, of dyes and of heat, implicit:
+ *     (1 + 2 d a) f - a (sum of the 2 d neighbours) = f_before,   a = nu dt / dx^2.
+ * To a tolerance by Chebyshev's iteration: the eigenvalues of Jacobi's lie within +-rho,
+ * rho = 2 d a / (1 + 2 d a), so that m iterations leave at most 1 / T_m(1 / rho) of the error (T_m:
+ * Chebyshev's polynomial), and their number is known beforehand. With `pressure: gauss_seidel` a given
+ * number of sweeps, as in the course.
+ */
+#include "solver/smoke/passes.h"
+
+typedef struct diffusion {
+    smoke *s;
+    int component; /* of the velocity, or -1: a scalar */
+    real **values;
+    relax_job job;
+} diffusion;
+
+static void border_of(const diffusion *d, real *values) {
+    if (d->component < 0)
+        smoke_border_scalar(d->s, values);
+    else
+        smoke_border_velocity(d->s, d->component, values);
+}
+
+/* What the border at a side has of the value next to it, times -1: see borders.c. */
+static real reflection_at(const diffusion *d, int axis, int end) {
+    const wall side = d->s->sim->scene->domain.walls[axis][end];
+    if (d->component < 0) return side == WALL_OPEN ? 0 : -1;
+    const bool copied = side == WALL_OPEN || (side != WALL_STICKY && axis != d->component);
+    return copied ? -1 : 1;
+}
+
+static void copy(const diffusion *d, real *to, const real *from) {
+    memcpy(to, from, (size_t)d->s->layout.reals * sizeof(real));
+}
+
+static void sweep(diffusion *d, real *values) {
+    const smoke *s = d->s;
+    d->job.values = values;
+    copy(d, values, *d->values);
+    for (int64_t i = 0; i < 2 * s->options->iterations; i++) {
+        d->job.colour = (int)(i & 1);
+        smoke_rows(s, d->job.place, s->passes->relax[s->layout.dim - 2], &d->job);
+        border_of(d, values);
+    }
+}
+
+static int64_t iterations_for(double rho, const smoke_options *o) {
+    const double count = ceil(acosh(1 / o->tolerance) / acosh(1 / rho));
+    return count < (double)o->max_iterations ? (int64_t)count : o->max_iterations;
+}
+
+/* Leaves the result in *now. */
+static void iterate(diffusion *d, double rho, real **now, real **before) {
+    const smoke *s = d->s;
+    const int64_t count = iterations_for(rho, s->options);
+    double weight = 1;
+    copy(d, *now, *d->values);
+    copy(d, *before, *d->values);
+    for (int64_t i = 0; i < count; i++) {
+        if (i == 1) weight = 1 / (1 - rho * rho / 2);
+        if (i > 1) weight = 1 / (1 - rho * rho * weight / 4);
+        d->job.now = *now;
+        d->job.values = *before;
+        d->job.weight = (real)weight;
+        smoke_rows(s, d->job.place, s->passes->chebyshev[s->layout.dim - 2], &d->job);
+        border_of(d, d->job.values);
+        *before = (real *)d->job.now;
+        *now = d->job.values;
+    }
+}
+
+static void diffuse(smoke *s, int component, real **values, double viscosity) {
+    const int dim = s->layout.dim;
+    const double dx = s->sim->scene->domain.dx, a = viscosity * s->dt / (dx * dx);
+    if (!(a > 0)) return;
+    const int place = component < 0 ? PLACE_MIDDLE : smoke_place(s, component);
+    diffusion d = {.s = s, .component = component, .values = values};
+    d.job = (relax_job){.layout = &s->layout,
+                        .place = place,
+                        .center = (real)(1 + 2 * dim * a),
+                        .side = (real)a,
+                        .depth = s->depth[place],
+                        .right = *values};
+    for (int axis = 0; axis < dim; axis++)
+        for (int end = 0; end < 2; end++) d.job.reflect[axis][end] = reflection_at(&d, axis, end);
+    if (s->options->pressure == SMOKE_GAUSS_SEIDEL)
+        sweep(&d, s->spare[0]);
+    else
+        iterate(&d, 2 * dim * a / (1 + 2 * dim * a), &s->spare[0], &s->spare[1]);
+    real *result = s->spare[0];
+    s->spare[0] = *values;
+    *values = result;
+}
+
+spate_status smoke_diffuse(smoke *s) {
+    for (int a = 0; a < s->layout.dim; a++)
+        diffuse(s, a, &s->velocity[a], s->viscosity / s->density);
+    for (int d = 0; d < s->dye_count; d++) diffuse(s, -1, &s->dyes[d], s->kinds[d].diffusion);
+    if (s->temperature) diffuse(s, -1, &s->temperature, s->heat_diffusion);
+    return SPATE_OK;
+}

@@ -1,0 +1,183 @@
+/*
+ * Bodies at the start, sources and sinks while they run. A cell that a shape's surface runs through is
+ * covered by a share, by the distance of its middle: smoke has soft edges, and moves smoothly.
+ */
+#include "core/vec.h"
+#include "scene/vortices.h"
+#include "solver/smoke/smoke.h"
+#include "solver/sources.h"
+
+/* ---- Places and shapes ---------------------------------------------------------------------------- */
+
+static void world_of(const smoke *s, int place, const int at[3], double x[3]) {
+    const domain *d = &s->sim->scene->domain;
+    x[2] = 0;
+    for (int a = 0; a < s->layout.dim; a++)
+        x[a] = d->origin[a] + (at[a] + (a == place ? 0 : 0.5)) * d->dx;
+}
+
+static double share_of(const smoke *s, const shape *solid, const double x[3]) {
+    const double depth = -shape_distance(solid, s->layout.dim, x) / s->sim->scene->domain.dx;
+    return fmin(fmax(depth + 0.5, 0), 1);
+}
+
+/* Visits the values of a place in and near a shape, with the covered share of their surroundings. */
+typedef struct visit_job visit_job;
+struct visit_job {
+    smoke *s;
+    const shape *shape;
+    int place;
+    int low[3], high[3];
+    void (*visit)(const visit_job *job, int64_t at, const double x[3], double share);
+    const void *data;
+    int component;
+};
+
+static void visit_rows(void *data, int64_t begin, int64_t end, int worker) {
+    const visit_job *job = data;
+    int at[3];
+    (void)worker;
+    for (at[0] = job->low[0] + (int)begin; at[0] < job->low[0] + (int)end; at[0]++)
+        for (at[1] = job->low[1]; at[1] < job->high[1]; at[1]++)
+            for (at[2] = job->low[2]; at[2] < job->high[2]; at[2]++) {
+                double x[3];
+                world_of(job->s, job->place, at, x);
+                const double share = share_of(job->s, job->shape, x);
+                if (share > 0)
+                    job->visit(job, layout_at(&job->s->layout, at[0], at[1], at[2]), x, share);
+            }
+}
+
+static void visit(visit_job *job) {
+    const layout *l = &job->s->layout;
+    const domain *d = &job->s->sim->scene->domain;
+    const bounds box = shape_bounds(job->shape, l->dim);
+    for (int a = 0; a < 3; a++) {
+        const int most = a < l->dim ? layout_extent(l, job->place, a) : 1;
+        job->low[a] = 0, job->high[a] = most;
+        if (a >= l->dim) continue;
+        const double low = (box.min[a] - d->origin[a]) / d->dx - 2;
+        const double high = (box.max[a] - d->origin[a]) / d->dx + 2;
+        if (low > 0) job->low[a] = low < most ? (int)low : most;
+        if (high < most) job->high[a] = high > 0 ? (int)high : 0;
+    }
+    const int64_t planes = job->high[0] - job->low[0];
+    if (planes > 0) parallel_for(job->s->sim->ctx->pool, planes, 1, visit_rows, job);
+}
+
+/* ---- Smoke and heat ------------------------------------------------------------------------------- */
+
+static void add_smoke(const visit_job *job, int64_t at, const double x[3], double share) {
+    const smoke_dye *kind = job->data;
+    smoke *s = job->s;
+    real *dye = &s->dyes[kind - s->kinds][at];
+    (void)x;
+    *dye += (real)(share * (kind->amount - (double)*dye));
+    if (s->temperature)
+        s->temperature[at] += (real)(share * (kind->temperature - (double)s->temperature[at]));
+}
+
+static void take_smoke(const visit_job *job, int64_t at, const double x[3], double share) {
+    smoke *s = job->s;
+    (void)x;
+    for (int d = 0; d < s->dye_count; d++) s->dyes[d][at] *= (real)(1 - share);
+    if (s->temperature) s->temperature[at] *= (real)(1 - share);
+}
+
+static void border_all(smoke *s) {
+    for (int d = 0; d < s->dye_count; d++) smoke_border_scalar(s, s->dyes[d]);
+    if (s->temperature) smoke_border_scalar(s, s->temperature);
+}
+
+/* ---- Velocity ------------------------------------------------------------------------------------- */
+
+typedef struct body_motion {
+    const body *body;
+    double center[3];
+} body_motion;
+
+static void set_velocity(const visit_job *job, int64_t at, const double x[3], double share) {
+    const body_motion *m = job->data;
+    double v[3], arm[3], turn[3];
+    if (share < 0.5) return;
+    vec_sub(arm, x, m->center);
+    vec_cross(turn, m->body->spin, arm);
+    vec_add(v, m->body->velocity, turn);
+    if (body_has_vortices(m->body)) {
+        double swirl[3];
+        vortices_velocity(job->s->sim->scene, m->body, x, swirl, NULL);
+        vec_add(v, v, swirl);
+    }
+    job->s->velocity[job->component][at] = (real)v[job->component];
+}
+
+/* Of the cells that a body covers; one after the other, so that threads do not matter. */
+static void find_center(smoke *s, const body *b, double center[3]) {
+    const layout *l = &s->layout;
+    double sum[3] = {0}, weight = 0;
+    int at[3];
+    for (at[0] = 0; at[0] < l->n[0]; at[0]++)
+        for (at[1] = 0; at[1] < l->n[1]; at[1]++)
+            for (at[2] = 0; at[2] < l->n[2]; at[2]++) {
+                double x[3];
+                world_of(s, PLACE_MIDDLE, at, x);
+                const double share = share_of(s, b->shape, x);
+                vec_add_scaled(sum, sum, share, x);
+                weight += share;
+            }
+    vec_scale(center, weight > 0 ? 1 / weight : 0, sum);
+}
+
+static void fill_body(smoke *s, const body *b) {
+    visit_job job = {.s = s, .shape = b->shape, .place = PLACE_MIDDLE, .visit = add_smoke};
+    job.data = &s->kinds[b->material];
+    visit(&job);
+    body_motion moving = {.body = b};
+    if (vec_length(b->spin) > 0) find_center(s, b, moving.center);
+    job.visit = set_velocity, job.data = &moving;
+    for (int a = 0; a < s->layout.dim; a++) {
+        job.component = a, job.place = smoke_place(s, a);
+        visit(&job);
+    }
+}
+
+void smoke_fill(smoke *s) {
+    for (int b = 0; b < s->sim->scene->body_count; b++) fill_body(s, &s->sim->scene->bodies[b]);
+    border_all(s);
+    smoke_settle_velocity(s);
+}
+
+/* ---- Sources and sinks ---------------------------------------------------------------------------- */
+
+static void blow(const visit_job *job, int64_t at, const double x[3], double share) {
+    const double *v = job->data;
+    (void)x;
+    if (share >= 0.5) job->s->velocity[job->component][at] = (real)v[job->component];
+}
+
+/* Faces in sources are walls to the pressure (faces.h); middles of cells are set by hand. */
+static void hold_source(smoke *s, const source *given) {
+    visit_job job = {.s = s, .shape = given->shape, .place = PLACE_MIDDLE, .visit = add_smoke};
+    job.data = &s->kinds[given->material];
+    visit(&job);
+    if (s->options->grid == SMOKE_MAC || vec_length(given->velocity) == 0) return;
+    job.visit = blow, job.data = given->velocity;
+    for (job.component = 0; job.component < s->layout.dim; job.component++) visit(&job);
+}
+
+spate_status smoke_hold(smoke *s) {
+    const spate_scene *scene = s->sim->scene;
+    const double now = s->sim->time;
+    for (int i = 0; i < scene->source_count; i++)
+        if (source_is_running(s->sim, i)) hold_source(s, &scene->sources[i]);
+    for (int i = 0; i < scene->sink_count; i++) {
+        if (now < scene->sinks[i].from || now >= scene->sinks[i].until) continue;
+        visit_job job = {.s = s, .shape = scene->sinks[i].shape, .place = PLACE_MIDDLE};
+        job.visit = take_smoke;
+        visit(&job);
+    }
+    if (!scene->source_count && !scene->sink_count) return SPATE_OK;
+    border_all(s);
+    if (s->options->grid == SMOKE_COLLOCATED) smoke_settle_velocity(s);
+    return SPATE_OK;
+}

@@ -1,0 +1,94 @@
+/* Buoyancy and vorticity confinement, and what dyes and heat lose. */
+#include "solver/smoke/passes.h"
+
+/* ---- Vorticity confinement (Fedkiw, Stam and Jensen 2001) ----------------------------------------- */
+
+/* Leaves its acceleration of cells in `next`. */
+static void confine(smoke *s) {
+    const int dim = s->layout.dim;
+    const double dx = s->sim->scene->domain.dx;
+    curl_job job = {.layout = &s->layout,
+                    .on_faces = s->options->grid == SMOKE_MAC,
+                    .size = s->spare[0],
+                    .scale = (real)(0.5 / dx)};
+    for (int a = 0; a < dim; a++) job.velocity[a] = s->velocity[a], job.curl[a] = s->next[a];
+    smoke_rows(s, PLACE_MIDDLE, s->passes->curl[dim - 2], &job);
+    smoke_extend(s, PLACE_MIDDLE, job.size);
+    smoke_border_scalar(s, job.size);
+    job.scale = (real)(s->options->vorticity * dx);
+    smoke_rows(s, PLACE_MIDDLE, s->passes->confine[dim - 2], &job);
+    for (int a = 0; a < dim; a++) smoke_border_scalar(s, job.curl[a]);
+}
+
+/* ---- Buoyancy ------------------------------------------------------------------------------------- */
+
+static double buoyancy(const smoke *s, int64_t cell) {
+    double sum = s->temperature ? -s->expansion * (double)s->temperature[cell] : 0;
+    for (int d = 0; d < s->dye_count; d++) sum += s->kinds[d].weight * (double)s->dyes[d][cell];
+    return sum;
+}
+
+typedef struct push_job {
+    smoke *s;
+    int axis;
+} push_job;
+
+/* A face takes the mean of the cells beside it. */
+static void push_rows(void *data, int64_t begin, int64_t end, int worker) {
+    const push_job *job = data;
+    smoke *s = job->s;
+    const layout *l = &s->layout;
+    const int a = job->axis, place = smoke_place(s, a);
+    const int64_t down = place == a ? l->stride[a] : 0;
+    const double pull = s->dt * s->sim->scene->gravity[a];
+    const real *extra = s->options->vorticity > 0 ? s->next[a] : NULL;
+    (void)worker;
+    for (int64_t r = begin; r < end; r++) {
+        const layout_row row = layout_row_at(l, place, r, l->dim);
+        for (int64_t at = row.begin; at < row.begin + row.length; at++) {
+            double change = 0;
+            if (pull != 0) change = pull * 0.5 * (buoyancy(s, at) + buoyancy(s, at - down));
+            if (extra) change += s->dt * 0.5 * (double)(extra[at] + extra[at - down]);
+            s->velocity[a][at] += (real)change;
+        }
+    }
+}
+
+/* ---- Loss ----------------------------------------------------------------------------------------- */
+
+typedef struct fade_job {
+    real *values;
+    const layout *layout;
+    real factor;
+} fade_job;
+
+static void fade_rows(void *data, int64_t begin, int64_t end, int worker) {
+    const fade_job *job = data;
+    (void)worker;
+    for (int64_t r = begin; r < end; r++) {
+        const layout_row row = layout_row_at(job->layout, PLACE_MIDDLE, r, job->layout->dim);
+        for (int k = 0; k < row.length; k++) job->values[row.begin + k] *= job->factor;
+    }
+}
+
+static void fade(smoke *s, real *values, double rate) {
+    if (rate == 0 || !values) return;
+    fade_job job = {values, &s->layout, (real)exp(-rate * s->dt)};
+    smoke_rows(s, PLACE_MIDDLE, fade_rows, &job);
+    smoke_border_scalar(s, values);
+}
+
+spate_status smoke_forces(smoke *s) {
+    for (int d = 0; d < s->dye_count; d++) fade(s, s->dyes[d], s->options->dissipation);
+    fade(s, s->temperature, s->options->cooling);
+    const bool confined = s->options->vorticity > 0;
+    if (confined) confine(s);
+    if (s->pull == 0 && !confined) return SPATE_OK;
+    for (int a = 0; a < s->layout.dim; a++) {
+        push_job job = {s, a};
+        if (confined || s->sim->scene->gravity[a] != 0)
+            smoke_rows(s, smoke_place(s, a), push_rows, &job);
+    }
+    smoke_settle_velocity(s);
+    return SPATE_OK;
+}

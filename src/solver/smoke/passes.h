@@ -1,0 +1,46 @@
+/* What the passes over rows are given, which smoke_kernels.c has for each instruction set. */
+#ifndef SPATE_SOLVER_SMOKE_PASSES_H
+#define SPATE_SOLVER_SMOKE_PASSES_H
+
+#include "solver/smoke/smoke.h"
+
+enum { ADVECT_FIELDS = 4 };
+
+/* Fields of one place, moved along with the gas. */
+typedef struct advect_job {
+    const layout *layout;
+    const real *velocity[3];
+    int home[3]; /* places of its components */
+    real step;   /* time step over dx: cells a m/s */
+    int order;   /* of the Runge-Kutta scheme */
+    int place;   /* of the fields */
+    int count;
+    const real *from[ADVECT_FIELDS];
+    real *ahead[ADVECT_FIELDS]; /* after the first pass */
+    real *to[ADVECT_FIELDS];    /* after MacCormack's second */
+} advect_job;
+
+/* An iteration for center f - side (sum of the neighbours) = right. */
+typedef struct relax_job {
+    const layout *layout;
+    int place;
+    real center, side;
+    real reflect[3][2];   /* what the border next to a value is of that value, times -1, by sides */
+    const uint8_t *depth; /* values in solids stay; NULL: there are none */
+    const real *right;
+    real *values;
+    const real *now; /* Chebyshev: the last iterate; `values` is the one before, and the next */
+    real weight;     /* of Chebyshev's step */
+    int colour;      /* Gauss-Seidel: which half of the values is set */
+} relax_job;
+
+typedef struct curl_job {
+    const layout *layout;
+    const real *velocity[3];
+    bool on_faces;
+    real *curl[3]; /* in 2D one, then the acceleration of the confinement */
+    real *size;
+    real scale; /* 1 / (2 dx); of the confinement its strength times dx */
+} curl_job;
+
+#endif

@@ -1,0 +1,214 @@
+/*
+ * Smoke: a gas that fills the domain, with dyes and heat in it, by stable fluids (Stam 1999).
+ *
+ *     du/dt = -(u . grad) u + nu lap u - grad p / rho + f,    div u = 0
+ *     dc/dt = -(u . grad) c + D lap c - k c                   for every dye, and for the temperature
+ *
+ * Each term is dealt with on its own, by a method that is stable for any step:
+ *   advect    values are fetched from where they come from (semi-Lagrangian); with `maccormack` the
+ *             error of that is measured by going back, and taken off (Selle et al. 2008)
+ *   forces    buoyancy g (sum weight c - expansion T) (Boussinesq: the weight of the gas at rest is
+ *             balanced by a pressure that is left out), vorticity confinement (Fedkiw et al. 2001)
+ *   diffuse   implicit: (1 - nu dt lap) u = u_before
+ *   project   the nearest velocity without divergence
+ * The course this follows begins with the forces and ends with the advection. It is the same circle
+ * begun one term earlier, so that what is written and looked at is free of divergence.
+ *
+ * Advecting and then projecting loses energy, the more the longer the step. With `reflection` a step
+ * has two halves, and what the first projection took away is taken once more before the second half
+ * (Zehnder, Narain and Thomaszewski 2018): u_hat = 2 P(u) - u. That makes up for the loss.
+ *
+ * Grids. `mac`: velocities on the faces of cells, the rest in their middles; the projection is that of
+ * the liquid (solver/pressure), with colliders as fractions of faces. `collocated`, the course's own:
+ * everything in the middles, central differences, a border of cells that copies densities and reflects
+ * velocities; what is left of the divergence is what such differences cannot see.
+ *
+ * Arrays are dense, rows along the last axis, with a border of one cell around (layout.h). The pressure
+ * of `mac` goes through bricks (state/mac.h) that are filled from them. Every pass works row by row
+ * and writes what no other row reads, so results do not depend on the number of threads.
+ *
+ * Files: smoke.c (options, memory, the step), layout.h and borders.c (arrays and their border), fill.c
+ * (bodies, sources, sinks), advect.c, forces.c, diffuse.c, project.c, gauss_seidel.c, solids.c (walls,
+ * and values inside colliders), outputs.c; smoke_kernels.c with passes.h, trace.h and stencils.h (passes
+ * over rows, compiled once for each instruction set).
+ */
+#ifndef SPATE_SOLVER_SMOKE_H
+#define SPATE_SOLVER_SMOKE_H
+
+#include "core/simd.h"
+#include "solver/pressure/pressure.h"
+#include "solver/smoke/layout.h"
+#include "solver/solver.h"
+#include "state/mac.h"
+
+enum { SMOKE_DYES = 16 };
+/* Most cells that the gas may cross in a step: more is a blow-up. */
+enum { SMOKE_MOST = 1000 };
+
+typedef enum smoke_grid { SMOKE_MAC, SMOKE_COLLOCATED } smoke_grid;
+typedef enum smoke_advection { SMOKE_LINEAR, SMOKE_MACCORMACK } smoke_advection;
+typedef enum smoke_pressure { SMOKE_MULTIGRID, SMOKE_GAUSS_SEIDEL } smoke_pressure;
+
+typedef struct smoke_options {
+    int grid;         /* smoke_grid */
+    int advection;    /* smoke_advection */
+    int trace;        /* order of the Runge-Kutta scheme less one */
+    int reflection;   /* whether steps have halves; smoke.c has the words */
+    double vorticity; /* of the confinement, 1/s */
+    int pressure;     /* smoke_pressure */
+    int64_t iterations;
+    double tolerance;
+    int64_t max_iterations;
+    double dissipation, cooling; /* 1/s */
+} smoke_options;
+
+/* What a material is as a dye. */
+typedef struct smoke_dye {
+    const char *name;
+    double amount;      /* that its bodies and sources bring */
+    double temperature; /* of theirs, K above the surroundings */
+    double weight;      /* how much heavier a unit of it makes the gas */
+    double diffusion;   /* m^2/s */
+} smoke_dye;
+
+/* What a worker has seen. */
+typedef struct smoke_extremes {
+    double speed2;  /* largest square of a cell's velocity */
+    double outflow; /* largest of a cell */
+    bool bad;       /* something was not finite */
+    char apart[64];
+} smoke_extremes;
+
+/* What a checkpoint holds besides the arrays. */
+typedef struct smoke_memory {
+    double divergence; /* after the last projection, 1/s */
+    double residual;   /* of the last solve */
+    int64_t iterations;
+    int64_t failures; /* solves in a row that missed the tolerance */
+    int64_t missed;   /* and in all */
+} smoke_memory;
+
+/* The passes over rows (passes.h), compiled for each instruction set; [dim - 2]. */
+#define SMOKE_PASSES(TASK, SUM)                                                   \
+    TASK(advect)    /* linear, or the first half of MacCormack */                 \
+    TASK(correct)   /* its second half */                                         \
+    TASK(chebyshev) /* an iteration of the implicit diffusion */                  \
+    TASK(relax)     /* half a sweep of Gauss-Seidel */                            \
+    SUM(residual)   /* squares of a right-hand side, and of what is left of it */ \
+    TASK(curl)      /* vorticity in the middles of cells, and its size */         \
+    TASK(confine)   /* vorticity to the confinement's acceleration */
+
+typedef struct smoke_passes {
+#define TASK(name) chunk_task name[2];
+#define SUM(name)  sum_task name[2];
+    SMOKE_PASSES(TASK, SUM)
+#undef TASK
+#undef SUM
+} smoke_passes;
+
+/* Values inside colliders next to the gas: the first layer, then the second (solids.c). */
+typedef struct smoke_layers {
+    int32_t *list; /* indices */
+    int64_t count, first, capacity;
+} smoke_layers;
+
+typedef struct smoke {
+    spate_simulation *sim;
+    const smoke_options *options;
+    const smoke_passes *passes;
+    layout layout;
+    /* the state */
+    real *velocity[3]; /* m/s */
+    real *pressure;    /* Pa, of the last projection */
+    real *dyes[SMOKE_DYES];
+    real *temperature; /* K above the surroundings; NULL where nothing is ever warm */
+    /* room for the next state, and a third for what comes between */
+    real *next[3], *spare[2];
+    bool reflected;    /* `next` is the velocity to carry, made by the reflection */
+    uint8_t *depth[4]; /* by place: 0 in the gas (solids.c); NULL where nothing is in the way */
+    smoke_layers layers[4];
+    bool *closed; /* bricks with closed faces */
+    mac grid;
+    pressure *solver;
+    double *right; /* right-hand side by cells of the bricks, where the solver does not make it */
+    smoke_extremes *seen; /* by worker */
+    bool *running;        /* sources as they were when faces were last prepared */
+    bool prepared;
+    smoke_memory memory;
+    /* constants of the scene */
+    smoke_dye kinds[SMOKE_DYES];
+    int dye_count;
+    double density, viscosity, expansion;
+    double heat_diffusion; /* m^2/s: the largest of what is ever warm */
+    double pull;           /* strongest buoyancy that the scene can bring, m/s^2 */
+    /* of the part of a step that is being made */
+    double dt;
+    int part; /* 1: the second half, with reflection */
+} smoke;
+
+/* A step is its stages, one after the other, with reflection twice. */
+enum { SMOKE_STAGES = 6 };
+typedef struct smoke_stage {
+    const char *name;
+    spate_status (*run)(smoke *s);
+} smoke_stage;
+extern const smoke_stage smoke_stages[SMOKE_STAGES];
+
+/* Those that are told in files of their own. */
+spate_status smoke_walls(smoke *s);
+spate_status smoke_advect(smoke *s);
+spate_status smoke_forces(smoke *s);
+spate_status smoke_diffuse(smoke *s);
+spate_status smoke_project(smoke *s);
+spate_status smoke_hold(smoke *s);
+
+/* fill.c: bodies at the start. */
+void smoke_fill(smoke *s);
+
+/* Where the values of component a of the velocity are kept: on its faces, or in the middles. */
+static inline int smoke_place(const smoke *s, int a) {
+    return s->options->grid == SMOKE_MAC ? a : PLACE_MIDDLE;
+}
+
+/* borders.c: the border of an array after it has changed. */
+void smoke_border_velocity(const smoke *s, int a, real *values);
+void smoke_border_scalar(const smoke *s, real *values);
+/* The same for a pressure: 0 at open sides. */
+void smoke_border_pressure(const smoke *s, real *values);
+
+/* solids.c: what tracing finds inside colliders: the values beside them. */
+void smoke_extend(const smoke *s, int place, real *values);
+/* Whether a cell lies inside a collider as a whole. */
+static inline bool smoke_is_solid(const smoke *s, int64_t cell) {
+    return s->depth[PLACE_MIDDLE] && s->depth[PLACE_MIDDLE][cell];
+}
+
+/* After the velocity has changed: walls, solids and border. */
+void smoke_settle_velocity(smoke *s);
+
+/* Takes note of the pressure p of a cell (in the solver's unit, p dt / (density dx)). With reflection
+ * the first projection's acts in both halves of the step, and the second's is what that was short of. */
+static inline void smoke_keep_pressure(smoke *s, int64_t cell, double p) {
+    const double pascal = p * s->density * s->sim->scene->domain.dx / s->dt;
+    s->pressure[cell] = (real)(s->part ? (double)s->pressure[cell] + 0.5 * pascal : pascal);
+}
+
+/* `pressure: gauss_seidel` on faces: velocity and pressure of the bricks. */
+void smoke_gauss_seidel(smoke *s, pressure_report *report);
+
+/* Runs a pass over all rows of `place`. */
+void smoke_rows(const smoke *s, int place, chunk_task task, void *data);
+
+/* outputs.c */
+void smoke_velocity_at(const spate_simulation *sim, const double x[3], double v[3]);
+double smoke_pressure_at(const spate_simulation *sim, const double x[3]);
+void smoke_force_on(const spate_simulation *sim, int c, double force[3], double torque[3]);
+void smoke_numbers(spate_simulation *sim, solver_numbers *out);
+int smoke_volumes(const spate_simulation *sim, volume_field *out, int capacity);
+void smoke_volume(const spate_simulation *sim, int index, float *values);
+uint64_t smoke_hash(const spate_simulation *sim, uint64_t seed);
+
+extern const solver_declaration smoke_declaration;
+extern const solver_type solver_smoke;
+
+#endif

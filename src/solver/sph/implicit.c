@@ -1,0 +1,164 @@
+/* Pressures that keep the density (dfsph, iisph) and the velocity free of divergence (dfsph). */
+#include "solver/sph/sph.h"
+
+enum { FAILURES_MOST = 10 };
+
+/* The most that a step makes good of a density that is already too high: a hard squeeze is let out over
+ * several, as it would be shot out otherwise. */
+static const real relief = (real)0.02;
+
+/* Fewest neighbours, of liquid and walls, whose divergence means anything, by dimension. */
+static const int fewest[] = {7, 20};
+
+typedef struct solve {
+    sph *s;
+    real *kept;      /* the particles' field the pressure is kept in */
+    bool divergence; /* of the velocity, else the density */
+    double scale;    /* p = scale delta^2 K */
+    double momentum; /* of the iteration, 0 to 1 */
+    double trust;    /* share of the last pressure to begin with: less where the last step was
+                        shorter, whose pressure may have been an impact */
+} solve;
+
+/* Where the iteration begins, and what is to be made good. */
+static void begin_solve(void *data, int64_t begin, int64_t end, int worker) {
+    const solve *job = data;
+    sph *s = job->s;
+    const int least = fewest[s->sim->scene->dim - 2];
+    (void)worker;
+    for (int64_t i = begin; i < end; i++) {
+        const real delta = s->density[i];
+        const bool sparse = job->divergence && s->liquid.number[i] + s->wall.number[i] < least;
+        s->last[i] = job->kept[i] * (real)(job->trust / job->scale) / (delta * delta);
+        if (sparse)
+            s->source[i] = 1, s->last[i] = 0;
+        else
+            s->source[i] =
+                (job->divergence ? 0 : s->urgency * (delta > 1 + relief ? -relief : 1 - delta)) -
+                s->source[i];
+        s->of.place[4 * i + 3] = s->last[i];
+    }
+}
+
+/* How far the density is off, and whether momentum leads away from where the iteration wants to go. */
+static void add_misses(void *data, int64_t begin, int64_t end, double *part) {
+    const sph *s = ((const solve *)data)->s;
+    for (int64_t i = begin; i < end; i++) {
+        part[0] += (double)s->miss[i];
+        part[1] +=
+            (double)(s->of.place[4 * i + 3] - s->next[i]) * (double)(s->next[i] - s->last[i]);
+    }
+}
+
+/* The next pressure, and with momentum (Nesterov 1983) some way on in the same direction. */
+static void take_next(void *data, int64_t begin, int64_t end, int worker) {
+    const solve *job = data;
+    sph *s = job->s;
+    (void)worker;
+    for (int64_t i = begin; i < end; i++) {
+        const real next = s->next[i], on = real_fma((real)job->momentum, next - s->last[i], next);
+        s->of.place[4 * i + 3] = on > 0 ? on : 0;
+        s->last[i] = next;
+    }
+}
+
+static void end_solve(void *data, int64_t begin, int64_t end, int worker) {
+    const solve *job = data;
+    sph *s = job->s;
+    const real back = 1 / s->rate;
+    (void)worker;
+    for (int64_t i = begin; i < end; i++) {
+        const real delta = s->density[i];
+        job->kept[i] = s->of.place[4 * i + 3] * (real)job->scale * delta * delta;
+        for (int a = 0; a < 3; a++) s->of.flow[4 * i + a] += back * s->push[4 * i + a];
+    }
+}
+
+static void over_all(const solve *job, chunk_task task) {
+    parallel_for(job->s->sim->ctx->pool, job->s->sim->particles.count, SPH_GRAIN, task,
+                 (void *)job);
+}
+
+/* Its momentum, which grows towards 1 from step to step and begins again where it leads astray
+ * (O'Donoghue and Candes 2015). */
+static double pace_next(double *pace, bool leads) {
+    const double before = leads ? *pace : 1;
+    *pace = 0.5 * (1 + sqrt(1 + 4 * before * before));
+    return (before - 1) / *pace;
+}
+
+/* Jacobi until the mean excess of density is below the tolerance. The displacement that was judged is
+ * the one that is used. */
+static spate_status iterate(solve *job, double tolerance, int64_t least, int64_t *iterations,
+                            double *error) {
+    sph *s = job->s;
+    const int64_t count = s->sim->particles.count;
+    tolerance *= fmax((double)s->urgency, 0.1); /* short steps add up */
+    double pace = 1, before = HUGE_VAL, sums[2];
+    over_all(job, begin_solve);
+    for (*iterations = 1;; ++*iterations) {
+        sph_pass(s, s->passes->displace);
+        sph_pass(s, s->passes->correct);
+        TRY(parallel_sum(s->sim->ctx, count, SPH_GRAIN, add_misses, job, 2, sums));
+        *error = sums[0] / (double)count;
+        if ((*error <= tolerance && *iterations >= least) ||
+            *iterations >= s->options->max_iterations || !(*error < HUGE_VAL))
+            break;
+        job->momentum = pace_next(&pace, sums[1] < 0 && *error < 2 * before);
+        before = *error;
+        over_all(job, take_next);
+    }
+    over_all(job, end_solve);
+    return SPATE_OK;
+}
+
+static solve solve_of(sph *s, bool divergence) {
+    const double speed = s->sim->scene->domain.dx / s->sim->dt;
+    particles *p = &s->sim->particles;
+    return (solve){.s = s,
+                   .kept = divergence ? p->velocity_pressure : p->pressure,
+                   .divergence = divergence,
+                   .scale = s->rest_density * speed * speed,
+                   .trust = divergence ? 0 : fmin(1, s->memory.dt / s->sim->dt)};
+}
+
+spate_status sph_divergence(sph *s) {
+    solve job = solve_of(s, true);
+    sph_pass(s, s->passes->rates[s->kernel]);
+    return iterate(&job, s->options->divergence_tolerance, 1, &s->memory.velocity_iterations,
+                   &s->memory.divergence_error);
+}
+
+/* Whether the density was kept (a short step's own tolerance is the tighter); ten times in a row not are too many. */
+static spate_status judge(sph *s) {
+    const spate_simulation *sim = s->sim;
+    sph_memory *m = &s->memory;
+    const double tolerance = s->options->tolerance;
+    if (m->density_error <= tolerance) {
+        m->failures = 0;
+        return SPATE_OK;
+    }
+    m->missed++;
+    warn(
+        sim->ctx, "density not converged",
+        "step %lld, t = %.6g s: the density is too high by %.3g %% on average after %lld "
+        "iterations, above solver.tolerance %.3g %%; raise solver.max_iterations or the tolerance, "
+        "or use a smaller solver.cfl",
+        (long long)sim->step + 1, sim->time, 100 * m->density_error, (long long)m->iterations,
+        100 * tolerance);
+    if (++m->failures < FAILURES_MOST) return SPATE_OK;
+    return fail(sim->ctx, SPATE_NOT_CONVERGED,
+                "step %lld, t = %.6g s: the density has missed its tolerance %d times in a row "
+                "(too high by %.3g %% after %lld iterations, solver.tolerance %.3g %%); raise "
+                "solver.max_iterations or the tolerance, or use a smaller solver.cfl",
+                (long long)sim->step + 1, sim->time, FAILURES_MOST, 100 * m->density_error,
+                (long long)m->iterations, 100 * tolerance);
+}
+
+spate_status sph_incompressible(sph *s) {
+    sph_memory *m = &s->memory;
+    solve job = solve_of(s, false);
+    sph_pass(s, s->passes->rates[s->kernel]);
+    TRY(iterate(&job, s->options->tolerance, 2, &m->iterations, &m->density_error));
+    return judge(s);
+}

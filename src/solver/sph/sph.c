@@ -1,0 +1,597 @@
+#include "solver/sph/sph.h"
+
+#include "core/isa.h"
+#include "core/vec.h"
+#include "core/wide_math.h"
+#include "scene/sample.h"
+#include "solver/materials/one_liquid.h"
+#include "solver/sources.h"
+#include <stdio.h>
+
+/* ---- What a user may set --------------------------------------------------------------------- */
+
+static const char *const methods[] = {"wcsph", "dfsph", "iisph", NULL};
+static const char *const kernel_names[] = {"default", "mueller", "cubic", "wendland", NULL};
+static const char *const equations[] = {"linear", "tait", NULL};
+static const char *const viscosities[] = {"default", "mueller", "morris", NULL};
+
+static const field sph_fields[] = {
+    CHOICE_FIELD(
+        sph_options, pressure, SPH_WCSPH, methods,
+        "wcsph: a stiff equation of state, as the course teaches; dfsph: the density is kept, and "
+        "the velocity free of divergence, with long steps (Bender and Koschier 2015); iisph: the "
+        "density alone is kept."),
+    CHOICE_FIELD(
+        sph_options, kernel, 0, kernel_names,
+        "mueller: poly6 for sums, spiky for gradients (default of wcsph); cubic: the cubic "
+        "spline (default of dfsph and iisph); wendland: Wendland's C2, for accuracy with a "
+        "support of 3 spacings or more."),
+    NUMBER_FIELD(
+        sph_options, support, "", NAN, 1.2, 8,
+        "Radius of the kernel in spacings of particles; default 2 in 3D, 3 in 2D, for some "
+        "30 neighbours."),
+    CHOICE_FIELD(sph_options, equation, EQUATION_LINEAR, equations,
+                 "wcsph's pressure: s (rho - rho0), or Tait's equation with the material's gamma."),
+    NUMBER_FIELD(sph_options, stiffness, "m^2/s^2", NAN, SMALLEST, 1e15,
+                 "s, the square of the speed of sound; default: bulk_modulus / density of the "
+                 "material."),
+    FLAG_FIELD(sph_options, negative_pressure, false,
+               "Whether wcsph's liquid holds together below its density at rest; for flows without "
+               "a surface."),
+    CHOICE_FIELD(sph_options, viscosity, 0, viscosities,
+                 "mueller: the Laplacian of their viscosity kernel (default with kernel mueller); "
+                 "morris: from the kernel's gradient (default otherwise)."),
+    NUMBER_FIELD(
+        sph_options, artificial_viscosity, "", NAN, 0, 10,
+        "Monaghan's alpha: damps pairs that approach; default: 0.1 for wcsph, which is noisy "
+        "without, less what the material's own viscosity does, else 0."),
+    NUMBER_FIELD(sph_options, xsph, "", 0, 0, 1,
+                 "Share of the neighbours' mean velocity that a particle takes on in a step."),
+    NUMBER_FIELD(sph_options, shifting, "", 0, 0, 10,
+                 "Moves wcsph's particles a little towards where there are few, in proportion to "
+                 "their speed, so that they stay evenly spread; 2 is usual, 0: off."),
+    NUMBER_FIELD(sph_options, tolerance, "", 1e-3, 1e-7, 0.1,
+                 "Mean excess of density at which dfsph and iisph end their iteration."),
+    NUMBER_FIELD(sph_options, divergence_tolerance, "", 1e-3, 1e-7, 0.1,
+                 "The same for the excess that a step's divergence would make (dfsph)."),
+    INTEGER_FIELD(sph_options, max_iterations, 100, 1, 1000000,
+                  "Iterations after which a solve gives up; ten such in a row end the run."),
+    INTEGER_FIELD(sph_options, boundary_layers, 0, 0, 8,
+                  "Layers of particles in walls; 1: one that stands for all (Akinci et al. 2012); "
+                  "default 0: as many as the kernel reaches."),
+    NUMBER_FIELD(sph_options, skin, "", 0, 0, 2,
+                 "Neighbours are listed within the support and this many spacings more, and listed "
+                 "anew when a particle has moved by half of it (Verlet lists); 0: in every step."),
+};
+
+static bool prepare(void *options, int dim, field_report *report) {
+    sph_options *o = options;
+    (void)report;
+    if (isnan(o->support)) o->support = dim == 3 ? 2 : 3;
+    if (!o->kernel) o->kernel = 1 + (o->pressure == SPH_WCSPH ? (int)SPH_MUELLER : (int)SPH_CUBIC);
+    if (!o->viscosity)
+        o->viscosity = 1 + (o->kernel == 1 + (int)SPH_MUELLER ? (int)VISCOSITY_MUELLER
+                                                              : (int)VISCOSITY_MORRIS);
+    if (!o->boundary_layers) o->boundary_layers = (int64_t)ceil(o->support - 1e-9);
+    return true;
+}
+
+static double group_density(const spate_scene *scene, int group) {
+    return group < scene->body_count ? scene->bodies[group].particles_per_cell
+                                     : scene->sources[group - scene->body_count].particles_per_cell;
+}
+
+/* One liquid, one spacing, and lists that the search can make. */
+static bool check(const spate_scene *scene, field_report *report) {
+    const sph_options *o = scene->solver_options;
+    const double one = group_density(scene, 0);
+    const double spacing = sample_spacing(&scene->domain, scene->dim, one);
+    const double reach = (o->support + o->skin) * spacing / scene->domain.dx;
+    if (!one_liquid_check(scene, report)) return false;
+    for (int g = 1; g < scene_group_count(scene); g++)
+        if (group_density(scene, g) != one)
+            return field_complain(report, NULL,
+                                  "'%s' has %g particles a cell and '%s' %g; sph's particles are "
+                                  "all of one size: give them the same particles_per_cell",
+                                  scene_group_name(scene, 0), one, scene_group_name(scene, g),
+                                  group_density(scene, g));
+    if (reach > BLOCK_EDGE)
+        return field_complain(
+            report, NULL,
+            "solver.support and skin reach %.3g cells of domain.dx, at most %d can be searched; "
+            "use more particles_per_cell or a smaller support",
+            reach, BLOCK_EDGE);
+    for (int a = 0; a < scene->dim; a++)
+        if (scene->domain.walls[a][0] == WALL_PERIODIC &&
+            scene->domain.cells[a] < 2 * reach + BLOCK_EDGE)
+            return field_complain(
+                report, NULL,
+                "the domain is %d cells long along %c, where it is periodic; with "
+                "this support it needs at least %d: change domain.size or dx",
+                scene->domain.cells[a], "xyz"[a], (int)ceil(2 * reach + BLOCK_EDGE));
+    return true;
+}
+
+static const char *const sph_materials[] = {"liquid", NULL};
+
+const solver_declaration sph_declaration = {
+    .name = "sph",
+    .table = FIELD_TABLE("sph", "Liquid as particles alone: smoothed particle hydrodynamics.",
+                         sph_fields, sph_options),
+    .prepare = prepare,
+    .check = check,
+    .material_names = sph_materials,
+    .cfl = 0.4,
+    .cfl_most = 5,
+    .moves_walls = true,
+};
+
+/* ---- Creation -------------------------------------------------------------------------------- */
+
+static unsigned fields(const spate_scene *scene) {
+    const sph_options *o = scene->solver_options;
+    unsigned needed = PARTICLE_BIT(density) | PARTICLE_BIT(pressure);
+    if (o->pressure == SPH_DFSPH) needed |= PARTICLE_BIT(velocity_pressure);
+    if (o->skin > 0) needed |= PARTICLE_BIT(reference);
+    return needed;
+}
+
+static int motion_reals(const spate_scene *scene) {
+    (void)scene;
+    return 4;
+}
+
+extern const sph_passes sph_passes_generic;
+#if ISA_CHOICE
+extern const sph_passes sph_passes_avx2;
+#endif
+#if ISA_HAS_AVX512
+extern const sph_passes sph_passes_avx512;
+#endif
+
+static const sph_passes *choose_passes(enum isa isa) {
+    (void)isa;
+#if ISA_HAS_AVX512
+    if (isa == ISA_AVX512) return &sph_passes_avx512;
+#endif
+#if ISA_CHOICE
+    if (isa == ISA_AVX2) return &sph_passes_avx2;
+#endif
+    return &sph_passes_generic;
+}
+
+/* The sum of f over the points of the particles' lattice within the support, but the middle. */
+static double lattice_sum(const sph *s, double (*f)(sph_kernel, int, double, double),
+                          sph_kernel kernel, int power) {
+    const int dim = s->sim->scene->dim, most = (int)ceil(s->support / s->spacing);
+    double sum = 0;
+    for (int i = -most; i <= most; i++)
+        for (int j = -most; j <= most; j++)
+            for (int k = dim == 3 ? -most : 0; k <= (dim == 3 ? most : 0); k++) {
+                const double r = s->spacing * sqrt(i * i + j * j + k * k);
+                if (r > 0 && r < s->support)
+                    sum += s->volume * f(kernel, dim, r, s->support) * pow(r, power);
+            }
+    return sum;
+}
+
+static void set_kernel(sph *s) {
+    const spate_scene *scene = s->sim->scene;
+    const sph_options *o = s->options;
+    const double h = s->support, dx = scene->domain.dx, share = s->volume / pow(h, scene->dim);
+    const kernel_constants a = kernel_constants_of(s->kernel, scene->dim);
+    const kernel_constants mueller = kernel_constants_of(SPH_MUELLER, scene->dim);
+    s->reach2 = (real)(h / dx * (h / dx));
+    s->inverse_reach = (real)(dx / h);
+    /* Particles on their lattice have the density at rest, whatever the kernel makes of it. */
+    s->value =
+        (real)(share * a.value / (share * a.value + lattice_sum(s, kernel_value, s->kernel, 0)));
+    s->slope = (real)(share * a.slope * (dx / h) * (dx / h));
+    s->half_spacing = (real)(0.5 * s->spacing / dx);
+    s->inverse_spacing_value =
+        (real)(a.value / pow(h, scene->dim) / kernel_value(s->kernel, scene->dim, s->spacing, h));
+    s->squeeze = (real)(1 / (s->rest_density * dx));
+    s->smooth = (real)(o->xsph * (double)s->value);
+    double alpha = o->artificial_viscosity;
+    /* Monaghan's alpha is a viscosity of alpha c l / (2 (d + 2)): what the liquid's own lacks. */
+    const double own = 2 * (scene->dim + 2) * s->viscosity / (s->sound * 0.5 * h);
+    if (isnan(alpha)) alpha = o->pressure == SPH_WCSPH ? fmax(0, 0.1 - own) : 0;
+    s->damp = (real)(alpha * s->sound * 0.5 * h / (dx * dx));
+    s->soft2 = (real)(0.01 * 0.25 * h * h / (dx * dx));
+    if (o->viscosity == 1 + VISCOSITY_MUELLER) {
+        s->mueller = (real)(s->viscosity * share * mueller.laplacian / (h * h));
+        s->damping = s->viscosity * lattice_sum(s, kernel_laplacian, SPH_MUELLER, 0);
+    } else {
+        s->morris = (real)(2 * s->viscosity / (dx * dx));
+        s->damping = -2 * s->viscosity * lattice_sum(s, kernel_slope, s->kernel, -1);
+    }
+}
+
+/* The integral of q^power c(q) over the cohesion's spline (Akinci et al. 2013), for h = 1. */
+static double cohesion_integral(int power) {
+    enum { STEPS = 2000 };
+    double sum = 0;
+    for (int k = 0; k < STEPS; k++) {
+        const double q = (k + 0.5) / STEPS, hill = pow(q * (1 - q), 3);
+        sum += pow(q, power) * (q < 0.5 ? 2 * hill - 1.0 / 64 : hill) / STEPS;
+    }
+    return sum;
+}
+
+/* Akinci et al. give a coefficient gamma; what it must be for a tension in N/m follows from the work
+ * of parting two halves of a liquid whose pairs draw with gamma m^2 C(r):
+ *     3D  sigma = pi / 8 gamma rho0^2 int r^4 C dr,   2D  sigma = 1 / 3 gamma rho0^2 int r^3 C dr,
+ * with C = 32 / pi h^-d c(q). The part of the normals is as large against it as theirs is in water. */
+static void set_tension(sph *s) {
+    const int dim = s->sim->scene->dim;
+    const double pi = 3.14159265358979323846, h = s->support, mass = s->rest_density * s->volume;
+    const double kernel = 32 / pi * pow(h, -dim);
+    const double work = dim == 3 ? pi / 8 * kernel * pow(h, 5) * cohesion_integral(4)
+                                 : kernel * pow(h, 4) * cohesion_integral(3) / 3;
+    const double gamma = s->tension / (work * s->rest_density * s->rest_density);
+    s->cohesion = (real)(gamma * mass * kernel * (double)s->inverse_reach);
+    s->evening = (real)(gamma * s->rest_density * 1e-3);
+}
+
+/* Jacobi with momentum converges for omega up to 1 / the largest eigenvalue of A_ij / A_ii: on the
+ * lattice, where G = 0, that of some wave exp(i k x), (sum_j V W' x / r sin(k x))^2 / sum_j (V W')^2. */
+static void set_relaxation(sph *s) {
+    const int dim = s->sim->scene->dim, most = (int)ceil(s->support / s->spacing);
+    enum { WAVES = 32 };
+    double waves[WAVES] = {0}, squares = 0, largest = 3;
+    for (int i = -most; i <= most; i++)
+        for (int j = -most; j <= most; j++)
+            for (int k = dim == 3 ? -most : 0; k <= (dim == 3 ? most : 0); k++) {
+                const double r = sqrt(i * i + j * j + k * k), reach = s->support / s->spacing;
+                const double slope = kernel_slope(s->kernel, dim, r, reach);
+                if (r == 0) continue;
+                squares += slope * slope;
+                for (int n = 0; n < WAVES; n++)
+                    waves[n] += slope * i / r * sin(3.14159265358979323846 * n / WAVES * i);
+            }
+    for (int n = 0; n < WAVES; n++) largest = fmax(largest, waves[n] * waves[n] / squares);
+    s->relaxation = (real)(1 / largest);
+}
+
+/* Places are wrapped along periodic axes and along such as are too long for their precision. */
+static void set_periods(sph *s) {
+    const domain *d = &s->sim->scene->domain;
+    enum { LONGEST = 256 };
+    for (int a = 0; a < s->sim->scene->dim; a++) {
+        const bool periodic = d->walls[a][0] == WALL_PERIODIC;
+        if (periodic || d->cells[a] > LONGEST - 4 * BLOCK_EDGE)
+            s->period[a] = periodic ? (real)d->cells[a] : LONGEST;
+        if (s->period[a] > 0) s->inverse_period[a] = 1 / s->period[a], s->wraps = true;
+    }
+}
+
+static spate_status create(spate_simulation *sim) {
+    spate_context *ctx = sim->ctx;
+    const spate_scene *scene = sim->scene;
+    sph *s = take(ctx, 1, sizeof *s);
+    if (!s) return SPATE_OUT_OF_MEMORY;
+    sim->solver = s;
+    s->sim = sim;
+    s->options = scene->solver_options;
+    s->passes = choose_passes(ctx->isa);
+    s->liquid = neighbours_create(ctx);
+    s->wall = neighbours_create(ctx);
+    s->kernel = (sph_kernel)(s->options->kernel - 1);
+    s->spacing = sample_spacing(&scene->domain, scene->dim, group_density(scene, 0));
+    s->support = s->options->support * s->spacing;
+    s->volume = pow(s->spacing, scene->dim);
+    const material_constants liquid = one_liquid_constants(scene);
+    s->rest_density = (double)liquid.density;
+    s->viscosity = (double)liquid.liquid.viscosity / s->rest_density;
+    s->tension = (double)liquid.liquid.tension;
+    s->sound = isnan(s->options->stiffness)
+                   ? sqrt((double)(liquid.liquid.stiffness * liquid.liquid.gamma) / s->rest_density)
+                   : sqrt(s->options->stiffness);
+    s->gamma = liquid.liquid.gamma;
+    s->extras = s->options->xsph > 0 || s->options->shifting > 0 || s->tension > 0;
+    s->force_step = -1;
+    for (int a = 0; a < scene->dim; a++) s->gravity[a] = (real)scene->gravity[a];
+    s->weight = (real)(s->rest_density * scene->domain.dx);
+    s->lean = (real)(2 / fmax(s->rest_density * vec_length(scene->gravity) * s->support, 1e-30));
+    set_kernel(s);
+    set_tension(s);
+    set_relaxation(s);
+    set_periods(s);
+    s->seen = take(ctx, (size_t)pool_size(ctx->pool), sizeof *s->seen);
+    s->force = take(ctx, 6 * (size_t)scene->collider_count + 1, sizeof *s->force);
+    if (!s->seen || !s->force) return SPATE_OUT_OF_MEMORY;
+    TRY(sph_walls_create(sim, s->spacing, s->support, (int)s->options->boundary_layers, &s->walls));
+    sim->max_speed = simulation_fastest(sim);
+    return SPATE_OK;
+}
+
+static void destroy(spate_simulation *sim) {
+    sph *s = sim->solver;
+    sph_tables_free(s);
+    sph_walls_free(&s->walls);
+    neighbours_free(&s->liquid);
+    neighbours_free(&s->wall);
+    give(sim->ctx, s->seen), give(sim->ctx, s->force), give(sim->ctx, s);
+    sim->solver = NULL;
+}
+
+/* All particles stand for the same volume, also where a body's was not a whole number of them. */
+static void even_out(spate_simulation *sim) {
+    const sph *s = sim->solver;
+    for (int64_t i = 0; i < sim->particles.count; i++) {
+        sim->particles.mass[i] = (real)(s->rest_density * s->volume);
+        for (int c = 4; c < 16; c++) sim->particles.motion[16 * i + c] = 0;
+    }
+}
+
+/* ---- The time step --------------------------------------------------------------------------- */
+
+static void shorten(double *dt, const char **limit, double other, const char *name) {
+    if (!(other < *dt)) return;
+    *dt = other;
+    *limit = name;
+}
+
+static double fastest(const spate_simulation *sim) {
+    return fmax(sim->max_speed, fmax(sources_speed(sim), boundary_speed(&sim->boundary)));
+}
+
+/* What crosses cfl spacings at the present speed, or falls a quarter as far from rest. */
+static double travel_limit(const spate_simulation *sim, double cfl) {
+    const sph *s = sim->solver;
+    const double way = cfl * s->spacing;
+    return fmin(way / fmax(fastest(sim), 1e-30),
+                0.5 * sqrt(way / fmax(vec_length(sim->scene->gravity), 1e-30)));
+}
+
+/* With l = h / 2: a wave or a particle crosses cfl l; half of what explicit viscosity can bear; what
+ * an acceleration moves in a step is small against l. */
+static double step_limit(spate_simulation *sim, const char **limit) {
+    const sph *s = sim->solver;
+    const spate_scene *scene = sim->scene;
+    const double l = 0.5 * s->support, pi = 3.14159265358979323846;
+    const double speed = fastest(sim);
+    double dt = HUGE_VAL;
+    *limit = "none";
+    if (s->options->pressure == SPH_WCSPH) {
+        shorten(&dt, limit, scene->cfl * l / (s->sound + speed), "sound");
+        shorten(&dt, limit, 0.5 * sqrt(l / fmax(s->memory.acceleration, 1e-30)), "force");
+    } else {
+        const bool falls =
+            vec_length(scene->gravity) * scene->cfl * s->spacing > 0.25 * speed * speed;
+        shorten(&dt, limit, travel_limit(sim, scene->cfl), falls ? "gravity" : "speed");
+    }
+    if (s->viscosity > 0) shorten(&dt, limit, 0.5 / s->damping, "viscosity");
+    if (s->tension > 0)
+        shorten(&dt, limit, 0.4 * sqrt(s->rest_density * l * l * l / (2 * pi * s->tension)),
+                "surface tension");
+    return dt;
+}
+
+/* A step that the scene has fixed: the first limit that it breaks is what a failure is put down to. */
+static void watch_step(sph *s) {
+    const char *limit;
+    if (s->broken_limit || !(s->sim->scene->dt > 0)) return;
+    const double stable = step_limit(s->sim, &limit);
+    if (s->sim->dt <= stable) return;
+    s->broken_limit = limit;
+    s->broken_step = stable;
+}
+
+spate_status sph_unstable(sph *s, int64_t i, const char *what) {
+    char told[256];
+    if (!s->broken_limit) return simulation_unstable(s->sim, i, what);
+    snprintf(told, sizeof told,
+             "%s; solver.dt %.3g s is longer than the limit '%s' allows, which was %.3g s", what,
+             s->sim->scene->dt, s->broken_limit, s->broken_step);
+    return simulation_unstable(s->sim, i, told);
+}
+
+/* ---- A step ---------------------------------------------------------------------------------- */
+
+void sph_pass(sph *s, chunk_task task) {
+    parallel_for(s->sim->ctx->pool, s->sim->particles.count, SPH_GRAIN, task, s);
+}
+
+static spate_status lists(sph *s) {
+    TRY(sph_lists(s));
+    return sph_tables(s);
+}
+
+/* wcsph's equation of state. */
+static real pressure_of(const sph *s, real delta) {
+    const real stiff = (real)(s->rest_density * s->sound * s->sound);
+    const real p = s->options->equation == EQUATION_TAIT
+                       ? stiff / s->gamma * real_expm1(s->gamma * real_log(delta))
+                       : stiff * (delta - 1);
+    return s->options->negative_pressure || p > 0 ? p : 0;
+}
+
+static void compress(void *data, int64_t begin, int64_t end, int worker) {
+    sph *s = data;
+    (void)worker;
+    for (int64_t i = begin; i < end; i++) {
+        s->of.place[4 * i + 3] = 1 / s->density[i];
+        if (s->options->pressure != SPH_WCSPH) continue;
+        s->sim->particles.pressure[i] = s->of.flow[4 * i + 3] = pressure_of(s, s->density[i]);
+    }
+}
+
+static spate_status density(sph *s) {
+    const bool implicit = s->options->pressure != SPH_WCSPH;
+    sph_pass(s, (implicit ? s->passes->implicit : s->passes->density)[s->kernel]);
+    real most = 0;
+    for (int64_t i = 0; i < s->sim->particles.count; i++)
+        most = s->density[i] > most ? s->density[i] : most;
+    s->memory.most_dense = (double)most;
+    return SPATE_OK;
+}
+
+/* v += dt a, with what walls hold of the weight, and what XSPH takes from the neighbours. */
+static void advance(void *data, int64_t begin, int64_t end, int worker) {
+    sph *s = data;
+    const real dt = (real)s->sim->dt;
+    (void)worker;
+    for (int64_t i = begin; i < end; i++) {
+        real *v = &s->of.flow[4 * i], leaning = 0;
+        if (s->lift) leaning = sph_leaning(s, (real)sph_pressure(&s->sim->particles, i));
+        for (int a = 0; a < 3; a++) {
+            if (s->lift) s->push[4 * i + a] += leaning * s->lift[4 * i + a];
+            v[a] = real_fma(dt, s->push[4 * i + a], v[a]);
+            if (s->extras) v[a] += s->aside[8 * i + a];
+        }
+    }
+}
+
+static void fall(void *data, int64_t begin, int64_t end, int worker) {
+    sph *s = data;
+    (void)worker;
+    for (int64_t i = begin; i < end; i++)
+        for (int a = 0; a < 4; a++) s->push[4 * i + a] = a < 3 ? s->gravity[a] : 0;
+}
+
+static spate_status forces(sph *s) {
+    const bool among = s->options->pressure == SPH_WCSPH || s->viscosity > 0 || s->damp > 0;
+    sph_pass(s, compress);
+    if (s->tension > 0) sph_pass(s, s->passes->normals[s->kernel]);
+    sph_pass(s, among || s->extras ? s->passes->forces[s->kernel] : fall);
+    sph_pass(s, advance);
+    return SPATE_OK;
+}
+
+static spate_status move(sph *s) {
+    TRY(sph_move(s));
+    sources_hold(s->sim);
+    return SPATE_OK;
+}
+
+static const sph_stage stages[][7] = {
+    [SPH_WCSPH] = {{"neighbours", lists},
+                   {"density", density},
+                   {"forces", forces},
+                   {"move", move},
+                   {NULL, NULL}},
+    [SPH_DFSPH] = {{"neighbours", lists},
+                   {"density", density},
+                   {"divergence", sph_divergence},
+                   {"forces", forces},
+                   {"pressure", sph_incompressible},
+                   {"move", move},
+                   {NULL, NULL}},
+    [SPH_IISPH] = {{"neighbours", lists},
+                   {"density", density},
+                   {"forces", forces},
+                   {"pressure", sph_incompressible},
+                   {"move", move},
+                   {NULL, NULL}},
+};
+
+static spate_status step(spate_simulation *sim) {
+    sph *s = sim->solver;
+    s->rate = (real)(sim->dt / sim->scene->domain.dx);
+    s->urgency = (real)fmin(1, sim->dt / travel_limit(sim, sph_declaration.cfl));
+    watch_step(s);
+    for (const sph_stage *stage = stages[s->options->pressure]; stage->name; stage++) {
+        double start = phase_start();
+        TRY(stage->run(s));
+        phase_stop(sim, stage->name, start);
+    }
+    s->memory.dt = sim->dt;
+    return SPATE_OK;
+}
+
+/* ---- What others ask ------------------------------------------------------------------------- */
+
+static int state(spate_simulation *sim, state_block *out, int capacity) {
+    sph *s = sim->solver;
+    if (capacity < 1) return 0;
+    out[0] = (state_block){"sph memory", &s->memory, sizeof s->memory};
+    return 1;
+}
+
+/* Energy of a rest volume that has been pressed to delta, where the equation of state has one: the
+ * work of p against 1 / delta. */
+static double energy_of(const sph *s, double delta) {
+    const double stiff = s->rest_density * s->sound * s->sound, gamma = (double)s->gamma;
+    if (s->options->pressure != SPH_WCSPH) return 0;
+    if (delta <= 1 && !s->options->negative_pressure) return 0;
+    if (s->options->equation == EQUATION_LINEAR || gamma < 1.0001)
+        return stiff * (log(delta) + 1 / delta - 1);
+    return stiff / gamma * (expm1((gamma - 1) * log(delta)) / (gamma - 1) + 1 / delta - 1);
+}
+
+static void stress(const spate_simulation *sim, int64_t i, double tau[6], double *energy,
+                   double *J) {
+    const sph *s = sim->solver;
+    const bool known = sim->step > 0 && sim->particles.density[i] > 0;
+    const double delta = known ? (double)sim->particles.density[i] : 1;
+    if (energy) *energy = known ? energy_of(s, delta) : 0;
+    if (J) *J = 1 / delta;
+    for (int c = 0; c < 6 && tau; c++)
+        tau[c] = c < 3 ? -sph_pressure(&sim->particles, i) / delta : 0;
+}
+
+static void affine_moment(const spate_simulation *sim, int64_t i, double moment[3]) {
+    (void)sim, (void)i;
+    vec_set(moment, 0, 0, 0);
+}
+
+/* Particles of spray and surface have few neighbours, not more room. */
+static double volume(const spate_simulation *sim) {
+    const sph *s = sim->solver;
+    double sum = 0;
+    for (int64_t i = 0; i < sim->particles.count; i++)
+        if (sim->particles.group[i] != GROUP_REMOVED)
+            sum += s->volume / fmax(1, (double)sim->particles.density[i]);
+    return sum;
+}
+
+static void numbers(spate_simulation *sim, solver_numbers *out) {
+    const sph *s = sim->solver;
+    out->volume = volume(sim);
+    if (sim->step == 0 || s->options->pressure == SPH_WCSPH) return;
+    out->iterations = (double)s->memory.iterations;
+    out->residual = s->memory.density_error;
+}
+
+static const char *const column_names[] = {
+    "max_density", "divergence_iterations", "divergence_error", "not_converged", "neighbours",
+    "lists",       "wall_particles",        "removed",          "drained",       "stuck",
+    NULL};
+
+static void columns(spate_simulation *sim, double *values) {
+    const sph *s = sim->solver;
+    const bool divergence = s->options->pressure == SPH_DFSPH && sim->step > 0;
+    values[0] = sim->step ? s->memory.most_dense * s->rest_density : NAN;
+    values[1] = divergence ? (double)s->memory.velocity_iterations : NAN;
+    values[2] = divergence ? s->memory.divergence_error : NAN;
+    values[3] = (double)s->memory.missed;
+    values[4] = sim->step ? s->memory.neighbours : NAN;
+    values[5] = (double)s->memory.builds;
+    values[6] = (double)s->walls.points.count;
+    values[7] = (double)sim->removed;
+    values[8] = (double)sim->drained;
+    values[9] = (double)s->memory.stuck;
+}
+
+static size_t grid_bytes(const spate_simulation *sim) { return sph_tables_bytes(sim->solver); }
+
+const solver_type solver_sph = {
+    .declaration = &sph_declaration,
+    .shift = 0,
+    .fields = fields,
+    .motion_reals = motion_reals,
+    .create = create,
+    .free = destroy,
+    .start = even_out,
+    .step_limit = step_limit,
+    .step = step,
+    .state = state,
+    .stress = stress,
+    .force = sph_reaction,
+    .affine_moment = affine_moment,
+    .numbers = numbers,
+    .column_names = column_names,
+    .columns = columns,
+    .grid_bytes = grid_bytes,
+};

@@ -1,0 +1,215 @@
+/*
+ * SPH: liquid as particles alone (Lucy 1977; Mueller et al. 2003), without a grid but for finding
+ * neighbours.
+ *
+ * All particles have the same volume V = s^d for the spacing s, and the same mass rho0 V. With
+ * W_ij = W(|x_i - x_j|) of support h, j over the liquid and b over the walls' points (walls.h):
+ *
+ *     density      delta_i = rho_i / rho0 = sum_j V W_ij + sum_b V_b W_ib        (i itself included)
+ *     forces       a_i = g + (nu / delta_i) sum_j V lap W_ij (v_j - v_i) / delta_j, and surface tension
+ *
+ * wcsph, weakly compressible, as Mueller et al. 2003 and the course have it:
+ *     p_i = c^2 rho0 (delta_i - 1), or Tait's equation
+ *     a_i -= 1 / (rho0 delta_i) sum_j V (p_i + p_j) / delta_j grad W_ij
+ * (their factor 1/2 would make it half the gradient, as sum_j V grad W_ij = 0)
+ *     v += dt a,  x += dt v
+ *
+ * dfsph, divergence-free (Bender and Koschier 2015), and iisph (Ihmsen et al. 2013): pressures for
+ * which the next density is the density at rest. With K_i = dt^2 p_i / (rho0 delta_i^2 dx^2) and
+ * lengths in cells, a displacement u and the change of density that it makes,
+ *
+ *     u_i = -sum_j V (K_i + K_j) grad W_ij - 2 K_i sum_b V_b grad W_ib
+ *     (A K)_i = sum_j V (u_i - u_j) . grad W_ij + 2 u_i . sum_b V_b grad W_ib,
+ *
+ * and s_i = 1 - delta_i - dt D delta_i / Dt is to be made good (1 - delta_i in proportion in a step that
+ * is cut short): A K = s, K >= 0 (where a liquid would
+ * have to be held together, it comes apart). Damped Jacobi: K_i <- max(0, K_i + omega (s - A K)_i / A_ii),
+ * until the mean of what is too dense is below the tolerance. dfsph does the same once more for the
+ * velocity at the start of a step, with s_i = -dt D delta_i / Dt. Pressures of the last step are where
+ * the iteration begins.
+ *     With G_i = sum_j V grad W_ij + 2 sum_b V_b grad W_ib both sums are over the liquid alone:
+ *     u_i = -K_i G_i - sum_j K_j V grad W_ij,  (A K)_i = u_i . G_i - sum_j V u_j . grad W_ij,
+ * and W'(r) / r of each pair is kept from the density's sum, so an iteration has no roots in it.
+ *
+ * In walls the liquid's pressure goes on, p_b = p_i + rho0 g . (x_b - x_i) (mirrored: Akinci et al. 2012;
+ * with its weight: Adami et al. 2012): an even pressure does not push particles into them, and liquid at
+ * rest beside them does not sink. dfsph and iisph also mirror its way towards them. Sticky ones also mirror its
+ * velocity along them (Morris et al. 1997): v_b = v_wall - (d_b / d_i) (v_i - v_wall) for the distances
+ * d of both to the surface, so that the velocity there is the wall's; others carry no viscous stress.
+ *
+ * Nothing is scattered: every particle gathers over its own list, in the list's order, so results do
+ * not depend on the number of threads. 2D runs the same code with z = 0.
+ *
+ * Places are kept in cells, wrapped into a box of `period` cells along each axis that is periodic or
+ * long, so that differences are as precise far from the origin as near it.
+ *
+ * Files: sph.c (options, time step, stages), tables.c (places, lists, moving on), implicit.c (dfsph,
+ * iisph), walls.c, reaction.c (forces on colliders), kernel.c; passes.h with
+ * sph_kernels.c (the sums, compiled once for each instruction set).
+ */
+#ifndef SPATE_SOLVER_SPH_H
+#define SPATE_SOLVER_SPH_H
+
+#include "solver/solver.h"
+#include "solver/sph/kernel.h"
+#include "solver/sph/walls.h"
+#include "state/neighbours.h"
+
+enum { SPH_GRAIN = 256 }; /* rows of a chunk */
+
+typedef enum sph_method { SPH_WCSPH, SPH_DFSPH, SPH_IISPH } sph_method;
+typedef enum sph_viscosity { VISCOSITY_MUELLER, VISCOSITY_MORRIS } sph_viscosity;
+typedef enum sph_equation { EQUATION_LINEAR, EQUATION_TAIT } sph_equation;
+
+typedef struct sph_options {
+    int pressure;   /* sph_method */
+    int kernel;     /* sph_kernel + 1; 0: the method's */
+    double support; /* spacings */
+    int equation;   /* sph_equation */
+    double stiffness;
+    bool negative_pressure;
+    int viscosity; /* sph_viscosity + 1; 0: the kernel's */
+    double artificial_viscosity;
+    double xsph, shifting;
+    double tolerance, divergence_tolerance;
+    int64_t max_iterations;
+    int64_t boundary_layers;
+    double skin; /* spacings */
+} sph_options;
+
+/* What is summed over: four reals to a particle each. */
+typedef struct sph_records {
+    real *place; /* x, y, z in cells, wrapped, and a number of the pass: 1 / delta or K; of a wall's
+                    point: its volume over that of a particle */
+    real *flow;  /* velocity, m/s, and the pressure, Pa */
+} sph_records;
+
+/* What a checkpoint holds besides the particles. */
+typedef struct sph_memory {
+    double dt;            /* of the last step */
+    double acceleration;  /* the largest of the last step, m/s^2 */
+    double density_error; /* mean and largest of the last step, shares */
+    double most_dense;
+    double divergence_error;     /* as density over a step */
+    int64_t iterations;          /* of the last step's density */
+    int64_t velocity_iterations; /* and of its divergence */
+    int64_t failures, missed;    /* solves in a row that missed the tolerance, and in all */
+    int64_t builds;              /* of the lists */
+    int64_t stuck;               /* particles that no way led out of a collider */
+    double neighbours;           /* mean number */
+} sph_memory;
+
+/* What a worker has seen in a move. */
+typedef struct sph_extremes {
+    double speed2, move2, acceleration2; /* the largest; moves in cells */
+    int64_t bad;                         /* lowest particle that is not to be gone on with, or -1 */
+    int64_t removed, stuck;
+    char apart[64]; /* keeps workers off each other's cache lines */
+} sph_extremes;
+
+typedef struct sph sph;
+
+/* A pass over rows, by kernel. */
+typedef struct sph_passes {
+    chunk_task density[SPH_KERNELS];  /* delta */
+    chunk_task implicit[SPH_KERNELS]; /* delta, G, A_ii and the slopes of all pairs */
+    chunk_task forces[SPH_KERNELS];   /* accelerations */
+    chunk_task normals[SPH_KERNELS];  /* of the surface, for its tension */
+    chunk_task rates[SPH_KERNELS];    /* dt D delta / Dt */
+    chunk_task displace, correct;     /* u of K; and a step of Jacobi */
+} sph_passes;
+
+struct sph {
+    spate_simulation *sim;
+    const sph_options *options;
+    const sph_passes *passes;
+    sph_walls walls;
+    neighbours liquid, wall; /* lists of the liquid's particles: of its own, of the walls' points */
+    bool listed;             /* they are there, and serve until particles have moved too far */
+    sph_records of, on;      /* the liquid's, the walls' */
+    int64_t capacity, wall_capacity;
+    /* by particle */
+    real *push;    /* four: acceleration, m/s^2; or u, in cells */
+    real *normal;  /* four: of the surface, where it has tension */
+    real *aside;   /* eight: what XSPH adds to the velocity, m/s; where shifting goes, 1 / cells */
+    real *lift;    /* four: what walls hold of the weight, m/s^2 */
+    real *pull;    /* four: G in 1 / cells, and -1 / A_ii */
+    real *density; /* delta: the particles' own field */
+    real *source, *next, *last; /* s; the next K, and the one before it without its momentum */
+    real *miss;                 /* by how much the density is off */
+    real *slopes;               /* by entry of the list: V W'(r) / r dx^2 */
+    int64_t slope_capacity;
+    real *facing;  /* by wall point, four: its normal, and its depth in cells or -1 where the wall
+                       is not sticky */
+    double *force; /* by collider, six: force and torque of step `force_step` */
+    int64_t force_step;
+    sph_extremes *seen; /* by worker */
+    sph_memory memory;
+    /* constants of the scene */
+    sph_kernel kernel;
+    bool wraps;  /* places are wrapped, differences to the nearest image */
+    bool extras; /* XSPH, shifting or surface tension is on */
+    double spacing, support, volume, rest_density, sound; /* V, rho0, c */
+    double viscosity, tension;                            /* nu, N/m */
+    real gamma;                                           /* of Tait's equation */
+    double damping;                    /* largest rate at which viscosity damps, 1/s */
+    real period[4], inverse_period[4]; /* cells; 0 where nothing is wrapped */
+    real reach2, inverse_reach;        /* (h / dx)^2, dx / h */
+    real value; /* V a / h^d: V W = value w(q); over its sum on a lattice, which is then 1 */
+    real slope; /* V a' / h^d (dx / h)^2: V grad W = slope w'(q) / q d / dx */
+    real mueller, morris;       /* factors of either Laplacian, 1/s */
+    real damp, soft2;           /* of artificial viscosity: alpha c l / dx^2, and (0.1 l / dx)^2 */
+    real squeeze;               /* 1 / (rho0 dx) */
+    real smooth;                /* of XSPH: its share times `value` */
+    real cohesion, evening;     /* of surface tension, m/s^2 */
+    real inverse_spacing_value; /* 1 / w(s / h) */
+    real half_spacing;          /* cells */
+    real gravity[3];
+    real weight, lean; /* rho0 dx, and 1 / (rho0 g l) */
+    real relaxation;   /* omega */
+    /* constants of the step */
+    real rate;    /* dt / dx */
+    real urgency; /* share of what is too dense that a step is to make good: all in a step
+                                 that is as long as particles' speed allows, less in a shorter one */
+    const char *broken_limit; /* the first limit that solver.dt did not keep, NULL: none so far */
+    double broken_step;       /* what it allowed */
+};
+
+typedef struct sph_stage {
+    const char *name;
+    spate_status (*run)(sph *s);
+} sph_stage;
+
+/* How much a particle under this pressure leans on walls: not at all in free fall, fully from a depth of
+ * half the support on. */
+static inline real sph_leaning(const sph *s, real under) {
+    const real share = under * s->lean;
+    return share < 0 ? 0 : share > 1 ? 1 : share;
+}
+
+/* tables.c */
+spate_status sph_lists(sph *s);  /* sorts, and lists neighbours where the old lists do not serve */
+spate_status sph_tables(sph *s); /* places and velocities as the passes read them */
+spate_status sph_move(sph *s);   /* v and x at the end of the step */
+void sph_tables_free(sph *s);
+size_t sph_tables_bytes(const sph *s);
+/* implicit.c */
+spate_status sph_divergence(sph *s);
+spate_status sph_incompressible(sph *s);
+/* reaction.c */
+void sph_reaction(const spate_simulation *sim, int c, double force[3], double torque[3]);
+
+/* All of a particle's pressure: dfsph's has two parts. */
+static inline double sph_pressure(const particles *p, int64_t i) {
+    return (double)p->pressure[i] + (p->velocity_pressure ? (double)p->velocity_pressure[i] : 0);
+}
+
+/* Runs a pass over all rows. */
+void sph_pass(sph *s, chunk_task task);
+/* Stops with SPATE_UNSTABLE, naming particle i and the limit of the step that was not kept. */
+spate_status sph_unstable(sph *s, int64_t i, const char *what);
+
+extern const solver_declaration sph_declaration;
+extern const solver_type solver_sph;
+
+#endif

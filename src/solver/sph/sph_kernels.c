@@ -1,0 +1,49 @@
+/* SPH's sums, compiled once for each instruction set. */
+#include "solver/sph/passes.h"
+
+#define JOIN2(a, b) a##_##b
+#define JOIN(a, b)  JOIN2(a, b)
+
+/* A task that does something to row i, with and without wrapped places. */
+#define PASS(name, statement)                                              \
+    static void name(void *data, int64_t begin, int64_t end, int worker) { \
+        sph *s = data;                                                     \
+        (void)worker;                                                      \
+        if (s->wraps)                                                      \
+            for (int64_t i = begin; i < end; i++) {                        \
+                const bool wraps = true;                                   \
+                statement;                                                 \
+            }                                                              \
+        else                                                               \
+            for (int64_t i = begin; i < end; i++) {                        \
+                const bool wraps = false;                                  \
+                statement;                                                 \
+            }                                                              \
+    }
+
+#define KERNEL_PASSES(name, kernel)                               \
+    PASS(density_##name, density_row(s, i, kernel, false, wraps)) \
+    PASS(implicit_##name, density_row(s, i, kernel, true, wraps)) \
+    PASS(forces_##name, force_row(s, i, kernel, wraps))           \
+    PASS(normals_##name, normal_row(s, i, kernel, wraps))         \
+    PASS(rates_##name, rate_row(s, i, kernel, wraps))
+
+KERNEL_PASSES(mueller, SPH_MUELLER)
+KERNEL_PASSES(cubic, SPH_CUBIC)
+KERNEL_PASSES(wendland, SPH_WENDLAND)
+PASS(displace, displace_row(s, i, wraps))
+PASS(correct, s->miss[i] = correct_row(s, i, &s->next[i], wraps))
+
+#define OF_KERNELS(pass) \
+    { pass##_mueller, pass##_cubic, pass##_wendland }
+
+const sph_passes JOIN(sph_passes, SPATE_ISA);
+const sph_passes JOIN(sph_passes, SPATE_ISA) = {
+    .density = OF_KERNELS(density),
+    .implicit = OF_KERNELS(implicit),
+    .forces = OF_KERNELS(forces),
+    .normals = OF_KERNELS(normals),
+    .rates = OF_KERNELS(rates),
+    .displace = displace,
+    .correct = correct,
+};

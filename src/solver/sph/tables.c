@@ -1,0 +1,354 @@
+/*
+ * What the passes read, and what becomes of it: neighbour lists, places and velocities as records, and
+ * at the end of a step the particles' own.
+ */
+#include "core/vec.h"
+#include "solver/collide.h"
+#include "solver/sph/sph.h"
+
+enum { BLOCKS_A_CHUNK = 4, POINTS_A_CHUNK = 1024 };
+
+/* Cells along an axis beyond which places are wrapped: they are kept to 2^-17 of a cell then. */
+enum { LONGEST = 256 };
+
+/* ---- Lists ----------------------------------------------------------------------------------- */
+
+static double list_radius(const sph *s) {
+    return (s->support + s->options->skin * s->spacing) / s->sim->scene->domain.dx;
+}
+
+static spate_status build(sph *s) {
+    spate_simulation *sim = s->sim;
+    const double radius = list_radius(s);
+    TRY(neighbours_build(&s->liquid, &sim->blocks, &sim->particles, &sim->blocks, &sim->particles,
+                         radius, sim->ctx->pool));
+    TRY(neighbours_build(&s->wall, &sim->blocks, &sim->particles, &s->walls.blocks,
+                         &s->walls.points, radius, sim->ctx->pool));
+    s->listed = true;
+    return SPATE_OK;
+}
+
+/* Lists that a checkpoint has cut off are made again from where particles were when they were made. */
+static spate_status build_again(sph *s) {
+    particles *p = &s->sim->particles;
+    real *now = p->position;
+    p->position = p->reference;
+    spate_status status = build(s);
+    p->position = now;
+    return status;
+}
+
+/* With a skin, lists hold whoever may come near until particles have moved by half of it. */
+static bool lists_serve(const sph *s) {
+    const spate_simulation *sim = s->sim;
+    const double skin = s->options->skin * s->spacing / sim->scene->domain.dx;
+    return skin > 0 && (s->listed || sim->step > 0) && sim->blocks.pending_count == 0 &&
+           2 * sim->drift <= skin && !s->walls.moving;
+}
+
+/* ---- Walls ----------------------------------------------------------------------------------- */
+
+static void wrap(const sph *s, const int32_t coords[3], real base[3]) {
+    const domain *d = &s->sim->scene->domain;
+    for (int a = 0; a < 3; a++) {
+        double at = (double)coords[a] * BLOCK_EDGE - d->cells[a] / 2;
+        if (s->period[a] > 0) at -= (double)s->period[a] * floor(at / (double)s->period[a] + 0.5);
+        base[a] = a < s->sim->scene->dim ? (real)at : 0;
+    }
+}
+
+/* The way out of the wall at a point. */
+static void find_normal(const sph *s, int owner, const double x[3], double normal[3]) {
+    const spate_scene *scene = s->sim->scene;
+    if (owner < scene->collider_count) {
+        boundary_distance(&s->sim->boundary, owner, x, normal, NULL);
+        return;
+    }
+    const int side = owner - scene->collider_count;
+    vec_set(normal, 0, 0, 0);
+    normal[side / 2] = side % 2 ? -1 : 1;
+}
+
+static bool is_sticky(const spate_scene *scene, int owner) {
+    if (owner < scene->collider_count) return scene->colliders[owner].contact == CONTACT_STICKY;
+    owner -= scene->collider_count;
+    return scene->domain.walls[owner / 2][owner % 2] == WALL_STICKY;
+}
+
+static void place_walls(void *data, int64_t begin, int64_t end, int worker) {
+    sph *s = data;
+    const spate_simulation *sim = s->sim;
+    const particles *p = &s->walls.points;
+    const blocks *b = &s->walls.blocks;
+    (void)worker;
+    for (int64_t o = begin; o < end; o++) {
+        const int32_t block = b->occupied[o];
+        real base[3];
+        wrap(s, b->coords[block], base);
+        for (int64_t i = b->first[block]; i < b->first[block + 1]; i++) {
+            real *place = s->on.place + 4 * i, *flow = s->on.flow + 4 * i,
+                 *facing = s->facing + 4 * i;
+            double x[3], local[3] = {0}, normal[3];
+            for (int a = 0; a < 3; a++) {
+                const bool used = a < sim->scene->dim;
+                if (used) local[a] = (double)PLANE(p, position, a)[i];
+                place[a] = used ? base[a] + PLANE(p, position, a)[i] : 0;
+                flow[a] = used ? p->motion[16 * i + a] : 0;
+            }
+            place[3] = (real)((double)p->mass[i] / s->volume);
+            flow[3] = 0;
+            simulation_world(sim, b->coords[block], local, x);
+            find_normal(s, p->group[i], x, normal);
+            for (int a = 0; a < 3; a++) facing[a] = a < sim->scene->dim ? (real)normal[a] : 0;
+            facing[3] = is_sticky(sim->scene, p->group[i])
+                            ? s->walls.depth[p->id[i]] / (real)sim->scene->domain.dx
+                            : -1;
+        }
+    }
+}
+
+/* Where the walls are at the start of the step. */
+static spate_status stand_walls(sph *s) {
+    spate_simulation *sim = s->sim;
+    const bool first = !s->on.place;
+    if (!first && !s->walls.moving) return SPATE_OK;
+    boundary_move(&sim->boundary, sim->time);
+    TRY(sph_walls_move(&s->walls, sim->time));
+    const size_t room = (size_t)s->walls.points.count + 1;
+    if (first) {
+        s->on.place = take(sim->ctx, 4 * room, sizeof(real));
+        s->on.flow = take(sim->ctx, 4 * room, sizeof(real));
+        s->facing = take(sim->ctx, 4 * room, sizeof(real));
+        if (!s->on.place || !s->on.flow || !s->facing) return SPATE_OUT_OF_MEMORY;
+    }
+    parallel_for(sim->ctx->pool, s->walls.blocks.occupied_count, BLOCKS_A_CHUNK, place_walls, s);
+    return SPATE_OK;
+}
+
+spate_status sph_lists(sph *s) {
+    spate_simulation *sim = s->sim;
+    particles *p = &sim->particles;
+    TRY(stand_walls(s));
+    if (lists_serve(s)) return s->listed ? SPATE_OK : build_again(s);
+    int64_t lost;
+    TRY(blocks_sort(&sim->blocks, p, &sim->scratch, sim->ctx->pool, &lost));
+    if (lost >= 0) return sph_unstable(s, lost, "a particle moved more than a block");
+    sim->drift = 0;
+    TRY(build(s));
+    s->memory.builds++;
+    for (int a = 0; a < sim->scene->dim && p->reference; a++)
+        memcpy(PLANE(p, reference, a), PLANE(p, position, a), (size_t)p->count * sizeof(real));
+    int64_t pairs = 0;
+    for (int64_t i = 0; i < p->count; i++) pairs += s->liquid.number[i];
+    s->memory.neighbours = p->count ? (double)pairs / (double)p->count : 0;
+    return SPATE_OK;
+}
+
+/* ---- Records --------------------------------------------------------------------------------- */
+
+static bool renew(sph *s, real **memory, int64_t count) {
+    give(s->sim->ctx, *memory);
+    *memory = take(s->sim->ctx, (size_t)count, sizeof(real));
+    return *memory != NULL;
+}
+
+static spate_status reserve(sph *s) {
+    const int64_t count = s->sim->particles.count + WIDE;
+    const bool implicit = s->options->pressure != SPH_WCSPH;
+    if (count > s->capacity) {
+        const int64_t room = count + count / 4;
+        s->capacity = 0;
+        bool done = renew(s, &s->of.place, 4 * room) && renew(s, &s->of.flow, 4 * room) &&
+                    renew(s, &s->push, 4 * room);
+        if (s->tension > 0) done = done && renew(s, &s->normal, 4 * room);
+        if (s->extras) done = done && renew(s, &s->aside, 8 * room);
+        if (implicit)
+            done = done && renew(s, &s->pull, 4 * room) && renew(s, &s->lift, 4 * room) &&
+                   renew(s, &s->source, room) && renew(s, &s->next, room) &&
+                   renew(s, &s->last, room) && renew(s, &s->miss, room);
+        if (!done) return SPATE_OUT_OF_MEMORY;
+        s->capacity = room;
+    }
+    if (implicit && s->liquid.entries > s->slope_capacity) {
+        const int64_t room = s->liquid.entries + s->liquid.entries / 8;
+        s->slope_capacity = 0;
+        if (!renew(s, &s->slopes, room)) return SPATE_OUT_OF_MEMORY;
+        s->slope_capacity = room;
+    }
+    return SPATE_OK;
+}
+
+static void fill_records(void *data, int64_t begin, int64_t end, int worker) {
+    sph *s = data;
+    const particles *p = &s->sim->particles;
+    const blocks *b = &s->sim->blocks;
+    const int dim = s->sim->scene->dim;
+    (void)worker;
+    for (int64_t o = begin; o < end; o++) {
+        const int32_t block = b->occupied[o];
+        real base[3];
+        wrap(s, b->coords[block], base);
+        for (int64_t i = b->first[block]; i < b->first[block + 1]; i++) {
+            real *place = s->of.place + 4 * i, *flow = s->of.flow + 4 * i;
+            place[2] = place[3] = flow[2] = flow[3] = 0;
+            for (int a = 0; a < dim; a++) {
+                place[a] = base[a] + PLANE(p, position, a)[i];
+                flow[a] = p->motion[16 * i + a];
+            }
+        }
+    }
+}
+
+spate_status sph_tables(sph *s) {
+    TRY(reserve(s));
+    s->density = s->sim->particles.density;
+    parallel_for(s->sim->ctx->pool, s->sim->blocks.occupied_count, BLOCKS_A_CHUNK, fill_records, s);
+    return SPATE_OK;
+}
+
+void sph_tables_free(sph *s) {
+    spate_context *ctx = s->sim->ctx;
+    real *const all[] = {s->of.place, s->of.flow, s->on.place, s->on.flow, s->push,
+                         s->normal,   s->aside,   s->pull,     s->lift,    s->source,
+                         s->next,     s->last,    s->miss,     s->slopes,  s->facing};
+    for (int i = 0; i < COUNT_OF(all); i++) give(ctx, all[i]);
+}
+
+size_t sph_tables_bytes(const sph *s) {
+    const bool implicit = s->options->pressure != SPH_WCSPH;
+    const int64_t reals = 12 + 4 * (s->tension > 0) + 8 * s->extras + 12 * implicit;
+    return (size_t)(reals * s->capacity + s->slope_capacity + 12 * s->walls.points.count) *
+               sizeof(real) +
+           neighbours_bytes(&s->liquid) + neighbours_bytes(&s->wall);
+}
+
+/* ---- Moving on ------------------------------------------------------------------------------- */
+
+/* What a particle may meet: sides of the domain in its block's coordinates, and colliders. */
+typedef struct surroundings {
+    double low[3], high[3];
+    boundary_part solid;
+    bool open;
+} surroundings;
+
+static surroundings surroundings_of(const sph *s, int32_t block) {
+    const spate_simulation *sim = s->sim;
+    const domain *d = &sim->scene->domain;
+    const int32_t *coords = sim->blocks.coords[block];
+    surroundings near = {.open = false};
+    for (int a = 0; a < sim->scene->dim; a++) {
+        const wall *sides = d->walls[a];
+        const double corner = (double)coords[a] * BLOCK_EDGE - sim->type->shift;
+        const bool low = sides[0] != WALL_OPEN && sides[0] != WALL_PERIODIC;
+        const bool high = sides[1] != WALL_OPEN && sides[1] != WALL_PERIODIC;
+        near.low[a] = low ? -corner : -HUGE_VAL;
+        near.high[a] = high ? d->cells[a] - corner : HUGE_VAL;
+        near.open |= sides[0] == WALL_OPEN || sides[1] == WALL_OPEN;
+    }
+    if (sim->scene->collider_count) {
+        double middle[3];
+        simulation_middle(sim, coords, middle);
+        near.solid = simulation_at_seam(sim, block)
+                         ? boundary_all(&sim->boundary)
+                         : boundary_around(&sim->boundary, middle,
+                                           simulation_reach(sim) +
+                                               d->dx * BLOCK_EDGE); /* no step is longer */
+    }
+    return near;
+}
+
+/* A particle that would end in a collider is put beside it. */
+static bool keep_out(const sph *s, const surroundings *near, const int32_t coords[3],
+                     const double from[3], double to[3], double v[3], int64_t *stuck) {
+    const double dx = s->sim->scene->domain.dx;
+    double x[3], y[3], end[3];
+    bool is_stuck;
+    simulation_world(s->sim, coords, to, y);
+    vec_copy(end, y);
+    for (int a = 0; a < 3; a++) x[a] = y[a] + (from[a] - to[a]) * dx; /* across a seam too */
+    if (!collide(&near->solid, dx, x, end, v, &is_stuck)) return false;
+    *stuck += is_stuck;
+    for (int a = 0; a < 3; a++) to[a] += (end[a] - y[a]) / dx;
+    return true;
+}
+
+static void move_particle(sph *s, const surroundings *near, int32_t block, int64_t i,
+                          sph_extremes *seen) {
+    spate_simulation *sim = s->sim;
+    particles *p = &sim->particles;
+    const domain *d = &sim->scene->domain;
+    const real *flow = s->of.flow + 4 * i, *push = s->push + 4 * i;
+    double from[3] = {0}, to[3] = {0}, v[3] = {0}, moved[3] = {0};
+    for (int a = 0; a < sim->scene->dim; a++) {
+        v[a] = (double)flow[a];
+        from[a] = (double)PLANE(p, position, a)[i];
+        to[a] = from[a] + v[a] * sim->dt / d->dx;
+    }
+    if (s->options->shifting > 0 && s->density[i] > (real)0.95) {
+        const real *shift = s->aside + 8 * i + 4;
+        const double factor =
+            s->options->shifting * (0.5 * s->support / d->dx) * sim->max_speed * sim->dt / d->dx;
+        for (int a = 0; a < sim->scene->dim; a++) to[a] -= factor * (double)shift[a];
+    }
+    const double finite = to[0] + to[1] + to[2] + v[0] + v[1] + v[2];
+    if (!(finite - finite == 0)) {
+        if (seen->bad < 0 || i < seen->bad) seen->bad = i;
+        return;
+    }
+    if (near->solid.count) keep_out(s, near, sim->blocks.coords[block], from, to, v, &seen->stuck);
+    for (int a = 0; a < sim->scene->dim; a++) {
+        if (to[a] <= near->low[a]) to[a] = near->low[a], v[a] = fmax(v[a], 0);
+        if (to[a] >= near->high[a]) to[a] = near->high[a], v[a] = fmin(v[a], 0);
+        moved[a] = to[a] - from[a];
+        PLANE(p, position, a)[i] = (real)to[a];
+        p->motion[16 * i + a] = (real)v[a];
+    }
+    const double move2 = vec_dot(moved, moved);
+    const double a[3] = {(double)push[0], (double)push[1], (double)push[2]};
+    if (move2 > BLOCK_EDGE * BLOCK_EDGE && (seen->bad < 0 || i < seen->bad)) seen->bad = i;
+    seen->move2 = fmax(seen->move2, move2);
+    seen->speed2 = fmax(seen->speed2, vec_dot(v, v));
+    seen->acceleration2 = fmax(seen->acceleration2, vec_dot(a, a));
+}
+
+static void move_blocks(void *data, int64_t begin, int64_t end, int worker) {
+    sph *s = data;
+    const blocks *b = &s->sim->blocks;
+    sph_extremes *seen = &s->seen[worker];
+    for (int64_t o = begin; o < end; o++) {
+        const int32_t block = b->occupied[o];
+        const surroundings near = surroundings_of(s, block);
+        for (int64_t i = b->first[block]; i < b->first[block + 1]; i++)
+            move_particle(s, &near, block, i, seen);
+        if (near.open) seen->removed += simulation_remove_outside(s->sim, block);
+    }
+}
+
+spate_status sph_move(sph *s) {
+    spate_simulation *sim = s->sim;
+    const int workers = pool_size(sim->ctx->pool);
+    for (int w = 0; w < workers; w++) s->seen[w] = (sph_extremes){.bad = -1};
+    boundary_move(&sim->boundary, sim->time + sim->dt);
+    parallel_for(sim->ctx->pool, sim->blocks.occupied_count, BLOCKS_A_CHUNK, move_blocks, s);
+    sph_extremes all = {.bad = -1};
+    for (int w = 0; w < workers; w++) {
+        const sph_extremes *seen = &s->seen[w];
+        all.speed2 = fmax(all.speed2, seen->speed2);
+        all.move2 = fmax(all.move2, seen->move2);
+        all.acceleration2 = fmax(all.acceleration2, seen->acceleration2);
+        all.removed += seen->removed;
+        all.stuck += seen->stuck;
+        if (seen->bad >= 0 && (all.bad < 0 || seen->bad < all.bad)) all.bad = seen->bad;
+    }
+    if (all.bad >= 0)
+        return sph_unstable(s, all.bad,
+                            "a particle's velocity is not finite, or took it across more than 4 "
+                            "cells in a step");
+    sim->max_speed = sqrt(all.speed2);
+    sim->drift += sqrt(all.move2);
+    sim->removed += all.removed;
+    if (all.removed) sim->drift = fmax(sim->drift, 1); /* they must be gone before the next sums */
+    s->memory.acceleration = sqrt(all.acceleration2);
+    s->memory.stuck += all.stuck;
+    return SPATE_OK;
+}
