@@ -23,8 +23,12 @@ static void print_summary(const spate_scene_summary *s) {
     if (s->dimension == 3) printf(" x %d", s->cells[2]);
     printf(" cells of %g\n", s->dx);
     printf("  time       %g s, %d frames at %g a second\n", s->duration, s->frames, s->fps);
-    printf("  particles  %s (%lld)\n", short_count((double)s->particles, count),
-           (long long)s->particles);
+    if (s->on_grid)
+        printf("  cells      %s (%lld) filled by bodies\n",
+               short_count((double)s->filled_cells, count), (long long)s->filled_cells);
+    else
+        printf("  particles  %s (%lld)\n", short_count((double)s->particles, count),
+               (long long)s->particles);
     printf("  parts      %d materials, %d bodies, %d colliders, %d sources, %d probes\n",
            s->materials, s->bodies, s->colliders, s->sources, s->probes);
     printf("  hash       %016llx\n", (unsigned long long)s->hash);

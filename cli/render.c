@@ -29,7 +29,7 @@ static const option render_options[] = {
      .type = OPTION_TEXT,
      AT(colour),
      .argument = "NAME",
-     .help = "Attribute to colour by; default: material in 3D, speed in 2D"},
+     .help = "Attribute to colour by; default: material in 3D and of smoke, else speed"},
     {.name = "range",
      .type = OPTION_TEXT,
      AT(range),

@@ -89,11 +89,11 @@ static double seconds_now(void) {
 }
 
 static void format_progress(const char *label, const spate_progress *p, char *line, size_t size) {
-    char particles[SHORT_TEXT], eta[SHORT_TEXT], pace[SHORT_TEXT];
-    int used = snprintf(line, size, "%s%sframe %d/%d  t %.4g s  %s particles  %s steps/s", label,
-                        *label ? "  " : "", p->frame, p->frames, p->time,
-                        short_count((double)p->particles, particles),
-                        short_count(p->steps_per_second, pace));
+    char particles[SHORT_TEXT] = "", eta[SHORT_TEXT], pace[SHORT_TEXT];
+    if (p->particles) short_count((double)p->particles, particles);
+    int used = snprintf(line, size, "%s%sframe %d/%d  t %.4g s  %s%s%s steps/s", label,
+                        *label ? "  " : "", p->frame, p->frames, p->time, particles,
+                        p->particles ? " particles  " : "", short_count(p->steps_per_second, pace));
     if (p->eta_seconds >= 0 && used > 0 && (size_t)used < size)
         used +=
             snprintf(line + used, size - (size_t)used, "  eta %s", short_time(p->eta_seconds, eta));
@@ -137,6 +137,12 @@ static void tell_progress(const spate_progress *p, void *user) {
 
 static void print_report(const spate_run_report *r) {
     char particles[SHORT_TEXT], wall[SHORT_TEXT], pace[SHORT_TEXT];
+    if (r->particles == 0 && r->particle_steps_per_second == 0) {
+        printf("%s: %d frames, %lld steps in %s, state %016llx\n", r->folder, r->frames,
+               (long long)r->steps, short_time(r->wall_seconds, wall),
+               (unsigned long long)r->state_hash);
+        return;
+    }
     printf("%s: %d frames, %lld steps, %s particles in %s (%s particle-steps/s), state %016llx\n",
            r->folder, r->frames, (long long)r->steps, short_count((double)r->particles, particles),
            short_time(r->wall_seconds, wall), short_count(r->particle_steps_per_second, pace),
@@ -233,7 +239,8 @@ const command command_run = {
     .summary = "Simulate a scene into a folder of frames",
     .details =
         "SCENE is a YAML file or a name from `spate list`. The folder gets run.json, stats.csv,\n"
-        "the particles of every frame and checkpoints. Ctrl-C writes a checkpoint and stops;\n"
+        "particles or fields of every frame and checkpoints. Ctrl-C writes a checkpoint and "
+        "stops;\n"
         "--resume goes on from there, bit for bit as if nothing had happened.\n\n"
         "--compare FIELD=A,B,... runs the scene once for each value, into a folder each below "
         "that\n"

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 """Reads a frame with readers that share nothing with the library and compares every value.
 
-Usage: read_frames.py FOLDER NUMBER
+Usage: read_frames.py FOLDER NUMBER [volume]
 
 FOLDER has particles_NUMBER.vtp, .ply and .bgeo and frame.json, a dump of what they must hold. The
 .vtp is read by VTK itself; the other two by the small parsers below, written from the formats'
-descriptions. Exits with 77 when VTK is not installed (the other two have then been checked).
+descriptions. With the word `volume`: the same for volume_NUMBER.vti and volume.json. Exits with 77 when VTK is not installed (the other two have then been checked).
 """
 import json
 import os
@@ -127,7 +127,10 @@ def check_vtp(path, dump):
         cell = data.GetCell(i)
         if (cell.GetNumberOfPoints(), cell.GetPointId(0)) != (1, i):
             fail(f"{path}: cell {i} is not the vertex {i}")
-    fields = data.GetFieldData()
+    check_moment(path, data.GetFieldData(), dump)
+
+
+def check_moment(path, fields, dump):
     if abs(fields.GetArray("TimeValue").GetValue(0) - dump["time"]) > 1e-12:
         fail(f"{path}: TimeValue is {fields.GetArray('TimeValue').GetValue(0)}, not {dump['time']}")
     scene = fields.GetAbstractArray("scene").GetValue(0)
@@ -135,8 +138,39 @@ def check_vtp(path, dump):
         fail(f"{path}: scene is {scene!r}, not {dump['scene']!r}")
 
 
+def check_vti(path, dump):
+    from vtkmodules.vtkIOXML import vtkXMLImageDataReader
+
+    reader = vtkXMLImageDataReader()
+    reader.SetFileName(path)
+    reader.Update()
+    data = reader.GetOutput()
+    if [d - 1 for d in data.GetDimensions()] != dump["cells"]:
+        fail(f"{path}: {data.GetDimensions()} points, which is not {dump['cells']} cells")
+    for found, wanted in zip([*data.GetOrigin(), *data.GetSpacing()], dump["origin"] + 3 * [dump["spacing"]]):
+        if abs(found - wanted) > 1e-12:
+            fail(f"{path}: origin or spacing is {found}, not {wanted}")
+    n = data.GetNumberOfCells()
+    for name, entry in dump["attributes"].items():
+        array = data.GetCellData().GetArray(name)
+        if array is None:
+            fail(f"{path}: no array {name}")
+        if array.GetNumberOfComponents() != entry["components"] or array.GetNumberOfTuples() != n:
+            fail(f"{path}: {name} has {array.GetNumberOfComponents()} components, {array.GetNumberOfTuples()} cells")
+        compare(path, dump, name, [v for i in range(n) for v in array.GetTuple(i)])
+    check_moment(path, data.GetFieldData(), dump)
+
+
 def main():
     folder, number = sys.argv[1], int(sys.argv[2])
+    if sys.argv[3:] == ["volume"]:
+        with open(os.path.join(folder, "volume.json"), encoding="utf-8") as f:
+            dump = json.load(f)
+        try:
+            check_vti(os.path.join(folder, f"volume_{number:04d}.vti"), dump)
+        except ModuleNotFoundError:
+            sys.exit(77)
+        return
     with open(os.path.join(folder, "frame.json"), encoding="utf-8") as f:
         dump = json.load(f)
     stem = os.path.join(folder, f"particles_{number:04d}")

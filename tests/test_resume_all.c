@@ -1,5 +1,5 @@
 /*
- * Every integrator, material and kernel, and every transfer of flip: a run that is stopped and gone on
+ * Every integrator, material and kernel, every transfer of flip, every pressure of sph: a run that is stopped and gone on
  * with cannot be told from one that never stopped, and the number of threads does not show in the
  * result. Then several materials in one scene: they fall together as one, meet the floor, and stay
  * finite.
@@ -10,7 +10,7 @@
 
 typedef struct sample {
     const char *solver, *material;
-    bool wet; /* flip, and what follows `model: liquid` in the material */
+    bool wet; /* flip or sph, and what follows `model: liquid` in the material */
 } sample;
 
 static const char sand[] =
@@ -54,13 +54,13 @@ static play play_solid(const sample *s, int dim, int threads) {
 
 /* A dam runs into a moving post, a source and a sink, across a periodic seam and out at an open side. */
 static play play_wet(const sample *s, int dim, int threads) {
-    const bool flat = dim == 2;
+    const bool flat = dim == 2, grid = !strncmp(s->solver, "flip", 4);
     return play_open(
         threads,
         "spate: 1\ndimension: %d\nduration: 10\nfps: 1\n"
         "domain: {size: %s, dx: 0.1, walls: %s}\n"
-        "solver: {type: flip, %s}\nmaterials: {m: {model: liquid%s}}\n"
-        "bodies: [{material: m, jitter: 0.8, velocity: %s, shape: {box: {min: %s, max: %s}}}]\n"
+        "solver: {type: %s}\nmaterials: {m: {model: liquid%s}}\n"
+        "bodies: [{material: m, jitter: %g, velocity: %s, shape: {box: {min: %s, max: %s}}}]\n"
         "sources: [{material: m, velocity: %s, shape: {sphere: {center: %s, radius: 0.12}}}]\n"
         "sinks: [{shape: {sphere: {center: %s, radius: 0.15}}}]\n"
         "colliders: [{shape: {sphere: {center: %s, radius: 0.15}}, friction: 0.3, motion: {keys: "
@@ -68,7 +68,7 @@ static play play_wet(const sample *s, int dim, int threads) {
         dim, flat ? "[1.6, 1]" : "[1.2, 0.8, 0.8]",
         flat ? "[periodic, periodic, slip, open]"
              : "[slip, open, sticky, slip, periodic, periodic]",
-        s->solver, s->material, flat ? "[3, -1]" : "[2, -1, 1]",
+        s->solver, s->material, grid ? 0.8 : 0.2, flat ? "[3, -1]" : "[2, -1, 1]",
         flat ? "[0.6, 0]" : "[0.4, 0, 0.1]", flat ? "[1.5, 0.6]" : "[1.1, 0.5, 0.7]",
         flat ? "[1, -2]" : "[1, -2, 0]", flat ? "[0.4, 0.8]" : "[0.2, 0.6, 0.4]",
         flat ? "[1.1, 0.1]" : "[0.9, 0.1, 0.4]", flat ? "[0.8, 0.3]" : "[0.8, 0, 0.4]",
@@ -297,15 +297,15 @@ static void materials_share_a_scene(void **state) {
 /* ---- FLIP -------------------------------------------------------------------------------------- */
 
 static const sample wet_samples[] = {
-    {"transfer: flip", "", true},
-    {"transfer: pic, pressure: mic", "", true},
-    {"transfer: apic, solids: voxels, surface: distance", "", true},
-    {"transfer: aflip, reseed: true, cfl: 3", "", true},
-    {"transfer: aflip, kernel: quadratic, advection: rk2", "", true},
-    {"transfer: kernel, surface: density", "", true},
-    {"transfer: flip, kernel: quadratic, volume_correction: 0, surface_order: 1", "", true},
-    {"transfer: apic, reseed: true", ", viscosity: 20", true},
-    {"transfer: flip", ", surface_tension: 5", true},
+    {"flip, transfer: flip", "", true},
+    {"flip, transfer: pic, pressure: mic", "", true},
+    {"flip, transfer: apic, solids: voxels, surface: distance", "", true},
+    {"flip, transfer: aflip, reseed: true, cfl: 3", "", true},
+    {"flip, transfer: aflip, kernel: quadratic, advection: rk2", "", true},
+    {"flip, transfer: kernel, surface: density", "", true},
+    {"flip, transfer: flip, kernel: quadratic, volume_correction: 0, surface_order: 1", "", true},
+    {"flip, transfer: apic, reseed: true", ", viscosity: 20", true},
+    {"flip, transfer: flip", ", surface_tension: 5", true},
 };
 
 static void every_transfer_resumes(void **state) {
@@ -316,6 +316,31 @@ static void every_transfer_resumes(void **state) {
             hashes[k] = hash_sample(&wet_samples[k], dim);
         assert_all_differ(hashes, COUNT_OF(hashes));
         assert_true(hash_resumed(&wet_samples[0], dim, 1) != hashes[0]); /* a missing step shows */
+    }
+}
+
+/* ---- SPH --------------------------------------------------------------------------------------- */
+
+static const sample sph_samples[] = {
+    {"sph", ", bulk_modulus: 1.0e5", true},
+    {"sph, skin: 0.3, xsph: 0.1", ", bulk_modulus: 1.0e5", true},
+    {"sph, kernel: wendland, shifting: 1, equation: tait", ", bulk_modulus: 1.0e5, viscosity: 5",
+     true},
+    {"sph, boundary_layers: 1", ", bulk_modulus: 1.0e5, surface_tension: 5", true},
+    {"sph, pressure: dfsph", "", true},
+    {"sph, pressure: dfsph, skin: 0.3, kernel: wendland", ", viscosity: 5", true},
+    {"sph, pressure: iisph", "", true},
+    {"sph, pressure: iisph, skin: 0.3", "", true},
+};
+
+static void every_sph_resumes(void **state) {
+    (void)state;
+    for (int dim = 2; dim <= (WATCHED ? 2 : 3); dim++) {
+        uint64_t hashes[COUNT_OF(sph_samples)];
+        for (int k = 0; k < COUNT_OF(sph_samples); k++)
+            hashes[k] = hash_sample(&sph_samples[k], dim);
+        assert_all_differ(hashes, COUNT_OF(hashes));
+        assert_true(hash_resumed(&sph_samples[0], dim, 1) != hashes[0]); /* a missing step shows */
     }
 }
 
@@ -340,6 +365,7 @@ int main(void) {
         cmocka_unit_test(every_material_resumes), cmocka_unit_test(every_kernel_resumes),
         cmocka_unit_test(a_missing_step_shows),   cmocka_unit_test(materials_share_a_scene),
         cmocka_unit_test(every_transfer_resumes), cmocka_unit_test(the_wet_runs_are_busy),
+        cmocka_unit_test(every_sph_resumes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

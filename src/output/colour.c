@@ -17,6 +17,11 @@ rgb colour_from_hex(unsigned hex) {
                  from_screen((float)(hex >> 8 & 255) / 255), from_screen((float)(hex & 255) / 255)};
 }
 
+rgb colour_from_screen(const double channels[3]) {
+    return (rgb){from_screen((float)channels[0]), from_screen((float)channels[1]),
+                 from_screen((float)channels[2])};
+}
+
 rgb colour_from_oklab(float lightness, float a, float b) {
     float l = lightness + 0.3963377774f * a + 0.2158037573f * b;
     float m = lightness - 0.1055613458f * a - 0.0638541728f * b;

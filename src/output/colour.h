@@ -13,6 +13,8 @@ typedef struct rgb {
 
 /* From the usual 0xRRGGBB of screens. */
 rgb colour_from_hex(unsigned hex);
+/* From the same as numbers, 0 to 1 each. */
+rgb colour_from_screen(const double channels[3]);
 /* One channel, linear light to the screen's curve (0 to 1 both). */
 float colour_to_screen(float linear);
 /* OKLab to linear light; may leave 0..1 when there is no such colour. */

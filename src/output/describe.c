@@ -7,7 +7,9 @@
 #include "core/text.h"
 #include "output/checkpoint.h"
 #include "output/run_folder.h"
+#include "output/vtp_read.h"
 #include "scene/mesh.h"
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -93,6 +95,40 @@ static spate_status describe_vtp(const file_content *f) {
     return SPATE_OK;
 }
 
+/* The smallest and the largest value of a field, of its length where it is a vector. */
+static void field_range(const snapshot *s, const snapshot_array *a, double *low, double *high) {
+    *low = HUGE_VAL, *high = -HUGE_VAL;
+    for (int64_t i = 0; i < s->count; i++) {
+        double value = snapshot_value(a, i, 0), sum = value * value;
+        for (int c = 1; c < a->components; c++)
+            sum += snapshot_value(a, i, c) * snapshot_value(a, i, c);
+        if (a->components > 1) value = sqrt(sum);
+        if (value < *low) *low = value;
+        if (value > *high) *high = value;
+    }
+}
+
+static spate_status describe_vti(const file_content *f) {
+    snapshot s;
+    char *copy = take(f->ctx, f->length, 1); /* which the reader takes over */
+    if (!copy) return SPATE_OUT_OF_MEMORY;
+    memcpy(copy, f->bytes, f->length);
+    TRY(snapshot_read(f->ctx, f->path, copy, f->length, &s));
+    text_add(f->out, "%s: VTK ImageData, %d x %d x %d cells of %.6g", f->path, s.cells[0],
+             s.cells[1], s.cells[2], s.spacing[0]);
+    if (!isnan(s.time)) text_add(f->out, ", t = %.6g s", s.time);
+    text_add(f->out, "\n  from (%.6g, %.6g, %.6g)\n", s.origin[0], s.origin[1], s.origin[2]);
+    for (int i = 0; i < s.array_count; i++) {
+        double low, high;
+        field_range(&s, &s.arrays[i], &low, &high);
+        text_add(f->out, "  %s", s.arrays[i].name);
+        if (s.arrays[i].components > 1) text_add(f->out, "(%d)", s.arrays[i].components);
+        text_add(f->out, ": %.6g to %.6g\n", low, high);
+    }
+    snapshot_free(&s);
+    return SPATE_OK;
+}
+
 static int64_t big_endian(const char *bytes, int size) {
     int64_t value = 0;
     for (int i = 0; i < size; i++) value = value << 8 | (unsigned char)bytes[i];
@@ -173,7 +209,9 @@ static spate_status describe_scene(const file_content *f) {
                  s.dimension);
         text_add(f->out, "  %d x %d", s.cells[0], s.cells[1]);
         if (s.dimension == 3) text_add(f->out, " x %d", s.cells[2]);
-        text_add(f->out, " cells of %.6g, %lld particles\n", s.dx, (long long)s.particles);
+        text_add(f->out, " cells of %.6g, %lld %s\n", s.dx,
+                 (long long)(s.on_grid ? s.filled_cells : s.particles),
+                 s.on_grid ? "filled by bodies" : "particles");
         text_add(f->out, "  %.6g s in %d frames\n", s.duration, s.frames);
         text_add(f->out, "  materials %d, bodies %d, colliders %d, sources %d, probes %d\n",
                  s.materials, s.bodies, s.colliders, s.sources, s.probes);
@@ -237,7 +275,8 @@ static spate_status describe_content(const file_content *f) {
     if (begins_with(f, "BgeoV")) return describe_bgeo(f);
     const size_t front = f->length < 512 ? f->length : 512;
     if (begins_with(f, "<") && find_bytes(f->bytes, f->bytes + front, "<VTKFile"))
-        return describe_vtp(f);
+        return find_bytes(f->bytes, f->bytes + front, "type=\"ImageData\"") ? describe_vti(f)
+                                                                            : describe_vtp(f);
     if (begins_with(f, "ply")) {
         const char *end = find_bytes(f->bytes, f->bytes + f->length, "end_header");
         if (!end) return fail_broken(f, "a PLY file");

@@ -1,10 +1,11 @@
 /* 2D pictures: everything by its distance in pixels, so all edges are smooth. */
 #include "output/flat.h"
 #include "core/threads.h"
+#include "output/dyes.h"
 #include <math.h>
 
 static const rgb paper = {0.93f, 0.94f, 0.95f}, water_room = {1, 1, 1},
-                 wall_ink = {0.10f, 0.12f, 0.14f};
+                 smoke_room = {0.020f, 0.026f, 0.036f}, wall_ink = {0.10f, 0.12f, 0.14f};
 
 flat_map flat_fit(const shades *s, const picture *p) {
     const domain *d = &s->scene->domain;
@@ -97,14 +98,85 @@ static spate_status draw_particles(const shades *s, const flat_map *m, const sna
     return SPATE_OK;
 }
 
+/* ---- Smoke ------------------------------------------------------------------------------------- */
+
+typedef struct smoke_job {
+    const shades *shades;
+    flat_map map;
+    const dyed_cells *smoke;
+    picture *out;
+} smoke_job;
+
+/* Between the middles of cells, bilinear; the outermost values go on to the walls. `x` in cells. */
+static v3 smoke_at(const dyed_cells *d, double x, double y) {
+    const double place[2] = {x - 0.5, y - 0.5};
+    int64_t at[2], next[2];
+    float f[2];
+    for (int a = 0; a < 2; a++) {
+        double c = fmin(fmax(place[a], 0), d->cells[a] - 1);
+        at[a] = (int64_t)c;
+        next[a] = at[a] + 1 < d->cells[a] ? at[a] + 1 : at[a];
+        f[a] = (float)(c - (double)at[a]);
+    }
+    const v3 *low = d->values + at[1] * d->cells[0], *high = d->values + next[1] * d->cells[0];
+    const v3 fx = {f[0], f[0], f[0], f[0]}, fy = {f[1], f[1], f[1], f[1]};
+    v3 below = low[at[0]] + (low[next[0]] - low[at[0]]) * fx;
+    v3 above = high[at[0]] + (high[next[0]] - high[at[0]]) * fx;
+    return below + (above - below) * fy;
+}
+
+/* Smoke lets through what is behind it by the share exp(-thickness * amount); a mapped field hides
+ * it. */
+static rgb smoke_over(const dyed_cells *d, rgb behind, v3 smoke) {
+    const float thickness = 2.2f, amount = smoke[3];
+    if (d->mapped) return colour_map((double)amount);
+    if (!(amount > 0)) return behind;
+    rgb colour = {smoke[0] / amount, smoke[1] / amount, smoke[2] / amount};
+    return colour_mix(colour, behind, expf(-thickness * amount));
+}
+
+static void smoke_rows(void *data, int64_t begin, int64_t end, int worker) {
+    (void)worker;
+    smoke_job *job = data;
+    const double cell = job->shades->scene->domain.dx * job->map.scale; /* in pixels */
+    /* Where cells are smaller than pixels, the mean of several. */
+    const int n = cell >= 1 ? 1 : cell > 0.25 ? (int)ceil(1 / cell) : 4;
+    for (int y = (int)begin; y < end; y++)
+        for (int x = 0; x < job->out->width; x++) {
+            v3 sum = {0};
+            for (int k = 0; k < n * n; k++) {
+                double px = (x + (k % n + 0.5) / n - job->map.left) / cell;
+                double py = (job->map.bottom - y - (k / n + 0.5) / n) / cell;
+                sum += smoke_at(job->smoke, px, py);
+            }
+            float share = 1.0f / (float)(n * n);
+            double px = (x + 0.5 - job->map.left) / cell, py = (job->map.bottom - y - 0.5) / cell;
+            if (px < 0 || py < 0 || px > job->smoke->cells[0] || py > job->smoke->cells[1])
+                continue;
+            rgb *pixel = &job->out->pixels[(int64_t)y * job->out->width + x];
+            *pixel = smoke_over(job->smoke, *pixel, sum * (v3){share, share, share, share});
+        }
+}
+
+static spate_status draw_smoke(const shades *s, const flat_map *m, const snapshot *frame,
+                               const char *file, picture *out) {
+    dyed_cells smoke;
+    TRY(dyes_create(s, frame, file, &smoke));
+    smoke_job job = {s, *m, &smoke, out};
+    parallel_for(s->scene->ctx->pool, out->height, 8, smoke_rows, &job);
+    dyes_free(&smoke);
+    return SPATE_OK;
+}
+
 spate_status flat_picture(const shades *s, const snapshot *frame, const char *file, double time,
                           picture *out) {
     const domain *d = &s->scene->domain;
     flat_map m = flat_fit(s, out);
     picture_fill(out, paper);
     picture_box(out, m.left, m.bottom - d->size[1] * m.scale, m.left + d->size[0] * m.scale,
-                m.bottom, water_room, 1);
-    TRY(draw_particles(s, &m, frame, file, out));
+                m.bottom, frame->on_grid ? smoke_room : water_room, 1);
+    TRY(frame->on_grid ? draw_smoke(s, &m, frame, file, out)
+                       : draw_particles(s, &m, frame, file, out));
     TRY(draw_colliders(s, &m, time, out));
     draw_walls(s, &m, out);
     shades_caption(s, time, out);

@@ -38,6 +38,9 @@ spate_status vtp_write(const particle_frame *f, const char *path);
 spate_status ply_write(const particle_frame *f, const char *path);
 spate_status bgeo_write(const particle_frame *f, const char *path);
 
+/* The moment and the scene of a frame, for the VTK formats. */
+void vtk_write_field_data(file_writer *w, const char *scene_name, double time);
+
 /* The collection of frames: text grows by a line a frame, and is written as a whole. */
 void pvd_add(text *lines, double time, const char *file);
 spate_status pvd_write(spate_context *ctx, const text *lines, const char *path);

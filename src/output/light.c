@@ -1,7 +1,8 @@
 /*
  * Light on the floor. A photon is sent down to every texel of the map; water bends and tints it,
- * all else stops it, and where it lands its energy is laid down: shadows and caustics in one. How
- * much of the sky a texel sees is estimated from the lowest thing above it, spread by a wide blur.
+ * smoke dims it, all else stops it, and where it lands its energy is laid down: shadows and caustics
+ * in one. How much of the sky a texel sees is estimated from the lowest thing above it, spread by a
+ * wide blur.
  */
 #include "core/threads.h"
 #include "output/world.h"
@@ -28,7 +29,8 @@ static photon follow(const world *w, ray r) {
         world_thing thing = world_hit(w, &r, near, &end);
         face = world_face(w, &r, near, end.t, inside);
         bool on_floor = face.met && inside && face.normal[1] < -0.99f && thing == THING_FLOOR;
-        if (inside) p.energy *= world_transmit(w, face.met ? face.t : end.t);
+        float t = face.met ? face.t : end.t;
+        p.energy *= inside ? world_transmit(w, t) : v3_splat(haze_left(&w->haze, &r, near, t));
         if (!face.met || on_floor) {
             v3 x = ray_at(&r, end.t);
             p.x = x[0], p.z = x[2];
@@ -104,6 +106,18 @@ static void cover_colliders(void *data, int64_t begin, int64_t end, int worker) 
     }
 }
 
+static void cover_haze(void *data, int64_t begin, int64_t end, int worker) {
+    (void)worker;
+    world *w = ((light_job *)data)->w;
+    light_map *m = &w->light;
+    for (int64_t i = begin; i < end; i++) {
+        ray up = {v3_set(m->corner_x + ((float)(i % m->width) + 0.5f) * m->texel, 0,
+                         m->corner_z + ((float)(i / m->width) + 0.5f) * m->texel),
+                  {0, 1, 0, 0}};
+        m->sky[i] *= 1 - 0.6f * (1 - haze_left(&w->haze, &up, 0, INFINITY));
+    }
+}
+
 /* One pass of (1 2 1) / 4 along both axes with a stride; what lies beyond the border is open floor.
  */
 static void blur(float *values, int lanes, int width, int depth, int stride, float *temporary) {
@@ -154,6 +168,7 @@ spate_status light_create(world *w, const v3 *liquid, int64_t liquid_count, cons
     cover_sky(w, liquid, liquid_count, 0.35f);
     cover_sky(w, matt, matt_count, 0.75f);
     if (w->stage->collider_count) parallel_for(w->ctx->pool, count, 1024, cover_colliders, &job);
+    if (w->haze.ctx) parallel_for(w->ctx->pool, count, 1024, cover_haze, &job);
     float *temporary = (float *)job.photons; /* the photons have landed */
     for (int k = 0; k < SOFT_SUN; k++) blur((float *)m->sun, 4, m->width, m->depth, 1, temporary);
     for (int k = 1; k <= SOFT_SKY; k++) blur(m->sky, 1, m->width, m->depth, k, temporary);

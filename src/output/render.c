@@ -1,11 +1,13 @@
-/* From particles_NNNN.vtp to frame_NNNN.png and film.mp4; from stats.csv to plot_....png. */
+/* From particles_NNNN.vtp or volume_NNNN.vti to frame_NNNN.png and film.mp4; from stats.csv to plot_....png. */
 #include "output/render.h"
 #include "core/text.h"
+#include "output/dyes.h"
 #include "output/film.h"
 #include "output/flat.h"
 #include "output/plot.h"
 #include "output/surface_frame.h"
 #include "output/trace.h"
+#include "output/volume.h"
 #include "scene/mesh.h"
 #include <math.h>
 #include <stdio.h>
@@ -139,22 +141,97 @@ done:
     return status;
 }
 
+/* ---- One frame of smoke in 3D ---------------------------------------------------------------- */
+
+/* How much of the light is stopped on a way as long as the domain is wide, where smoke is as thick as
+ * shades.high says: optical depth. */
+static const float opacity = 30;
+
+typedef struct matter_job {
+    const dyed_cells *from;
+    int turn; /* as of the stage */
+    float scale;
+    haze_grid *to;
+} matter_job;
+
+/* The cells along the stage's axes, with extinction for amount. */
+static void turn_cells(void *data, int64_t begin, int64_t end, int worker) {
+    (void)worker;
+    const matter_job *job = data;
+    const haze_grid *to = job->to;
+    const int *n = job->from->cells;
+    const int64_t strides[3] = {1, n[0], (int64_t)n[0] * n[1]};
+    for (int64_t i = begin; i < end; i++) {
+        const int64_t at[3] = {i % to->cells[0], i / to->cells[0] % to->cells[1],
+                               i / to->cells[0] / to->cells[1]};
+        int64_t place = 0;
+        for (int a = 0; a < 3; a++) place += at[a] * strides[(a + job->turn) % 3];
+        v3 v = job->from->values[place];
+        /* What a colour map shows is thin where it is little, so that one sees into it. */
+        float k = job->scale * (job->from->mapped ? v[3] : 1);
+        to->values[i] = v * (v3){k, k, k, k};
+    }
+}
+
+static spate_status smoke_picture(const shades *s, const snapshot *frame, const char *file,
+                                  double time, int samples, picture *out) {
+    spate_context *ctx = s->scene->ctx;
+    stage st = {0};
+    dyed_cells smoke = {0};
+    haze_grid matter = {.edge = (float)frame->spacing[0]};
+    spate_status status;
+    TRY_OR_DONE(status, stage_create(s->scene, time, &st));
+    TRY_OR_DONE(status, dyes_create(s, frame, file, &smoke));
+    for (int a = 0; a < 3; a++) matter.cells[a] = smoke.cells[(a + st.turn) % 3];
+    matter.values = take(ctx, (size_t)frame->count, sizeof *matter.values);
+    if (!matter.values) TRY_OR_DONE(status, SPATE_OUT_OF_MEMORY);
+    matter_job job = {&smoke, st.turn, opacity / cbrtf(st.size[0] * st.size[1] * st.size[2]),
+                      &matter};
+    parallel_for(ctx->pool, frame->count, 16384, turn_cells, &job);
+    trace_input in = {
+        .stage = &st, .smoke = matter, .smoke_mapped = smoke.mapped, .samples = samples};
+    dyes_free(&smoke);
+    TRY_OR_DONE(status, trace_picture(ctx, &in, out));
+    shades_caption(s, time, out);
+done:
+    stage_free(&st);
+    dyes_free(&smoke);
+    give(ctx, matter.values);
+    return status;
+}
+
+/* Colliders and walls are drawn where the scene has them, so its grid must be the frame's. */
+static spate_status check_grid(const spate_scene *scene, const snapshot *frame, const char *file) {
+    const domain *d = &scene->domain;
+    for (int a = 0; a < 3; a++) {
+        const int cells = a < scene->dim ? d->cells[a] : 1;
+        if (frame->cells[a] != cells || !(fabs(frame->spacing[a] - d->dx) <= 1e-6 * d->dx))
+            return fail(scene->ctx, SPATE_BAD_INPUT,
+                        "%s: its grid is not that of run.scene.yaml; is it a frame of this run?",
+                        file);
+    }
+    return SPATE_OK;
+}
+
 spate_status render_frame(const shades *s, const snapshot *frame, const char *file, double time,
                           int samples, picture *out) {
-    return s->scene->dim == 2 ? flat_picture(s, frame, file, time, out)
-                              : solid_picture(s, frame, file, time, samples, out);
+    if (frame->on_grid) TRY(check_grid(s->scene, frame, file));
+    if (s->scene->dim == 2) return flat_picture(s, frame, file, time, out);
+    return frame->on_grid ? smoke_picture(s, frame, file, time, samples, out)
+                          : solid_picture(s, frame, file, time, samples, out);
 }
 
 /* ---- A folder -------------------------------------------------------------------------------- */
 
 static spate_status notice_frame(const char *name, void *user) {
-    static const char head[] = "particles_", tail[] = ".vtp";
     frame_list *list = user;
-    size_t length = strlen(name), ends = sizeof head - 1 + sizeof tail - 1;
+    const char *head = list->volumes ? "volume_" : "particles_",
+               *tail = list->volumes ? ".vti" : ".vtp";
+    size_t length = strlen(name), before = strlen(head), after = strlen(tail);
     int64_t number;
-    if (length <= ends || memcmp(name, head, sizeof head - 1) ||
-        strcmp(name + length - (sizeof tail - 1), tail) ||
-        !text_to_int64(name + sizeof head - 1, length - ends, &number) || number < 0)
+    if (length <= before + after || memcmp(name, head, before) ||
+        strcmp(name + length - after, tail) ||
+        !text_to_int64(name + before, length - before - after, &number) || number < 0)
         return SPATE_OK;
     if (number < list->first || (list->last >= 0 && number > list->last)) return SPATE_OK;
     TRY(GROW(list->ctx, list->numbers, list->capacity, list->count + 1));
@@ -167,15 +244,25 @@ static spate_status notice_frame(const char *name, void *user) {
 }
 
 spate_status render_list_frames(const char *folder, frame_list *list) {
+    TRY(file_list(list->ctx, folder, notice_frame, list));
+    if (list->count) return SPATE_OK;
+    list->volumes = true;
     return file_list(list->ctx, folder, notice_frame, list);
 }
 
-spate_status render_load_frame(spate_context *ctx, const char *folder, int64_t number,
+spate_status render_load_frame(const frame_list *list, const char *folder, int64_t index,
                                char path[PATH_SIZE], snapshot *out) {
-    char name[64];
-    snprintf(name, sizeof name, "particles_%04lld.vtp", (long long)number);
-    TRY(path_join(ctx, folder, name, path));
-    return snapshot_load(ctx, path, out);
+    char name[FRAME_NAME_SIZE];
+    if (list->volumes)
+        volume_name(name, list->numbers[index]);
+    else
+        frame_name(name, list->numbers[index], "vtp");
+    TRY(path_join(list->ctx, folder, name, path));
+    TRY(snapshot_load(list->ctx, path, out));
+    if (out->on_grid == list->volumes) return SPATE_OK;
+    snapshot_free(out);
+    return fail(list->ctx, SPATE_BAD_INPUT, "%s: it holds %s, which is not what its name says",
+                path, list->volumes ? "particles" : "a grid");
 }
 
 spate_status render_load_scene(spate_context *ctx, const char *folder, spate_scene **out) {
@@ -226,7 +313,7 @@ static spate_status choose_range(render_job *job) {
         char path[PATH_SIZE];
         snapshot frame;
         if (interrupted(job)) return stop_here(job, 0);
-        TRY(render_load_frame(job->ctx, job->folder, job->frames.numbers[i], path, &frame));
+        TRY(render_load_frame(&job->frames, job->folder, i, path, &frame));
         spate_status status = shades_measure(&job->shades, &frame, path, &low, &high);
         snapshot_free(&frame);
         TRY(status);
@@ -240,7 +327,7 @@ static spate_status draw_frame(render_job *job, int64_t i) {
     snapshot frame;
     snprintf(name, sizeof name, "frame_%04lld.png", (long long)job->frames.numbers[i]);
     TRY(path_join(job->ctx, job->output, name, to));
-    TRY(render_load_frame(job->ctx, job->folder, job->frames.numbers[i], from, &frame));
+    TRY(render_load_frame(&job->frames, job->folder, i, from, &frame));
     double time = isnan(frame.time) ? (double)job->frames.numbers[i] / job->scene->fps : frame.time;
     spate_status status =
         render_frame(&job->shades, &frame, from, time, job->options->samples, &job->picture);
@@ -278,7 +365,8 @@ static spate_status draw_pictures(render_job *job) {
             job->ctx, SPATE_BAD_INPUT,
             o->first > 0 || o->last >= 0
                 ? "%s: no frames between %d and %d"
-                : "%s: no frames (particles_0001.vtp ...); the scene needs output.particles: [vtp]",
+                : "%s: no frames (particles_0001.vtp or volume_0001.vti ...); the scene needs "
+                  "output.particles: [vtp], or output.volume: vti where the solver is on a grid",
             job->folder, o->first, o->last);
     TRY(shades_create(job->scene, o->colour, &job->shades));
     TRY(open_output(job));

@@ -5,18 +5,19 @@
 #include "core/file.h"
 #include "output/shades.h"
 
-/* The frames in a run's folder. */
+/* The frames in a run's folder: of particles, or where there are none the volumes. */
 typedef struct frame_list {
     spate_context *ctx;
     int first, last;  /* only these; last < 0: up to the end */
     int64_t *numbers; /* ascending */
     int64_t count, capacity;
+    bool volumes;
 } frame_list;
 
-/* Adds what is there of particles_NNNN.vtp; free `numbers` with give(). */
+/* Adds what is there of particles_NNNN.vtp or volume_NNNN.vti; free `numbers` with give(). */
 spate_status render_list_frames(const char *folder, frame_list *list);
-/* Reads a frame; `path` is its file, for messages. */
-spate_status render_load_frame(spate_context *ctx, const char *folder, int64_t number,
+/* Reads the frame at an index of the list; `path` is its file, for messages. */
+spate_status render_load_frame(const frame_list *list, const char *folder, int64_t index,
                                char path[PATH_SIZE], snapshot *out);
 /* The scene as it ran. */
 spate_status render_load_scene(spate_context *ctx, const char *folder, spate_scene **out);

@@ -10,6 +10,7 @@
 #include "output/attributes.h"
 #include "output/frames.h"
 #include "output/surface_frame.h"
+#include "output/volume.h"
 #include "scene/mesh.h"
 #include <stdio.h>
 #include <string.h>
@@ -115,11 +116,20 @@ static spate_status load(run *r) {
 
 /* ---- Frames ---- */
 
+/* Adds a file to its collection. */
+static spate_status list_frame(run *r, text *lines, const char *name, const char *collection) {
+    char path[PATH_SIZE];
+    pvd_add(lines, r->sim->time, name);
+    if (lines->failed) return SPATE_OUT_OF_MEMORY;
+    TRY(in_folder(r, collection, path));
+    return pvd_write(r->ctx, lines, path);
+}
+
 static spate_status write_particles(run *r) {
     const unsigned formats = r->scene->output.particles;
     char name[FRAME_NAME_SIZE], path[PATH_SIZE];
     particle_frame f;
-    if (!formats) return SPATE_OK;
+    if (!formats || r->scene->solver->on_grid) return SPATE_OK;
     double start = phase_start();
     TRY(frame_create(r->sim, &f));
     spate_status status = SPATE_OK;
@@ -132,12 +142,22 @@ static spate_status write_particles(run *r) {
     frame_free(&f);
     if (status == SPATE_OK && (formats & OUTPUT_VTP)) {
         frame_name(name, r->record.frame, "vtp");
-        pvd_add(&r->frame_list, r->sim->time, name);
-        status = r->frame_list.failed ? SPATE_OUT_OF_MEMORY : in_folder(r, RUN_COLLECTION, path);
-        if (status == SPATE_OK) status = pvd_write(r->ctx, &r->frame_list, path);
+        status = list_frame(r, &r->frame_list, name, RUN_COLLECTION);
     }
     phase_stop(r->sim, "frames", start);
     return status;
+}
+
+static spate_status write_volumes(run *r) {
+    char name[FRAME_NAME_SIZE], path[PATH_SIZE];
+    if (!volume_is_wanted(r->sim)) return SPATE_OK;
+    double start = phase_start();
+    volume_name(name, r->record.frame);
+    TRY(in_folder(r, name, path));
+    TRY(volume_write(r->sim, path));
+    TRY(list_frame(r, &r->volume_list, name, RUN_VOLUMES));
+    phase_stop(r->sim, "frames", start);
+    return SPATE_OK;
 }
 
 static spate_status write_surface(run *r) {
@@ -182,6 +202,7 @@ static void warn_of_drift(run *r) {
 /* The files and the row of the frame that r->record.frame names. */
 static spate_status write_frame(run *r) {
     TRY(write_particles(r));
+    TRY(write_volumes(r));
     TRY(write_surface(r));
     TRY(write_row(r));
     warn_of_drift(r);
@@ -384,13 +405,17 @@ static void allow_more_steps(run *r) {
     if (r->sim->time < (double)r->record.frame / r->scene->fps) r->record.frame--;
 }
 
-/* particles.pvd lists the frames that are there. */
+/* particles.pvd and volume.pvd list the frames that are there. */
 static spate_status list_frames(run *r) {
-    char path[PATH_SIZE];
-    TRY(run_folder_list_frames(r->scene, r->folder, r->record.frame, r->sim->time, &r->frame_list));
-    TRY(in_folder(r, RUN_COLLECTION, path));
-    return r->frame_list.length ? pvd_write(r->ctx, &r->frame_list, path)
-                                : file_remove(r->ctx, path);
+    for (int volumes = 0; volumes <= 1; volumes++) {
+        char path[PATH_SIZE];
+        text *lines = volumes ? &r->volume_list : &r->frame_list;
+        TRY(run_folder_list_frames(r->scene, r->folder, volumes, r->record.frame, r->sim->time,
+                                   lines));
+        TRY(in_folder(r, volumes ? RUN_VOLUMES : RUN_COLLECTION, path));
+        TRY(lines->length ? pvd_write(r->ctx, lines, path) : file_remove(r->ctx, path));
+    }
+    return SPATE_OK;
 }
 
 static spate_status begin_again(run *r) {
@@ -481,6 +506,7 @@ static void run_free(run *r) {
     file_abandon(&r->statistics_file);
     file_abandon(&r->step_file);
     text_free(&r->frame_list);
+    text_free(&r->volume_list);
     statistics_free(&r->statistics);
     spate_simulation_free(r->sim);
     file_unlock_folder(r->lock);
@@ -503,7 +529,8 @@ spate_status spate_run(spate_scene *scene, const spate_run_options *options,
                .start = phase_start(),
                .saved_step = -1,
                .lock = -1,
-               .frame_list.ctx = ctx};
+               .frame_list.ctx = ctx,
+               .volume_list.ctx = ctx};
     spate_status status = run_folder_choose(scene, options->folder, r->folder);
     if (status == SPATE_OK) status = options->resume ? begin_again(r) : begin_new(r);
     if (status == SPATE_OK) status = play(r);

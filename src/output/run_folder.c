@@ -1,6 +1,6 @@
 /* The folder of a run; see run_folder.h. */
 #include "output/run_folder.h"
-#include "output/frames.h"
+#include "output/volume.h"
 #include <stdio.h>
 #include <string.h>
 
@@ -40,8 +40,8 @@ static bool is_numbered(const char *name, size_t length, int64_t *frame) {
 }
 
 bool run_folder_owns(const char *name, int64_t *frame) {
-    static const char *const whole[] = {RUN_CHECKPOINT, RUN_PREVIOUS, RUN_REPORT,    RUN_SCENE,
-                                        RUN_STATISTICS, RUN_STEPS,    RUN_COLLECTION};
+    static const char *const whole[] = {RUN_CHECKPOINT, RUN_PREVIOUS, RUN_REPORT,     RUN_SCENE,
+                                        RUN_STATISTICS, RUN_STEPS,    RUN_COLLECTION, RUN_VOLUMES};
     static const char temporary[] = ".tmp"; /* a write that was cut short */
     size_t length = strlen(name);
     const size_t tail = strlen(temporary);
@@ -169,11 +169,14 @@ spate_status run_folder_trim_steps(spate_context *ctx, const char *folder, int64
     return status;
 }
 
-spate_status run_folder_list_frames(const spate_scene *scene, const char *folder, int64_t frame,
-                                    double last_time, text *lines) {
+spate_status run_folder_list_frames(const spate_scene *scene, const char *folder, bool volumes,
+                                    int64_t frame, double last_time, text *lines) {
     char name[FRAME_NAME_SIZE], path[PATH_SIZE];
     for (int64_t i = 0; i <= frame; i++) {
-        frame_name(name, i, "vtp");
+        if (volumes)
+            volume_name(name, i);
+        else
+            frame_name(name, i, "vtp");
         TRY(path_join(scene->ctx, folder, name, path));
         if (!file_exists(path)) continue;
         double time = (double)i / scene->fps;

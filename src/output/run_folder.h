@@ -16,6 +16,7 @@
 #define RUN_STATISTICS "stats.csv"
 #define RUN_STEPS      "steps.jsonl"
 #define RUN_COLLECTION "particles.pvd"
+#define RUN_VOLUMES    "volume.pvd"
 
 /* The folder's path: as given, or the scene file's name without folder and extension. */
 spate_status run_folder_choose(const spate_scene *scene, const char *given, char out[PATH_SIZE]);
@@ -35,8 +36,8 @@ spate_status run_folder_trim_statistics(spate_context *ctx, const char *folder, 
                                         int64_t frame, int64_t *rows);
 /* Cuts steps.jsonl after the line of `step`. A missing file is fine. */
 spate_status run_folder_trim_steps(spate_context *ctx, const char *folder, int64_t step);
-/* Lines of particles.pvd for the frames 0..frame that exist. */
-spate_status run_folder_list_frames(const spate_scene *scene, const char *folder, int64_t frame,
-                                    double last_time, text *lines);
+/* Lines of particles.pvd, or of volume.pvd, for the frames 0..frame that exist. */
+spate_status run_folder_list_frames(const spate_scene *scene, const char *folder, bool volumes,
+                                    int64_t frame, double last_time, text *lines);
 
 #endif

@@ -1,20 +1,22 @@
 /* Attributes to colours, and the caption. */
 #include "output/shades.h"
+#include "core/random.h"
 #include "output/plot.h"
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-static const rgb ink = {0.045f, 0.055f, 0.07f};
+static const rgb dark_ink = {0.045f, 0.055f, 0.07f}, light_ink = {0.75f, 0.79f, 0.84f};
 
 static const char *unit_of(const char *attribute, unit_system units) {
     static const struct {
         const char *name, *si, *cgs;
     } known[] = {
-        {"speed", "m/s", "cm/s"}, {"v", "m/s", "cm/s"},   {"P", "m", "cm"},
-        {"pressure", "Pa", "Ba"}, {"stress", "Pa", "Ba"}, {"density", "kg/m^3", "g/cm^3"},
-        {"pscale", "m", "cm"},    {"C", "1/s", "1/s"},
+        {"speed", "m/s", "cm/s"},        {"v", "m/s", "cm/s"},      {"P", "m", "cm"},
+        {"pressure", "Pa", "Ba"},        {"stress", "Pa", "Ba"},    {"density", "kg/m^3", "g/cm^3"},
+        {"pscale", "m", "cm"},           {"C", "1/s", "1/s"},       {"velocity", "m/s", "cm/s"},
+        {"energy", "J/m^3", "erg/cm^3"}, {"temperature", "K", "K"}, {"vorticity", "1/s", "1/s"},
     };
     size_t length = strcspn(attribute, "_");
     for (int i = 0; i < COUNT_OF(known); i++)
@@ -25,13 +27,15 @@ static const char *unit_of(const char *attribute, unit_system units) {
 
 spate_status shades_create(const spate_scene *scene, const char *colour, shades *out) {
     *out = (shades){.scene = scene, .high = 1};
-    if (!colour) colour = scene->dim == 2 && scene->material_count < 2 ? "speed" : "";
+    const bool smoke = scene->solver && scene->solver->on_grid;
+    if (!colour) colour = scene->dim == 2 && scene->material_count < 2 && !smoke ? "speed" : "";
     if (!strcmp(colour, "material")) colour = "";
     if (strlen(colour) >= sizeof out->attribute)
         return fail(scene->ctx, SPATE_BAD_INPUT, "colour: '%.80s...' is no particle attribute",
                     colour);
     memcpy(out->attribute, colour, strlen(colour) + 1);
-    const char *unit = unit_of(colour, scene->units);
+    /* The density of smoke is an amount. */
+    const char *unit = smoke && !strcmp(colour, "density") ? "" : unit_of(colour, scene->units);
     snprintf(out->label, sizeof out->label, *unit ? "%s [%s]" : "%s%s", colour, unit);
     return SPATE_OK;
 }
@@ -43,7 +47,8 @@ spate_status shades_source(const shades *s, const snapshot *frame, const char *f
     *out = (shade_source){.component = -1};
     if (shades_by_material(s)) return SPATE_OK;
     out->array = snapshot_find(frame, s->attribute);
-    if (!out->array && !strcmp(s->attribute, "speed")) out->array = snapshot_find(frame, "v");
+    if (!out->array && !strcmp(s->attribute, "speed"))
+        out->array = snapshot_find(frame, frame->on_grid ? "velocity" : "v");
     if (!out->array) {
         /* "v_y": one component of a vector. */
         char base[SNAPSHOT_NAME];
@@ -60,10 +65,9 @@ spate_status shades_source(const shades *s, const snapshot *frame, const char *f
     for (int i = 0; i < frame->array_count && used < (int)sizeof all - SNAPSHOT_NAME - 2; i++)
         used += snprintf(all + used, sizeof all - (size_t)used, "%s%s", i ? ", " : "",
                          frame->arrays[i].name);
-    return fail(
-        s->scene->ctx, SPATE_BAD_INPUT,
-        "%s: no attribute '%s' to colour by; the frame has %s (add others with output.fields)",
-        file, s->attribute, all);
+    return fail(s->scene->ctx, SPATE_BAD_INPUT,
+                "%s: no attribute '%s' to colour by; the frame has %s%s", file, s->attribute, all,
+                frame->on_grid ? "" : " (add others with output.fields)");
 }
 
 double shades_value(const shade_source *by, int64_t particle) {
@@ -102,6 +106,32 @@ rgb shades_colour(const shades *s, const snapshot_array *materials, const shade_
     return material_colour(s->scene, m >= 0 && m < 1e6 ? (int)m : 0);
 }
 
+/* A colour that a material declares: three numbers, NAN or none for a colour that is not given. */
+static bool declared_colour(const material *m, rgb *out) {
+    const field_table *table = &m->type->table;
+    for (int i = 0; i < table->count; i++) {
+        const field *f = &table->fields[i];
+        const void *value = (const char *)m->parameters + f->offset;
+        const double *channels = NULL;
+        if (strcmp(f->name, "color")) continue;
+        if (f->type == FIELD_VECTOR) channels = value;
+        if (f->type == FIELD_NUMBERS && ((const number_list *)value)->count == 3)
+            channels = ((const number_list *)value)->values;
+        if (!channels || !isfinite(channels[0] + channels[1] + channels[2])) return false;
+        *out = colour_from_screen(channels);
+        return true;
+    }
+    return false;
+}
+
+rgb shades_smoke(const shades *s, int index) {
+    const spate_scene *scene = s->scene;
+    rgb colour = scene->material_count > 1 ? colour_material(index) : (rgb){0.93f, 0.93f, 0.93f};
+    if (index < scene->material_count && scene->materials[index].type)
+        declared_colour(&scene->materials[index], &colour);
+    return colour;
+}
+
 static int compare(const void *a, const void *b) {
     double x = *(const double *)a, y = *(const double *)b;
     return (x > y) - (x < y);
@@ -118,7 +148,11 @@ spate_status shades_measure(const shades *s, const snapshot *frame, const char *
     int64_t n = frame->count < PROBES ? frame->count : PROBES;
     int count = 0;
     for (int64_t i = 0; i < n; i++) {
-        double v = shades_value(&by, i * frame->count / n);
+        /* Even steps through a grid would only meet some of its columns. */
+        int64_t place = frame->on_grid
+                            ? (int64_t)(random_bits(1, (uint64_t)i, 0) % (uint64_t)frame->count)
+                            : i * frame->count / n;
+        double v = shades_value(&by, place);
         if (isfinite(v)) values[count++] = v;
     }
     if (count) {
@@ -146,7 +180,14 @@ double shades_margin(const shades *s, const picture *p) {
     return s->plain || shades_by_material(s) ? 0 : 9 * shades_letters(p);
 }
 
+/* Words are light on a dark picture. */
+static rgb choose_ink(const picture *p) {
+    const rgb corner = p->pixels[(int64_t)(p->height - 1) * p->width];
+    return colour_lightness(corner) < 0.6f ? light_ink : dark_ink;
+}
+
 static void draw_colour_bar(const shades *s, picture *out) {
+    const rgb ink = choose_ink(out);
     double size = shades_letters(out), x1 = out->width - 7 * size, x0 = x1 - 1.4 * size;
     double y0 = 0.25 * out->height, y1 = 0.75 * out->height;
     picture_colour_bar(out, x0, y0, x1, y1);
@@ -166,6 +207,7 @@ static void draw_colour_bar(const shades *s, picture *out) {
 void shades_caption(const shades *s, double time, picture *out) {
     double size = shades_letters(out), x = 2.2 * size, y = out->height - 2.2 * size;
     char words[64];
+    const rgb ink = choose_ink(out);
     if (s->plain) return;
     snprintf(words, sizeof words, "t = %.3f s", time);
     for (char *c = words; *c; c++)
@@ -179,6 +221,7 @@ void shades_scale_bar(const shades *s, double pixels_a_unit, picture *out) {
     double size = shades_letters(out), length = plot_round_down(0.2 * out->width / pixels_a_unit);
     double half = 0.5 * length * pixels_a_unit, x = 0.5 * out->width, y = out->height - 1.6 * size;
     char number[40], words[48];
+    const rgb ink = choose_ink(out);
     if (s->plain) return;
     plot_number_text(length, number, sizeof number);
     snprintf(words, sizeof words, "%s %s", number, s->scene->units == UNITS_SI ? "m" : "cm");

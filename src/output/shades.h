@@ -35,6 +35,10 @@ double shades_value(const shade_source *by, int64_t particle);
 rgb shades_colour(const shades *s, const snapshot_array *materials, const shade_source *by,
                   int64_t particle);
 
+/* The colour of a material's smoke: its field `color`, else white, or the palette's where there are
+ * several. */
+rgb shades_smoke(const shades *s, int index);
+
 /* Widens [*low, *high] to hold all but the outermost values of a frame. */
 spate_status shades_measure(const shades *s, const snapshot *frame, const char *file, double *low,
                             double *high);

@@ -98,7 +98,7 @@ static spate_status load_cell(const sheet *s, const sheet_row *r, int column, ch
     if (s->options->interrupt && *s->options->interrupt)
         return fail(s->ctx, SPATE_INTERRUPTED, "%s: interrupted while drawing the sheet",
                     s->options->folder);
-    TRY(render_load_frame(s->ctx, r->variant->folder, r->frames.numbers[index], path, frame));
+    TRY(render_load_frame(&r->frames, r->variant->folder, index, path, frame));
     if (isnan(frame->time)) frame->time = frame_time(r, index);
     return SPATE_OK;
 }

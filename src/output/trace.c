@@ -19,13 +19,17 @@ typedef struct trace_job {
 
 enum { BOUNCES = 6 };
 
+/* Smoke stands out against a darker floor and sky. */
+static const v3 dusk = {0.17f, 0.20f, 0.26f, 0};
+
 static v3 sky_colour(const world *w, v3 along) {
     float up = along[1] > 0 ? along[1] : 0;
     v3 sky = v3_mix(v3_set(0.62f, 0.68f, 0.75f), v3_set(0.15f, 0.30f, 0.54f), 1 - expf(-2.2f * up));
     /* The sun as a soft box: what glints on water. */
     float s = v3_dot(along, w->sun);
     float glow = 1.1f * smooth_step(0.80f, 1.0f, s) + 14 * smooth_step(0.982f, 0.992f, s);
-    return sky + v3_set(1, 0.97f, 0.92f) * v3_splat(up > 0 ? glow : 0);
+    sky += v3_set(1, 0.97f, 0.92f) * v3_splat(up > 0 ? glow : 0);
+    return w->haze.ctx ? sky * dusk : sky;
 }
 
 /* How much of a thin line, repeated every `every`, covers a stretch `blur` wide at x. */
@@ -40,7 +44,7 @@ static v3 floor_colour(const trace_job *job, const ray *r, float t, float travel
     v3 x = ray_at(r, t), sun, size = w->stage->size;
     float sky, extent = max_of(size[0], size[2]);
     light_at(w, x[0], x[2], &sun, &sky);
-    v3 paint = v3_set(0.66f, 0.66f, 0.645f);
+    v3 paint = v3_set(0.66f, 0.66f, 0.645f) * (w->haze.ctx ? dusk : v3_splat(1));
     float foot = job->view.pixel * (travelled + t) / max_of(0.15f, -r->along[1]);
     float dx = x[0] - 0.5f * size[0], dz = x[2] - 0.5f * size[2];
     float off = max_of(fabsf(dx) - 0.5f * size[0], fabsf(dz) - 0.5f * size[2]);
@@ -64,6 +68,7 @@ static v3 matt_colour(const trace_job *job, v3 x, v3 n, v3 paint, float open) {
     if (lit > 0) {
         hit face = world_face(w, &to_sun, 0, INFINITY, world_wet(w, to_sun.from));
         sun = face.met ? world_transmit(w, face.t) * v3_splat(0.8f) : v3_splat(1);
+        sun *= v3_splat(haze_sun(&w->haze, x));
     }
     float up = 0.5f + 0.5f * n[1];
     v3 around =
@@ -126,7 +131,7 @@ static v3 mirror_colour(const trace_job *job, const ray *r, float travelled) {
     return thing_colour(job, thing, r, &h, travelled);
 }
 
-static v3 follow(const trace_job *job, ray r, float *depth) {
+static v3 follow(const trace_job *job, ray r, float offset, float *depth) {
     const world *w = &job->world;
     v3 share = v3_splat(1), sum = v3_splat(0);
     bool inside = world_wet(w, r.from);
@@ -144,6 +149,11 @@ static v3 follow(const trace_job *job, ray r, float *depth) {
             v3 left = world_transmit(w, t);
             sum += share * (v3_splat(1) - left) * liquid_glow();
             share *= left;
+        } else {
+            haze_view smoke = haze_look(&w->haze, &r, near, t, offset);
+            sum += share * smoke.light;
+            share *= v3_splat(smoke.left);
+            if (k == 0) *depth = min_of(*depth, smoke.depth);
         }
         if (!face.met) return sum + share * thing_colour(job, thing, &r, &end, travelled);
         travelled += t;
@@ -171,7 +181,9 @@ static float roll_off(float v) {
 }
 
 static rgb pixel_colour(const trace_job *job, float x, float y, float *depth) {
-    v3 c = follow(job, view_ray(&job->view, x, y), depth);
+    /* Golden ratios spread the offsets evenly over neighbours (Roberts 2018). */
+    float offset = fmodf(0.7548777f * x + 0.5698403f * y, 1);
+    v3 c = follow(job, view_ray(&job->view, x, y), offset, depth);
     return (rgb){roll_off(c[0]), roll_off(c[1]), roll_off(c[2])};
 }
 
@@ -219,7 +231,8 @@ static void second_rows(void *data, int64_t begin, int64_t end, int worker) {
 /* One edge of the domain, cut where it goes behind something: hidden stretches are fainter. */
 static void draw_edge(trace_job *job, v3 from, v3 along) {
     enum { PIECES = 256 };
-    const rgb dark = {0.10f, 0.13f, 0.17f};
+    const bool dusky = job->world.haze.ctx;
+    const rgb pen = dusky ? (rgb){0.62f, 0.68f, 0.76f} : (rgb){0.10f, 0.13f, 0.17f};
     float begin[3], end[3];
     bool was_hidden = false, open = false;
     for (int k = 0; k <= PIECES; k++) {
@@ -231,8 +244,10 @@ static void draw_edge(trace_job *job, v3 from, v3 along) {
             hidden = job->depth[(int64_t)y * job->view.width + x] < 0.995f * p[2];
         if (open && (!seen || hidden != was_hidden || k == PIECES)) {
             const float *last = seen ? p : end;
-            picture_line(job->out, begin[0], begin[1], last[0], last[1], 1.2, dark,
-                         was_hidden ? 0.10f : 0.42f);
+            picture_line(job->out, begin[0], begin[1], last[0], last[1], 1.2, pen,
+                         was_hidden ? 0.10f
+                         : dusky    ? 0.35f
+                                    : 0.42f);
             open = false;
         }
         if (seen && !open)
@@ -279,6 +294,7 @@ static spate_status prepare(spate_context *ctx, trace_job *job) {
     TRY(level_create(ctx, in->matt, in->matt_count, in->matt_radius, skin, v3_splat(-INFINITY),
                      v3_splat(INFINITY), &w->matt));
     TRY(balls_create(ctx, in->matt, in->matt_count, &w->balls));
+    if (in->smoke.values) TRY(haze_create(ctx, &in->smoke, w->sun, !in->smoke_mapped, &w->haze));
     return light_create(w, in->liquid, in->liquid_count, in->matt, in->matt_count);
 }
 
@@ -296,6 +312,7 @@ spate_status trace_picture(spate_context *ctx, const trace_input *in, picture *o
     }
     light_free(&job.world);
     balls_free(job.world.balls);
+    haze_free(&job.world.haze);
     facets_free(job.world.skin);
     level_free(&job.world.liquid);
     level_free(&job.world.matt);

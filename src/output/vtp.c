@@ -45,13 +45,13 @@ static void declare_cells(file_writer *w, const particle_frame *f, const char *n
 }
 
 /* A string array is the codes of its letters, closed by a zero. */
-static void write_field_data(file_writer *w, const particle_frame *f) {
+void vtk_write_field_data(file_writer *w, const char *scene_name, double time) {
     file_print(w,
                "<FieldData>\n<DataArray type=\"Float64\" Name=\"TimeValue\" NumberOfTuples=\"1\" "
                "format=\"ascii\">%.17g</DataArray>\n"
                "<DataArray type=\"String\" Name=\"scene\" NumberOfTuples=\"1\" format=\"ascii\">",
-               f->time);
-    for (const char *c = f->scene_name ? f->scene_name : ""; *c; c++)
+               time);
+    for (const char *c = scene_name ? scene_name : ""; *c; c++)
         file_print(w, "%d ", (unsigned char)*c);
     file_print(w, "0</DataArray>\n</FieldData>\n");
 }
@@ -60,7 +60,7 @@ static void write_text(file_writer *w, const particle_frame *f) {
     uint64_t offset = 0;
     file_print(w, "<?xml version=\"1.0\"?>\n<VTKFile type=\"PolyData\" version=\"1.0\" "
                   "byte_order=\"LittleEndian\" header_type=\"UInt64\">\n<PolyData>\n");
-    write_field_data(w, f);
+    vtk_write_field_data(w, f->scene_name, f->time);
     file_print(w,
                "<Piece NumberOfPoints=\"%lld\" NumberOfVerts=\"%lld\" NumberOfLines=\"0\" "
                "NumberOfStrips=\"0\" NumberOfPolys=\"0\">\n<Points>\n",

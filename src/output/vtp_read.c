@@ -66,6 +66,31 @@ static bool xml_is(const reader *r, const char *element, const char *name, const
     return v && length == strlen(wanted) && !memcmp(v, wanted, length);
 }
 
+/* The name of an array as it was before it became XML. */
+static bool read_name(const reader *r, const char *element, char out[SNAPSHOT_NAME]) {
+    static const struct {
+        const char *word;
+        char letter;
+    } entities[] = {{"&amp;", '&'}, {"&lt;", '<'}, {"&gt;", '>'}, {"&quot;", '"'}};
+    size_t length, used = 0;
+    const char *c = xml_value(r, element, "Name", &length);
+    if (!c) return false;
+    for (const char *end = c + length; c < end;) {
+        char letter = *c;
+        size_t skip = 1;
+        for (int i = 0; i < COUNT_OF(entities); i++) {
+            size_t size = strlen(entities[i].word);
+            if ((size_t)(end - c) >= size && !memcmp(c, entities[i].word, size))
+                letter = entities[i].letter, skip = size;
+        }
+        if (used == SNAPSHOT_NAME - 1) return false;
+        out[used++] = letter;
+        c += skip;
+    }
+    out[used] = 0;
+    return true;
+}
+
 static bool read_type(const reader *r, const char *element, snapshot_type *type) {
     for (int t = 0; t < COUNT_OF(types); t++)
         if (xml_is(r, element, "type", types[t].name)) {
@@ -81,9 +106,7 @@ static spate_status read_array(reader *r, const char *element) {
     snapshot_array a = {.components = 1};
     int64_t components = 1, offset;
     size_t length;
-    const char *name = xml_value(r, element, "Name", &length);
-    if (!name || length >= sizeof a.name) return bad(r, "an array without a name");
-    memcpy(a.name, name, length);
+    if (!read_name(r, element, a.name)) return bad(r, "an array without a name");
     if (!read_type(r, element, &a.type)) return bad(r, "an array of a type that is not known");
     if (xml_value(r, element, "NumberOfComponents", &length) &&
         (!xml_int64(r, element, "NumberOfComponents", &components) || components < 1 ||
@@ -109,7 +132,7 @@ static spate_status read_array(reader *r, const char *element) {
 
 static spate_status read_arrays(reader *r, const char *open, const char *close) {
     const char *from = find(r->text, r->text_end, open), *to = find(from, r->text_end, close);
-    if (!from || !to) return bad(r, "its points or their attributes are missing");
+    if (!from || !to) return bad(r, "its points or cells, or their attributes, are missing");
     for (const char *c = from; (c = find(c, to, "<DataArray ")); c++) TRY(read_array(r, c));
     return SPATE_OK;
 }
@@ -124,27 +147,74 @@ static void read_time(reader *r) {
         r->s->time = time;
 }
 
-static spate_status read_all(reader *r, size_t length) {
-    static const char mark[] = "<AppendedData encoding=\"raw\">";
-    const char *bytes = r->s->bytes, *end = bytes + length, *appended = find(bytes, end, mark);
-    const char *raw = appended ? memchr(appended, '_', (size_t)(end - appended)) : NULL;
-    r->text = bytes, r->text_end = appended ? appended : end;
-    const char *head = find(bytes, r->text_end, "<VTKFile ");
-    if (!head || !xml_is(r, head, "type", "PolyData")) return bad(r, "it is no VTK PolyData file");
-    if (!raw) return bad(r, "it ends too early");
-    r->raw = (const unsigned char *)raw + 1, r->raw_end = (const unsigned char *)end;
-    if (!xml_is(r, head, "byte_order", "LittleEndian") || !xml_is(r, head, "header_type", "UInt64"))
-        return bad(r, "its arrays are not little endian with UInt64 lengths");
-    const char *piece = find(bytes, r->text_end, "<Piece ");
+static spate_status read_particles(reader *r) {
+    const char *piece = find(r->text, r->text_end, "<Piece ");
     if (!piece || !xml_int64(r, piece, "NumberOfPoints", &r->s->count) || r->s->count < 0)
         return bad(r, "the number of points is missing");
     TRY(read_arrays(r, "<Points>", "</Points>"));
     const snapshot_array *points = r->s->arrays;
     if (r->s->array_count != 1 || points->components != 3 || points->type > SNAPSHOT_FLOAT64)
         return bad(r, "its points are not one array of three numbers each");
-    TRY(read_arrays(r, "<PointData", "</PointData>"));
+    return read_arrays(r, "<PointData", "</PointData>");
+}
+
+/* `count` numbers and nothing else in name="1 2 3". */
+static bool xml_numbers(const reader *r, const char *element, const char *name, double *out,
+                        int count) {
+    size_t length;
+    const char *v = xml_value(r, element, name, &length);
+    if (!v) return false;
+    const char *end = v + length;
+    for (int i = 0; i < count; i++)
+        if (!text_scan_double(r->s->ctx, &v, end, &out[i]) || !isfinite(out[i])) return false;
+    return v == end;
+}
+
+/* The whole grid in one piece, counted from 0. */
+static bool read_extent(reader *r, const char *piece) {
+    double e[6];
+    r->s->count = 1;
+    if (!xml_numbers(r, piece, "Extent", e, 6)) return false;
+    for (int a = 0; a < 3; a++) {
+        if (e[2 * a] != 0 || !(e[2 * a + 1] >= 1 && e[2 * a + 1] <= INT32_MAX)) return false;
+        r->s->cells[a] = (int)e[2 * a + 1];
+        if (r->s->count > INT64_MAX / r->s->cells[a]) return false;
+        r->s->count *= r->s->cells[a];
+    }
+    return true;
+}
+
+static spate_status read_grid(reader *r) {
+    snapshot *s = r->s;
+    const char *image = find(r->text, r->text_end, "<ImageData "),
+               *piece = find(image, r->text_end, "<Piece ");
+    if (!image || !piece || !read_extent(r, piece))
+        return bad(r, "the extent of its grid is missing");
+    if (!xml_numbers(r, image, "Origin", s->origin, 3) ||
+        !xml_numbers(r, image, "Spacing", s->spacing, 3))
+        return bad(r, "the origin or the spacing of its grid is missing");
+    for (int a = 0; a < 3; a++)
+        if (!(s->spacing[a] > 0)) return bad(r, "the spacing of its grid is not above 0");
+    TRY(read_arrays(r, "<CellData", "</CellData>"));
+    /* Without one the number of cells would be bound by nothing. */
+    return s->array_count ? SPATE_OK : bad(r, "it has no fields");
+}
+
+static spate_status read_all(reader *r, size_t length) {
+    static const char mark[] = "<AppendedData encoding=\"raw\">";
+    const char *bytes = r->s->bytes, *end = bytes + length, *appended = find(bytes, end, mark);
+    const char *raw = appended ? memchr(appended, '_', (size_t)(end - appended)) : NULL;
+    r->text = bytes, r->text_end = appended ? appended : end;
+    const char *head = find(bytes, r->text_end, "<VTKFile ");
+    r->s->on_grid = head && xml_is(r, head, "type", "ImageData");
+    if (!head || !(r->s->on_grid || xml_is(r, head, "type", "PolyData")))
+        return bad(r, "it is no VTK PolyData or ImageData file");
+    if (!raw) return bad(r, "it ends too early");
+    r->raw = (const unsigned char *)raw + 1, r->raw_end = (const unsigned char *)end;
+    if (!xml_is(r, head, "byte_order", "LittleEndian") || !xml_is(r, head, "header_type", "UInt64"))
+        return bad(r, "its arrays are not little endian with UInt64 lengths");
     read_time(r);
-    return SPATE_OK;
+    return r->s->on_grid ? read_grid(r) : read_particles(r);
 }
 
 spate_status snapshot_read(spate_context *ctx, const char *name, char *bytes, size_t length,

@@ -1,7 +1,7 @@
 /*
- * Reading frames back: the .vtp files that vtp.c writes (VTK XML PolyData, one piece, appended raw
- * arrays, little endian, UInt64 lengths). A damaged file is told by name and never read past its
- * end.
+ * Reading frames back: the .vtp files that vtp.c writes (VTK XML PolyData) and the .vti files of
+ * volume.c (ImageData); one piece, appended raw arrays, little endian, UInt64 lengths. A damaged file
+ * is told by name and never read past its end.
  */
 #ifndef SPATE_OUTPUT_VTP_READ_H
 #define SPATE_OUTPUT_VTP_READ_H
@@ -27,14 +27,17 @@ typedef struct snapshot_array {
     const unsigned char *data; /* not aligned */
 } snapshot_array;
 
-/* The particles of one frame. */
+/* One frame: particles, or the cells of a grid. */
 typedef struct snapshot {
     spate_context *ctx;
-    char *bytes; /* the whole file */
-    int64_t count;
-    double time; /* NAN when the file does not say */
+    char *bytes;   /* the whole file */
+    int64_t count; /* of particles or cells */
+    double time;   /* NAN when the file does not say */
     snapshot_array arrays[SNAPSHOT_ARRAYS];
-    int array_count; /* the first holds the positions */
+    int array_count; /* of particles the first holds the positions */
+    bool on_grid;
+    int cells[3]; /* of a grid, x fastest in the arrays; in 2D one along z */
+    double origin[3], spacing[3];
 } snapshot;
 
 spate_status snapshot_load(spate_context *ctx, const char *path, snapshot *out);

@@ -7,6 +7,7 @@
 
 #include "output/balls.h"
 #include "output/facets.h"
+#include "output/haze.h"
 #include "output/level.h"
 #include "output/stage.h"
 
@@ -24,6 +25,7 @@ typedef struct world {
     level liquid, matt;
     facets *skin; /* the liquid's surface where a run has left one; NULL: that of the level */
     balls *balls;
+    haze haze;   /* smoke */
     bool smooth; /* matt particles are met at their common skin instead of one by one */
     v3 absorb;   /* of the liquid, per length and colour */
     v3 sun;      /* towards it, unit */

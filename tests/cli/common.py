@@ -33,7 +33,7 @@ def stats(folder):
 
 
 def frame_bytes(folder):
-    return {p.name: p.read_bytes() for p in pathlib.Path(folder).glob("particles_*.vtp")}
+    return {p.name: p.read_bytes() for p in pathlib.Path(folder).glob("[pv]*_*.vt[pi]")}
 
 
 class Case(unittest.TestCase):

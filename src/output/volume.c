@@ -1,0 +1,124 @@
+/* VTK XML ImageData, laid out as vtp.c lays out particles: the text, then the arrays behind a '_'. */
+#include "output/volume.h"
+#include "output/vtp_read.h"
+#include <stdio.h>
+#include <string.h>
+
+_Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__,
+               "arrays are written as they are in memory");
+
+/* What one file holds. */
+typedef struct volume_frame {
+    const spate_simulation *sim;
+    volume_field fields[SNAPSHOT_ARRAYS];
+    int field_count;
+    int cells[3];
+    uint64_t cell_count;
+} volume_frame;
+
+bool volume_is_wanted(const spate_simulation *sim) {
+    return sim->scene->output.volumes && sim->type->volumes && sim->type->volume;
+}
+
+void volume_name(char out[FRAME_NAME_SIZE], int64_t number) {
+    snprintf(out, FRAME_NAME_SIZE, "volume_%04lld.vti", (long long)number);
+}
+
+/* The name of a field may be that of a user's material: any text. It is kept as short as a reader
+ * has room for, not cut within a character. */
+static void write_name(file_writer *w, const char *name) {
+    size_t length = strlen(name);
+    if (length >= SNAPSHOT_NAME) {
+        length = SNAPSHOT_NAME - 1;
+        while (length && (name[length] & 0xC0) == 0x80) length--;
+    }
+    for (size_t i = 0; i < length; i++) switch (name[i]) {
+        case '&': file_print(w, "&amp;"); break;
+        case '<': file_print(w, "&lt;"); break;
+        case '>': file_print(w, "&gt;"); break;
+        case '"': file_print(w, "&quot;"); break;
+        default: file_write(w, &name[i], 1);
+        }
+}
+
+static uint64_t field_bytes(const volume_frame *f, int i) {
+    return f->cell_count * (uint64_t)f->fields[i].components * sizeof(float);
+}
+
+/* The first scalar and the first vector are what a viewer shows at once. */
+static void write_active(file_writer *w, const volume_frame *f, const char *what, int components) {
+    for (int i = 0; i < f->field_count; i++) {
+        if (f->fields[i].components != components) continue;
+        file_print(w, " %s=\"", what);
+        write_name(w, f->fields[i].name);
+        file_print(w, "\"");
+        return;
+    }
+}
+
+static void write_arrays(file_writer *w, const volume_frame *f) {
+    uint64_t offset = 0;
+    file_print(w, "<CellData");
+    write_active(w, f, "Scalars", 1);
+    write_active(w, f, "Vectors", 3);
+    file_print(w, ">\n");
+    for (int i = 0; i < f->field_count; i++) {
+        file_print(w, "<DataArray type=\"Float32\" Name=\"");
+        write_name(w, f->fields[i].name);
+        file_print(w, "\" NumberOfComponents=\"%d\" format=\"appended\" offset=\"%llu\"/>\n",
+                   f->fields[i].components, (unsigned long long)offset);
+        offset += sizeof(uint64_t) + field_bytes(f, i);
+    }
+    file_print(w, "</CellData>\n");
+}
+
+static void write_text(file_writer *w, const volume_frame *f) {
+    const domain *d = &f->sim->scene->domain;
+    char extent[96];
+    snprintf(extent, sizeof extent, "0 %d 0 %d 0 %d", f->cells[0], f->cells[1], f->cells[2]);
+    file_print(w, "<?xml version=\"1.0\"?>\n<VTKFile type=\"ImageData\" version=\"1.0\" "
+                  "byte_order=\"LittleEndian\" header_type=\"UInt64\">\n");
+    file_print(w,
+               "<ImageData WholeExtent=\"%s\" Origin=\"%.17g %.17g %.17g\" "
+               "Spacing=\"%.17g %.17g %.17g\">\n",
+               extent, d->origin[0], d->origin[1], d->origin[2], d->dx, d->dx, d->dx);
+    vtk_write_field_data(w, f->sim->scene->name, f->sim->time);
+    file_print(w, "<Piece Extent=\"%s\">\n", extent);
+    write_arrays(w, f);
+    file_print(w, "</Piece>\n</ImageData>\n<AppendedData encoding=\"raw\">\n_");
+}
+
+static void prepare(const spate_simulation *sim, volume_frame *f) {
+    *f = (volume_frame){.sim = sim, .cell_count = 1};
+    int count = sim->type->volumes(sim, f->fields, SNAPSHOT_ARRAYS);
+    f->field_count = count < SNAPSHOT_ARRAYS ? count : SNAPSHOT_ARRAYS;
+    for (int a = 0; a < 3; a++) {
+        f->cells[a] = a < sim->scene->dim ? sim->scene->domain.cells[a] : 1;
+        f->cell_count *= (uint64_t)f->cells[a];
+    }
+}
+
+spate_status volume_write(const spate_simulation *sim, const char *path) {
+    volume_frame f;
+    file_writer w;
+    int widest = 1;
+    prepare(sim, &f);
+    for (int i = 0; i < f.field_count; i++)
+        if (f.fields[i].components > widest) widest = f.fields[i].components;
+    float *values = take(sim->ctx, (size_t)f.cell_count, (size_t)widest * sizeof *values);
+    if (!values) return SPATE_OUT_OF_MEMORY;
+    spate_status status = file_create(sim->ctx, path, false, &w);
+    if (status == SPATE_OK) {
+        write_text(&w, &f);
+        for (int i = 0; i < f.field_count; i++) {
+            const uint64_t bytes = field_bytes(&f, i);
+            sim->type->volume(sim, i, values);
+            file_write(&w, &bytes, sizeof bytes);
+            file_write(&w, values, (size_t)bytes);
+        }
+        file_print(&w, "\n</AppendedData>\n</VTKFile>\n");
+        status = file_close(&w);
+    }
+    give(sim->ctx, values);
+    return status;
+}
