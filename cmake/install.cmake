@@ -11,7 +11,7 @@ install(DIRECTORY include/spate DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MA
 install(FILES docs/spate.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
 install(FILES tools/spate.bash RENAME spate
   DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions)
-install(DIRECTORY scenes DESTINATION ${CMAKE_INSTALL_DATADIR}/spate)
+install(DIRECTORY scenes DESTINATION ${CMAKE_INSTALL_DATADIR}/spate PATTERN __pycache__ EXCLUDE)
 
 # find_package(spate) -> spate::spate
 set(package_folder ${CMAKE_INSTALL_LIBDIR}/cmake/spate)

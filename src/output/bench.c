@@ -6,7 +6,8 @@
  *   flip, dam    a dam of 0.4 x 0.6 in a unit square or cube, 100 cells along an edge by default
  *   flip, tank   a full tank with a post in it, 128 cells along an edge, one particle a cell: a closed
  *                pocket, for the pressure
- *   sph          a column of 1 m^3, 117,649 particles by default, falls in a tank of 3.2 x 2 x 1.06 m
+ *   sph          a column of 1 m^3, 117,649 particles by default, falls in a tank of 3.2 x 2 x 1.06 m;
+ *                support of 2 spacings
  *   smoke        a plume in a closed box, 128 cells along an edge by default; --particles says cells
  *   or a scene of the user's
  */
@@ -165,8 +166,8 @@ static spate_status make_scene(spate_context *ctx, const bench_case *c, const ch
                                const spate_bench_options *o, spate_scene **scene) {
     text t = {.ctx = ctx};
     text_add(&t, "spate: 1\nname: bench\ndimension: %d\nduration: 1000\nfps: 0.001\n", c->dim);
-    text_add(&t, "materials: {m: %s}\nsolver: {type: %s, %s: %s}\n", c->material, c->name,
-             option_of(c->name), integrator);
+    text_add(&t, "materials: {m: %s}\nsolver: {type: %s, %s: %s%s}\n", c->material, c->name,
+             option_of(c->name), integrator, strcmp(c->name, "sph") ? "" : ", support: 2");
     if (!strcmp(c->name, "mpm"))
         write_block(&t, c, o);
     else if (!strcmp(c->name, "sph"))

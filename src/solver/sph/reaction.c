@@ -30,12 +30,21 @@ static void pair_force(const sph *s, int64_t i, int32_t b, double force[3]) {
     const double r = vec_length(d) * dx;
     vec_set(force, 0, 0, 0);
     if (r >= s->support || r <= 0) return;
-    const double slope = volume * kernel_slope(s->kernel, scene->dim, r, s->support);
+    const double slope =
+        volume * kernel_slope(s->kernel, scene->dim, r, s->support) / s->lattice_slope;
     const double pressure = sph_pressure(p, i), leaning = (double)sph_leaning(s, (real)pressure);
     double squeeze = (2 * pressure - leaning * s->rest_density * dx * vec_dot(scene->gravity, d)) /
                      (s->rest_density * delta);
     if (s->options->pressure != SPH_WCSPH) squeeze /= delta;
     vec_scale(force, mass * squeeze * slope * dx / r, d);
+    double v[3] = {0}, approach = 0;
+    for (int a = 0; a < scene->dim; a++) {
+        v[a] = (double)p->motion[16 * i + a] - (double)s->on.flow[4 * (int64_t)b + a];
+        approach += v[a] * d[a];
+    }
+    const double damping = (double)s->damp * fmin(approach, 0) /
+                           (vec_dot(d, d) + (double)s->soft2) * slope / r * dx * dx;
+    vec_add_scaled(force, force, -mass * damping / delta, d);
     if (facing[3] < 0) return;
     double distance = 0;
     for (int a = 0; a < 3; a++) distance += (double)facing[a] * d[a];
@@ -45,8 +54,7 @@ static void pair_force(const sph *s, int64_t i, int32_t b, double force[3]) {
                                  : -2 * slope / r;
     const double drag =
         mass * s->viscosity / delta * laplacian * (1 + (double)facing[3] / distance);
-    for (int a = 0; a < 3; a++)
-        force[a] += drag * ((double)p->motion[16 * i + a] - (double)s->on.flow[4 * (int64_t)b + a]);
+    vec_add_scaled(force, force, drag, v);
 }
 
 static void add_particle(const sph *s, int64_t i, double *sums) {

@@ -26,10 +26,9 @@ static const field sph_fields[] = {
         "mueller: poly6 for sums, spiky for gradients (default of wcsph); cubic: the cubic "
         "spline (default of dfsph and iisph); wendland: Wendland's C2, for accuracy with a "
         "support of 3 spacings or more."),
-    NUMBER_FIELD(
-        sph_options, support, "", NAN, 1.2, 8,
-        "Radius of the kernel in spacings of particles; default 2 in 3D, 3 in 2D, for some "
-        "30 neighbours."),
+    NUMBER_FIELD(sph_options, support, "", NAN, 1.2, 8,
+                 "Radius of the kernel in spacings of particles; default 2.5 in 3D, 3 in 2D. 2 is "
+                 "faster and less accurate."),
     CHOICE_FIELD(sph_options, equation, EQUATION_LINEAR, equations,
                  "wcsph's pressure: s (rho - rho0), or Tait's equation with the material's gamma."),
     NUMBER_FIELD(sph_options, stiffness, "m^2/s^2", NAN, SMALLEST, 1e15,
@@ -67,7 +66,7 @@ static const field sph_fields[] = {
 static bool prepare(void *options, int dim, field_report *report) {
     sph_options *o = options;
     (void)report;
-    if (isnan(o->support)) o->support = dim == 3 ? 2 : 3;
+    if (isnan(o->support)) o->support = dim == 3 ? 2.5 : 3;
     if (!o->kernel) o->kernel = 1 + (o->pressure == SPH_WCSPH ? (int)SPH_MUELLER : (int)SPH_CUBIC);
     if (!o->viscosity)
         o->viscosity = 1 + (o->kernel == 1 + (int)SPH_MUELLER ? (int)VISCOSITY_MUELLER
@@ -183,10 +182,12 @@ static void set_kernel(sph *s) {
     const kernel_constants mueller = kernel_constants_of(SPH_MUELLER, scene->dim);
     s->reach2 = (real)(h / dx * (h / dx));
     s->inverse_reach = (real)(dx / h);
-    /* Particles on their lattice have the density at rest, whatever the kernel makes of it. */
+    /* On their lattice particles have the density at rest, and gradients of what is linear are exact,
+     * whatever the kernel makes of it. */
     s->value =
         (real)(share * a.value / (share * a.value + lattice_sum(s, kernel_value, s->kernel, 0)));
-    s->slope = (real)(share * a.slope * (dx / h) * (dx / h));
+    s->lattice_slope = -lattice_sum(s, kernel_slope, s->kernel, 1) / scene->dim;
+    s->slope = (real)(share * a.slope * (dx / h) * (dx / h) / s->lattice_slope);
     s->half_spacing = (real)(0.5 * s->spacing / dx);
     s->inverse_spacing_value =
         (real)(a.value / pow(h, scene->dim) / kernel_value(s->kernel, scene->dim, s->spacing, h));
@@ -203,7 +204,8 @@ static void set_kernel(sph *s) {
         s->damping = s->viscosity * lattice_sum(s, kernel_laplacian, SPH_MUELLER, 0);
     } else {
         s->morris = (real)(2 * s->viscosity / (dx * dx));
-        s->damping = -2 * s->viscosity * lattice_sum(s, kernel_slope, s->kernel, -1);
+        s->damping =
+            -2 * s->viscosity * lattice_sum(s, kernel_slope, s->kernel, -1) / s->lattice_slope;
     }
 }
 
@@ -221,14 +223,16 @@ static double cohesion_integral(int power) {
 /* Akinci et al. give a coefficient gamma; what it must be for a tension in N/m follows from the work
  * of parting two halves of a liquid whose pairs draw with gamma m^2 C(r):
  *     3D  sigma = pi / 8 gamma rho0^2 int r^4 C dr,   2D  sigma = 1 / 3 gamma rho0^2 int r^3 C dr,
- * with C = 32 / pi h^-d c(q). The part of the normals is as large against it as theirs is in water. */
+ * with C = 32 / pi h^-d c(q). The part of the normals is as large against it as theirs is in water. Drops
+ * that swing tell how much the two make together, by their period: the shares below, to a third. */
 static void set_tension(sph *s) {
     const int dim = s->sim->scene->dim;
     const double pi = 3.14159265358979323846, h = s->support, mass = s->rest_density * s->volume;
     const double kernel = 32 / pi * pow(h, -dim);
     const double work = dim == 3 ? pi / 8 * kernel * pow(h, 5) * cohesion_integral(4)
                                  : kernel * pow(h, 4) * cohesion_integral(3) / 3;
-    const double gamma = s->tension / (work * s->rest_density * s->rest_density);
+    const double share = s->options->pressure == SPH_WCSPH ? 0.36 : 0.32;
+    const double gamma = share * s->tension / (work * s->rest_density * s->rest_density);
     s->cohesion = (real)(gamma * mass * kernel * (double)s->inverse_reach);
     s->evening = (real)(gamma * s->rest_density * 1e-3);
 }
