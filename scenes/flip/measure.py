@@ -8,23 +8,16 @@ Without scenes it does all of them. Runs go to DIR/SCENE. With --images it also 
 made smaller where ffmpeg is found). --quick runs at a coarser grid; its numbers differ from the README's. --reuse takes runs
 that are in DIR as they are.
 """
-import argparse
-import csv
 import math
 import os
-import resource
-import shutil
-import subprocess
 import sys
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-GRAVITY = 9.81
+sys.path.insert(0, os.path.dirname(HERE))
+from measuring import (FRONT, fit_front, front_errors, print_table, read_arguments, read_result, render_frame, run_scene,
+                       shrink, text)
 
-# Martin and Moyce 1952, n^2 = 2: the front Z = x / a over T = t sqrt(2 g / a).
-FRONT = [(0.41, 1.11), (0.84, 1.22), (1.19, 1.44), (1.43, 1.67), (1.63, 1.89), (1.83, 2.11), (1.98, 2.33), (2.20, 2.56),
-         (2.51, 3.00), (2.83, 3.44), (3.11, 3.89), (3.33, 4.11)]
-COLUMN = 0.05715
-MOST_OFFSET = 0.3
+GRAVITY = 9.81
 
 
 # ---- Runs ----------------------------------------------------------------------------------------------------------
@@ -45,88 +38,24 @@ class Frame:
         self.width, self.colours = width, colours
 
 
-def number(text):
-    try:
-        return float(text)
-    except ValueError:
-        return None
-
-
-class Result:
-    def __init__(self, folder):
-        with open(os.path.join(folder, "stats.csv"), newline="") as file:
-            self.rows = [{k: number(v) for k, v in row.items()} for row in csv.DictReader(file)]
-
-    def at(self, time, column):
-        """A column at a time, straight between frames."""
-        for a, b in zip(self.rows, self.rows[1:]):
-            if a["time"] <= time <= b["time"]:
-                s = (time - a["time"]) / (b["time"] - a["time"])
-                return None if a[column] is None or b[column] is None else a[column] + s * (b[column] - a[column])
-        return None
-
-    def last(self, column):
-        return self.rows[-1][column]
-
-    def mean(self, column, begin, end):
-        values = [r[column] for r in self.rows if begin <= r["time"] <= end and r[column] is not None]
-        return sum(values) / len(values) if values else None
-
-
-def processor_seconds():
-    """Of all commands so far. Unlike the time on the wall it does not depend on what else the machine does."""
-    used = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return used.ru_utime + used.ru_stime
-
-
 def run(args, scene):
     """Runs a scene unless that was done before; results by variant, "" without a comparison."""
     folder = os.path.join(args.out, scene.name)
-    if not (args.reuse and os.path.exists(os.path.join(folder, "compare.csv" if scene.compare else "stats.csv"))):
-        command = [args.spate, "run", os.path.join(HERE, scene.name + ".yaml"), "-o", folder, "--force", "--quiet"]
-        if scene.compare:
-            command += ["--compare", scene.compare]
-        if args.threads:
-            command += ["--threads", str(args.threads)]
-        if args.quick:
-            command += scene.quick
-        print(" ".join(command), file=sys.stderr)
-        before = processor_seconds()
-        done = subprocess.run(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
-        if done.returncode:
-            sys.exit("%s\nmeasure.py: spate ended with %d" % (done.stderr, done.returncode))
-        print("%.0f s of processor time\n" % (processor_seconds() - before))
+    options = (["--compare", scene.compare] if scene.compare else []) + (scene.quick if args.quick else [])
+    seconds = run_scene(args, os.path.join(HERE, scene.name + ".yaml"), folder, options)
+    if seconds is not None:
+        print("%.0f s of processor time\n" % seconds)
     if not scene.compare:
-        return {"": Result(folder)}
-    return {name: Result(os.path.join(folder, name)) for name in scene.compare.split("=")[1].split(",")}
+        return {"": read_result(folder)}
+    return {name: read_result(os.path.join(folder, name)) for name in scene.compare.split("=")[1].split(",")}
 
 
 # ---- Tables --------------------------------------------------------------------------------------------------------
 
-def text(value, form="%.3g"):
-    return "-" if value is None else form % value
-
-
-def print_table(head, lines):
-    print("| " + " | ".join(head) + " |")
-    print("|" + "---|" * len(head))
-    for line in lines:
-        print("| " + " | ".join(line) + " |")
-    print()
-
-
-def front_errors(result, offset):
-    scale = math.sqrt(2 * GRAVITY / COLUMN)
-    fronts = [result.at((t - offset) / scale, "front") for t, _ in FRONT]
-    return [None if f is None else f / COLUMN / z - 1 for f, (_, z) in zip(fronts, FRONT)]
-
-
 def martin_moyce(results):
-    """The gate did not open at once: the experiment's clock may start up to MOST_OFFSET before the simulated one."""
     result = results[""]
-    worst = lambda offset: max(1 if e is None else abs(e) for e in front_errors(result, offset))
-    offset = min((i / 100 for i in range(int(100 * MOST_OFFSET) + 1)), key=worst)
-    print("Start later by T = %.2f, worst error %.1f %% (gate 8 %%):\n" % (offset, 100 * worst(offset)))
+    offset, worst = fit_front(result)
+    print("Start later by T = %.2f, worst error %.1f %% (gate 8 %%):\n" % (offset, 100 * worst))
     print_table(["T", *("%.2f" % t for t, _ in FRONT)],
                 [["Z measured", *("%.2f" % z for _, z in FRONT)],
                  ["error [%]", *("-" if e is None else "%+.1f" % (100 * e) for e in front_errors(result, offset))]])
@@ -224,48 +153,26 @@ def print_cost(results):
     """What every scene has: its size, its volume and its pressure solves."""
     print_table(["", "particles", "steps", "volume drift [%]", "pressure iterations"],
                 [[name, "%d" % r.last("particles"), "%d" % r.last("steps"), "%+.2f" % (100 * r.last("volume_drift")),
-                  "%.1f" % r.mean("iterations", 0, math.inf)] for name, r in results.items()])
+                  "%.1f" % r.mean("iterations")] for name, r in results.items()])
 
 
 # ---- Pictures ------------------------------------------------------------------------------------------------------
-
-def shrink(source, target, width, colours):
-    """A smaller copy in few colours; a plain copy without ffmpeg."""
-    graph = ("scale='min(iw,%d)':-1:flags=lanczos,split[a][b];[a]palettegen=max_colors=%d:reserve_transparent=0[p];"
-             "[b][p]paletteuse=dither=none" % (width, colours))
-    if not shutil.which("ffmpeg") or subprocess.run(
-            ["ffmpeg", "-v", "error", "-y", "-i", source, "-vf", graph, "-update", "1", target]).returncode:
-        shutil.copyfile(source, target)
-
 
 def picture(args, scene, wanted):
     folder = os.path.join(args.out, scene.name)
     target = os.path.join(args.images, wanted.file)
     if wanted.sheet:
-        shrink(os.path.join(folder, wanted.sheet), target, wanted.width, wanted.colours)
-        return
-    made = os.path.join(folder, "pictures_" + (wanted.variant or "run"))
-    subprocess.run([args.spate, "render", os.path.join(folder, wanted.variant), "-o", made, "--quiet", "--no-film",
-                    "--frames", str(wanted.frame), "--size", "960x540"], check=True, stdout=subprocess.DEVNULL)
-    shrink(os.path.join(made, "frame_%04d.png" % wanted.frame), target, wanted.width, wanted.colours)
+        source = os.path.join(folder, wanted.sheet)
+    else:
+        made = os.path.join(folder, "pictures_" + (wanted.variant or "run"))
+        source = render_frame(args, os.path.join(folder, wanted.variant), made, wanted.frame, "960x540")
+    shrink(source, target, wanted.width, wanted.colours)
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("--spate", default=shutil.which("spate") or "build/release/spate", help="the command")
-    parser.add_argument("--out", default="flip", help="folder of the runs")
-    parser.add_argument("--images", help="also make the README's pictures, in this folder")
-    parser.add_argument("--threads", type=int, help="worker threads; the numbers do not depend on it")
-    parser.add_argument("--quick", action="store_true", help="coarser or shorter")
-    parser.add_argument("--reuse", action="store_true", help="do not run again what is in the folder of the runs")
-    parser.add_argument("scenes", nargs="*", metavar="SCENE", help=", ".join(s.name for s in SCENES))
-    args = parser.parse_args()
-    unknown = set(args.scenes) - {s.name for s in SCENES}
-    if unknown:
-        parser.error("no scene %s" % ", ".join(sorted(unknown)))
-    os.makedirs(args.out, exist_ok=True)
+    args = read_arguments(__doc__, "flip", "scene", [s.name for s in SCENES])
     for scene in SCENES:
-        if args.scenes and scene.name not in args.scenes:
+        if args.names and scene.name not in args.names:
             continue
         print("### %s\n" % scene.name)
         results = run(args, scene)
@@ -273,7 +180,6 @@ def main():
         print_cost(results)
         sys.stdout.flush()
         if args.images:
-            os.makedirs(args.images, exist_ok=True)
             for wanted in scene.pictures:
                 picture(args, scene, wanted)
 

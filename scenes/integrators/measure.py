@@ -8,15 +8,13 @@ Without figures it does all of them. Runs go to DIR/FIGURE_RUN, with sheet.png a
 it also makes the README's pictures (they are made smaller where ffmpeg is found). --quick runs the variants that
 finish in seconds; their numbers differ from the README's. --reuse takes runs that are in DIR as they are.
 """
-import argparse
-import csv
 import json
 import os
-import shutil
-import subprocess
 import sys
 
 HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, os.path.dirname(HERE))
+from measuring import UNSTABLE, print_table, read_arguments, read_variants, render_frame, run_scene, shrink, text
 
 
 # What a column of a table shows. `of` is a column of compare.csv, or a function of a row (a dict of numbers).
@@ -28,7 +26,7 @@ class Column:
         return self.of(row) if callable(self.of) else row.get(self.of)
 
     def text(self, value):
-        return "-" if value is None else self.form % value
+        return text(value, self.form)
 
 
 class At(Column):
@@ -213,22 +211,6 @@ FIGURES = [
 ]
 
 
-def number(text):
-    try:
-        return float(text)
-    except ValueError:
-        return None
-
-
-def read_rows(folder):
-    rows = {}
-    with open(os.path.join(folder, "compare.csv"), newline="") as file:
-        for row in csv.DictReader(file):
-            name = row.pop("variant")
-            rows.setdefault(name, []).append({k: number(v) for k, v in row.items()})
-    return rows
-
-
 def ending(folder, variant):
     """How a variant ended, if not well."""
     try:
@@ -236,42 +218,23 @@ def ending(folder, variant):
             report = json.load(file)
     except (OSError, ValueError):
         return ""
-    return " (unstable at %.2f s)" % report["time"] if report.get("exit_code") == 3 else ""
+    return " (unstable at %.2f s)" % report["time"] if report.get("exit_code") == UNSTABLE else ""
 
 
 def compare(args, figure, run):
     folder = os.path.join(args.out, "%s_%s" % (figure.name, run.name))
-    if args.reuse and os.path.exists(os.path.join(folder, "compare.csv")):
-        return folder
-    command = [args.spate, "run", os.path.join(HERE, figure.scene), "-o", folder, "--force", "--quiet"]
-    if args.threads:
-        command += ["--threads", str(args.threads)]
-    for field, values in run.compare:
-        command += ["--compare", "%s=%s" % (field, values)]
-    for value in run.sets:
-        command += ["--set", value]
+    options = [word for field, values in run.compare for word in ("--compare", "%s=%s" % (field, values))]
+    options += [word for value in run.sets for word in ("--set", value)]
     if args.quick:
-        command += run.quick
-    if run.until and "--until" not in command:
-        command += ["--until", str(run.until)]
-    print(" ".join(command), file=sys.stderr)
-    done = subprocess.run(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
-    # 3: a variant became unstable, which is a result here.
-    if done.returncode not in (0, 3):
-        sys.exit("%s\nmeasure.py: spate ended with %d" % (done.stderr, done.returncode))
+        options += run.quick
+    if run.until and "--until" not in options:
+        options += ["--until", str(run.until)]
+    run_scene(args, os.path.join(HERE, figure.scene), folder, options, good=(0, UNSTABLE))
     return folder
 
 
-def print_table(head, lines):
-    print("| " + " | ".join(head) + " |")
-    print("|" + "---|" * len(head))
-    for line in lines:
-        print("| " + " | ".join(line) + " |")
-    print()
-
-
 def report(run, folder):
-    rows = read_rows(folder)
+    rows = read_variants(folder)
     print("%s:\n" % run.title)
     if len(run.compare) == 2 and len(run.columns) == 1:
         across = run.compare[1][1].split(",")
@@ -286,15 +249,6 @@ def report(run, folder):
                 [[name + ending(folder, name), *(c.measure(r) for c in run.columns)] for name, r in rows.items()])
 
 
-def shrink(source, target, width=None):
-    """A smaller copy in few colours; a plain copy without ffmpeg."""
-    scale = "scale='min(iw,%d)':-1:flags=lanczos," % width if width else ""
-    graph = scale + "split[a][b];[a]palettegen=max_colors=255:reserve_transparent=0[p];[b][p]paletteuse=dither=none"
-    if not shutil.which("ffmpeg") or subprocess.run(
-            ["ffmpeg", "-v", "error", "-y", "-i", source, "-vf", graph, "-update", "1", target]).returncode:
-        shutil.copyfile(source, target)
-
-
 def picture(args, folders, wanted):
     target = os.path.join(args.images, wanted.file)
     folder = folders[wanted.run]
@@ -302,28 +256,13 @@ def picture(args, folders, wanted):
         shrink(os.path.join(folder, wanted.source), target, wanted.width)
         return
     made = os.path.join(folder, "pictures_" + wanted.variant)
-    subprocess.run([args.spate, "render", os.path.join(folder, wanted.variant), "-o", made, "--quiet", "--no-film",
-                    "--frames", str(wanted.frame), "--size", wanted.size, *wanted.options], check=True,
-                   stdout=subprocess.DEVNULL)
-    shrink(os.path.join(made, "frame_%04d.png" % wanted.frame), target)
+    shrink(render_frame(args, os.path.join(folder, wanted.variant), made, wanted.frame, wanted.size, wanted.options), target)
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("--spate", default=shutil.which("spate") or "build/release/spate", help="the command")
-    parser.add_argument("--out", default="integrators", help="folder of the runs")
-    parser.add_argument("--images", help="also make the README's pictures, in this folder")
-    parser.add_argument("--threads", type=int, help="worker threads; the numbers do not depend on it")
-    parser.add_argument("--quick", action="store_true", help="coarser or shorter")
-    parser.add_argument("--reuse", action="store_true", help="do not run again what is in the folder of the runs")
-    parser.add_argument("figures", nargs="*", metavar="FIGURE", help=", ".join(f.name for f in FIGURES))
-    args = parser.parse_args()
-    unknown = set(args.figures) - {f.name for f in FIGURES}
-    if unknown:
-        parser.error("no figure %s" % ", ".join(sorted(unknown)))
-    os.makedirs(args.out, exist_ok=True)
+    args = read_arguments(__doc__, "integrators", "figure", [f.name for f in FIGURES])
     for figure in FIGURES:
-        if args.figures and figure.name not in args.figures:
+        if args.names and figure.name not in args.names:
             continue
         print("### %s\n" % figure.name)
         folders = {}
@@ -332,7 +271,6 @@ def main():
             report(run, folders[run.name])
             sys.stdout.flush()
         if args.images:
-            os.makedirs(args.images, exist_ok=True)
             for wanted in figure.pictures:
                 picture(args, folders, wanted)
 
