@@ -213,13 +213,13 @@ static void still_water(void **state) {
 
 /* ---- Case 17: sloshing ------------------------------------------------------------------------- */
 
-/* dfsph's particles tremble at its usual tolerance, as much as the wave moves them (T is 2 % off then); a
- * viscosity that takes 2 nu k^2 = 2 % of the wave in a second quiets them. */
+/* At its usual tolerance dfsph's particles tremble as much as the wave moves them: T scatters between 0.4
+ * and 2.3 % off for starts that hardly differ. With 2e-4 it is 0.2 to 0.7 %. */
 static void sloshing(void **state) {
     (void)state;
     static const char *const solvers[][2] = {
         {"type: sph, kernel: wendland, artificial_viscosity: 0.2", ", bulk_modulus: 5.0e5"},
-        {"type: sph, pressure: dfsph", ", viscosity: 1"},
+        {"type: sph, pressure: dfsph, tolerance: 2.0e-4", ""},
     };
     if (WATCHED) skip();
     for (int n = 0; n < COUNT_OF(solvers); n++) {
@@ -305,7 +305,7 @@ static void stones_are_lifted(void **state) {
         {2, incompressible, thick, disc, M_PI * 0.08 * 0.08},
         {3, "pressure: dfsph, support: 2.5", thick, ball, 4 * M_PI / 3 * 0.06 * 0.06 * 0.06},
     };
-    for (int n = 0; n < (WATCHED ? 1 : COUNT_OF(tanks)); n++) {
+    for (int n = 0; n < (WATCHED || IN_DOUBLE ? 2 : COUNT_OF(tanks)); n++) {
         lift got = lift_of(tanks[n].dim, g, tanks[n].solver, tanks[n].water, tanks[n].form,
                            tanks[n].volume);
         print_message("buoyancy, %s, %s: %.3f of the displaced weight, aside %.3f, torque %.3f\n",
@@ -373,7 +373,7 @@ static void drops_become_round(void **state) {
     static const char *const solvers[] = {"kernel: wendland", "pressure: dfsph"};
     const double end = 0.05;
     for (int n = 0; n < 2; n++)
-        for (int dim = 2; dim <= (WATCHED || n == 0 ? 2 : 3); dim++) {
+        for (int dim = 2; dim <= (WATCHED || IN_DOUBLE || n == 0 ? 2 : 3); dim++) {
             drop got = round_off(dim, solvers[n], 0.07, end);
             print_message("drop, %dD, %s: farthest at %.3f radii, pressure %.3f of Laplace's\n",
                           dim, solvers[n], got.reach, got.pressure);

@@ -240,6 +240,28 @@ spate_status simulation_unstable(spate_simulation *sim, int64_t i, const char *w
         (double)v[1], (double)v[2], J, sim->dt, sim->dt_limit, remedy);
 }
 
+spate_status simulation_judge(spate_simulation *sim, const solve_result *r, int64_t *failures,
+                              int64_t *missed) {
+    enum { FAILURES_MOST = 10 };
+    const long long step = (long long)sim->step + 1, iterations = (long long)r->iterations;
+    if (r->converged) {
+        *failures = 0;
+        return SPATE_OK;
+    }
+    ++*missed;
+    warn(sim->ctx, r->kind,
+         "step %lld, t = %.6g s: the %s has a residual of %.3g after %lld iterations, above "
+         "solver.tolerance %.3g; raise solver.max_iterations or the tolerance",
+         step, sim->time, r->what, r->residual, iterations, r->tolerance);
+    if (++*failures < FAILURES_MOST) return SPATE_OK;
+    return fail(
+        sim->ctx, SPATE_NOT_CONVERGED,
+        "step %lld, t = %.6g s: the %s has missed its tolerance %d times in a row "
+        "(residual %.3g after %lld iterations, solver.tolerance %.3g); raise solver.max_iterations "
+        "or the tolerance",
+        step, sim->time, r->what, FAILURES_MOST, r->residual, iterations, r->tolerance);
+}
+
 double simulation_fastest(const spate_simulation *sim) {
     double fastest = 0;
     for (int64_t i = 0; i < sim->particles.count; i++) {

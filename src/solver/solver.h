@@ -195,6 +195,20 @@ double simulation_fastest(const spate_simulation *sim);
  * many. */
 int64_t simulation_remove_outside(spate_simulation *sim, int32_t block);
 
+/* How an iteration to solver.tolerance has ended. */
+typedef struct solve_result {
+    const char *what; /* was solved for: "pressure" */
+    const char *kind; /* of the warning: "pressure not converged" */
+    double residual, tolerance;
+    int64_t iterations;
+    bool converged;
+} solve_result;
+
+/* Takes note of it: one that missed its tolerance is warned of and counted, and ten in a row end the run
+ * with SPATE_NOT_CONVERGED. *failures counts those in a row, *missed all. */
+spate_status simulation_judge(spate_simulation *sim, const solve_result *r, int64_t *failures,
+                              int64_t *missed);
+
 /* Stops with SPATE_UNSTABLE: names step, particle, material, x, v, J and dt. */
 spate_status simulation_unstable(spate_simulation *sim, int64_t particle, const char *what);
 

@@ -5,9 +5,6 @@
 #include "solver/materials/one_liquid.h"
 #include "solver/sources.h"
 
-/* Solves in a row that may miss their tolerance before the run ends. */
-enum { FAILURES_MOST = 10 };
-
 /* ---- What a user may set --------------------------------------------------------------------- */
 
 static const char *const transfers[] = {"flip", "pic", "apic", "aflip", "kernel", NULL};
@@ -293,23 +290,13 @@ static spate_status project(flip *f) {
     memory->iterations = report.iterations;
     memory->residual = report.residual;
     memory->divergence = report.divergence / f->sim->scene->domain.dx;
-    if (report.converged) {
-        memory->failures = 0;
-        return SPATE_OK;
-    }
-    memory->missed++;
-    warn(f->sim->ctx, "pressure not converged",
-         "step %lld, t = %.6g s: the pressure's residual is %.3g after %d iterations, above "
-         "solver.tolerance %.3g; raise solver.max_iterations or the tolerance",
-         (long long)f->sim->step + 1, f->sim->time, report.residual, report.iterations,
-         o->tolerance);
-    if (++memory->failures < FAILURES_MOST) return SPATE_OK;
-    return fail(f->sim->ctx, SPATE_NOT_CONVERGED,
-                "step %lld, t = %.6g s: the pressure has missed its tolerance %d times in a row "
-                "(residual %.3g after %d iterations, solver.tolerance %.3g); raise "
-                "solver.max_iterations or the tolerance",
-                (long long)f->sim->step + 1, f->sim->time, FAILURES_MOST, report.residual,
-                report.iterations, o->tolerance);
+    const solve_result result = {.what = "pressure",
+                                 .kind = "pressure not converged",
+                                 .residual = report.residual,
+                                 .tolerance = o->tolerance,
+                                 .iterations = report.iterations,
+                                 .converged = report.converged};
+    return simulation_judge(f->sim, &result, &memory->failures, &memory->missed);
 }
 
 /* Particles that went further than the sort follows are put where they are now. */

@@ -11,9 +11,6 @@
 
 #include "solver/sources.h"
 
-/* Solves in a row that may miss their tolerance before the run ends. */
-enum { FAILURES_MOST = 10 };
-
 /* ---- Between the arrays and the bricks ------------------------------------------------------------ */
 
 /* The part of a row of eight that an array has values for, from cell `cell` on. */
@@ -264,21 +261,11 @@ spate_status smoke_project(smoke *s) {
     memory->residual = report.residual;
     memory->divergence = report.divergence / s->sim->scene->domain.dx;
     if (s->sim->scene->source_count) warn_of_stuffing(s, &report);
-    if (report.converged) {
-        memory->failures = 0;
-        return SPATE_OK;
-    }
-    memory->missed++;
-    warn(s->sim->ctx, "pressure not converged",
-         "step %lld, t = %.6g s: the pressure's residual is %.3g after %d iterations, above "
-         "solver.tolerance %.3g; raise solver.max_iterations or the tolerance",
-         (long long)s->sim->step + 1, s->sim->time, report.residual, report.iterations,
-         o->tolerance);
-    if (++memory->failures < FAILURES_MOST) return SPATE_OK;
-    return fail(s->sim->ctx, SPATE_NOT_CONVERGED,
-                "step %lld, t = %.6g s: the pressure has missed its tolerance %d times in a row "
-                "(residual %.3g after %d iterations, solver.tolerance %.3g); raise "
-                "solver.max_iterations or the tolerance",
-                (long long)s->sim->step + 1, s->sim->time, FAILURES_MOST, report.residual,
-                report.iterations, o->tolerance);
+    const solve_result result = {.what = "pressure",
+                                 .kind = "pressure not converged",
+                                 .residual = report.residual,
+                                 .tolerance = o->tolerance,
+                                 .iterations = report.iterations,
+                                 .converged = report.converged};
+    return simulation_judge(s->sim, &result, &memory->failures, &memory->missed);
 }

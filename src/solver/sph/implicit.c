@@ -1,8 +1,6 @@
 /* Pressures that keep the density (dfsph, iisph) and the velocity free of divergence (dfsph). */
 #include "solver/sph/sph.h"
 
-enum { FAILURES_MOST = 10 };
-
 /* The most that a step makes good of a density that is already too high: a hard squeeze is let out over
  * several, as it would be shot out otherwise. */
 static const real relief = (real)0.02;
@@ -129,36 +127,16 @@ spate_status sph_divergence(sph *s) {
                    &s->memory.divergence_error);
 }
 
-/* Whether the density was kept (a short step's own tolerance is the tighter); ten times in a row not are too many. */
-static spate_status judge(sph *s) {
-    const spate_simulation *sim = s->sim;
-    sph_memory *m = &s->memory;
-    const double tolerance = s->options->tolerance;
-    if (m->density_error <= tolerance) {
-        m->failures = 0;
-        return SPATE_OK;
-    }
-    m->missed++;
-    warn(
-        sim->ctx, "density not converged",
-        "step %lld, t = %.6g s: the density is too high by %.3g %% on average after %lld "
-        "iterations, above solver.tolerance %.3g %%; raise solver.max_iterations or the tolerance, "
-        "or use a smaller solver.cfl",
-        (long long)sim->step + 1, sim->time, 100 * m->density_error, (long long)m->iterations,
-        100 * tolerance);
-    if (++m->failures < FAILURES_MOST) return SPATE_OK;
-    return fail(sim->ctx, SPATE_NOT_CONVERGED,
-                "step %lld, t = %.6g s: the density has missed its tolerance %d times in a row "
-                "(too high by %.3g %% after %lld iterations, solver.tolerance %.3g %%); raise "
-                "solver.max_iterations or the tolerance, or use a smaller solver.cfl",
-                (long long)sim->step + 1, sim->time, FAILURES_MOST, 100 * m->density_error,
-                (long long)m->iterations, 100 * tolerance);
-}
-
 spate_status sph_incompressible(sph *s) {
     sph_memory *m = &s->memory;
     solve job = solve_of(s, false);
     sph_pass(s, s->passes->rates[s->kernel]);
     TRY(iterate(&job, s->options->tolerance, 2, &m->iterations, &m->density_error));
-    return judge(s);
+    const solve_result result = {.what = "density",
+                                 .kind = "density not converged",
+                                 .residual = m->density_error,
+                                 .tolerance = s->options->tolerance,
+                                 .iterations = m->iterations,
+                                 .converged = m->density_error <= s->options->tolerance};
+    return simulation_judge(s->sim, &result, &m->failures, &m->missed);
 }
