@@ -44,7 +44,9 @@ static const option bench_options[] = {
      .type = OPTION_TEXT,
      AT(integrator),
      .argument = "LIST",
-     .help = "One or several, as in flip,asflip (of flip: transfers), measured in turn"},
+     .help = "One or several, as in flip,asflip, measured in turn; of flip: transfer, of sph: "
+             "pressure, of "
+             "smoke: advection"},
     {.name = "dimension",
      .type = OPTION_INTEGER,
      AT(dimension),

@@ -155,6 +155,7 @@ typedef struct solver_declaration {
     const char *const *material_names; /* models it can run, closed by NULL */
     /* Whether the whole scene is one it can run; NULL: every scene is. */
     bool (*check)(const spate_scene *scene, field_report *report);
+    const char *scheme;    /* its field whose choices are its schemes, as benchmarks compare them */
     double cfl, cfl_most;  /* default of solver.cfl, and the most that it can do */
     bool moves_walls;      /* it knows sides with a velocity (domain.wall_velocity) */
     bool on_grid;          /* its matter is on a grid: bodies and sources make no particles */

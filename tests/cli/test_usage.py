@@ -126,6 +126,9 @@ class Usage(Case):
         rows = json.loads(spate("bench", SCENES / "drop2d.yaml", "--integrator", "flip,asflip", "--rounds", 1,
                                 "--threads", 1, "--json").stdout)
         self.assertEqual([r["integrator"] for r in rows], ["flip", "asflip"])
+        rows = json.loads(spate("bench", SCENES / "flip2d.yaml", "--integrator", "pic,apic", "--rounds", 1,
+                                "--threads", 1, "--json").stdout)
+        self.assertEqual([r["integrator"] for r in rows], ["pic", "apic"])
         wrong = spate("bench", "mpm", "--integrator", "flop", "--particles", 2000)
         self.assertEqual(wrong.returncode, 2)
         self.assertIn("asflip", wrong.stderr)

@@ -100,6 +100,7 @@ const solver_declaration flip_declaration = {
     .prepare = prepare,
     .check = check,
     .material_names = flip_materials,
+    .scheme = "transfer",
     .cfl = 1,
     .cfl_most = 5,
 };

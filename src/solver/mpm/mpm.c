@@ -125,6 +125,7 @@ const solver_declaration mpm_declaration = {
     .prepare = prepare,
     .check = check,
     .material_names = mpm_materials,
+    .scheme = "integrator",
     .cfl = 0.5,
     .cfl_most = 1,
     .follows_gradient = true,

@@ -112,6 +112,7 @@ const solver_declaration smoke_declaration = {
     .prepare = prepare,
     .check = check,
     .material_names = smoke_materials,
+    .scheme = "advection",
     .cfl = 2,
     .cfl_most = 20,
     .moves_walls = true,

@@ -120,6 +120,7 @@ const solver_declaration sph_declaration = {
     .prepare = prepare,
     .check = check,
     .material_names = sph_materials,
+    .scheme = "pressure",
     .cfl = 0.4,
     .cfl_most = 5,
     .moves_walls = true,
