@@ -11,7 +11,8 @@ static advect_job begin_job(const smoke *s, int place) {
     advect_job job = {.layout = &s->layout,
                       .step = (real)(s->dt / s->sim->scene->domain.dx),
                       .order = s->options->trace + 1,
-                      .place = place};
+                      .place = place,
+                      .twice = s->options->advection == SMOKE_MACCORMACK};
     for (int a = 0; a < s->layout.dim; a++) {
         job.velocity[a] = s->velocity[a];
         job.home[a] = smoke_place(s, a);
@@ -21,25 +22,25 @@ static advect_job begin_job(const smoke *s, int place) {
 
 /* ---- Dyes and temperature ------------------------------------------------------------------------ */
 
-/* Some fields at once: a path is traced once for all. `room` is two arrays for each. */
+/* Some fields at once: a path is traced once for all. `room` is three arrays for each. */
 static void advect_scalars(smoke *s, real **fields[], int count, real **room[]) {
     const int dim = s->layout.dim;
     advect_job job = begin_job(s, PLACE_MIDDLE);
     job.count = count;
     for (int f = 0; f < count; f++) {
         job.from[f] = *fields[f];
-        job.ahead[f] = *room[2 * f];
-        job.to[f] = *room[2 * f + 1];
+        job.ahead[f] = *room[3 * f];
+        job.to[f] = *room[3 * f + 1];
+        job.most[f] = *room[3 * f + 2];
     }
     smoke_rows(s, PLACE_MIDDLE, s->passes->advect[dim - 2], &job);
-    const bool twice = s->options->advection == SMOKE_MACCORMACK;
-    for (int f = 0; f < count && twice; f++) {
+    for (int f = 0; f < count && job.twice; f++) {
         smoke_extend(s, PLACE_MIDDLE, job.ahead[f]);
         smoke_border_scalar(s, job.ahead[f]);
     }
-    if (twice) smoke_rows(s, PLACE_MIDDLE, s->passes->correct[dim - 2], &job);
+    if (job.twice) smoke_rows(s, PLACE_MIDDLE, s->passes->correct[dim - 2], &job);
     for (int f = 0; f < count; f++) {
-        swap(fields[f], room[2 * f + twice]);
+        swap(fields[f], room[3 * f + job.twice]);
         smoke_extend(s, PLACE_MIDDLE, *fields[f]);
         smoke_border_scalar(s, *fields[f]);
     }
@@ -51,7 +52,9 @@ static void advect_all_scalars(smoke *s) {
     for (int d = 0; d < s->dye_count; d++) fields[count++] = &s->dyes[d];
     if (s->temperature) fields[count++] = &s->temperature;
     /* in the second half of a step with reflection the next velocity is in use */
-    real **room[4] = {&s->spare[0], &s->spare[1], &s->next[0], &s->next[1]};
+    real **room[SMOKE_ROOM] = {&s->spare[0], &s->spare[1],
+                               &s->spare[2], &s->next[0],
+                               &s->next[1],  s->layout.dim == 3 ? &s->next[2] : &s->spare[3]};
     const int most = s->reflected ? 1 : 2;
     for (int f = 0; f < count; f += most)
         advect_scalars(s, fields + f, count - f < most ? count - f : most, room);
@@ -62,18 +65,18 @@ static void advect_all_scalars(smoke *s) {
 /* A component: that of the velocity, or what the reflection has made of it, into `next`. */
 static void advect_component(smoke *s, int a) {
     const int place = smoke_place(s, a), dim = s->layout.dim;
-    const bool twice = s->options->advection == SMOKE_MACCORMACK;
     advect_job job = begin_job(s, place);
     job.count = 1;
     job.from[0] = s->reflected ? s->next[a] : s->velocity[a];
     job.ahead[0] = s->spare[0];
     job.to[0] = s->spare[1];
+    job.most[0] = s->spare[2];
     smoke_rows(s, place, s->passes->advect[dim - 2], &job);
-    if (twice) {
+    if (job.twice) {
         smoke_border_velocity(s, a, job.ahead[0]);
         smoke_rows(s, place, s->passes->correct[dim - 2], &job);
     }
-    swap(&s->next[a], &s->spare[twice]);
+    swap(&s->next[a], &s->spare[job.twice]);
 }
 
 spate_status smoke_advect(smoke *s) {

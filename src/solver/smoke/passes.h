@@ -14,10 +14,12 @@ typedef struct advect_job {
     real step;   /* time step over dx: cells a m/s */
     int order;   /* of the Runge-Kutta scheme */
     int place;   /* of the fields */
+    bool twice;  /* MacCormack's second pass comes too */
     int count;
     const real *from[ADVECT_FIELDS];
     real *ahead[ADVECT_FIELDS]; /* after the first pass */
-    real *to[ADVECT_FIELDS];    /* after MacCormack's second */
+    real *to[ADVECT_FIELDS];    /* after the second; between them the least that it may give */
+    real *most[ADVECT_FIELDS];  /* and the most */
 } advect_job;
 
 /* An iteration for center f - side (sum of the neighbours) = right. */

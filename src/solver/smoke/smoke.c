@@ -198,6 +198,10 @@ static bool has_obstacles(const smoke *s) {
     return scene->collider_count > 0;
 }
 
+static int spare_count(const smoke *s) {
+    return s->options->advection == SMOKE_MACCORMACK ? SMOKE_ROOM - s->layout.dim : 2;
+}
+
 static spate_status take_arrays(smoke *s) {
     spate_context *ctx = s->sim->ctx;
     const size_t reals = (size_t)s->layout.reals;
@@ -212,7 +216,7 @@ static spate_status take_arrays(smoke *s) {
     for (int d = 0; d < s->dye_count; d++) TAKE(s->dyes[d]);
     if (is_ever_warm(s)) TAKE(s->temperature);
     TAKE(s->pressure);
-    for (int i = 0; i < 2; i++) TAKE(s->spare[i]);
+    for (int i = 0; i < spare_count(s); i++) TAKE(s->spare[i]);
 #undef TAKE
     return enough ? SPATE_OK : SPATE_OUT_OF_MEMORY;
 }
@@ -288,7 +292,8 @@ static void destroy(spate_simulation *sim) {
     for (int d = 0; d < SMOKE_DYES; d++) give(ctx, s->dyes[d]);
     for (int p = 0; p <= PLACE_MIDDLE; p++) give(ctx, s->depth[p]), give(ctx, s->layers[p].list);
     give(ctx, s->pressure), give(ctx, s->temperature);
-    give(ctx, s->spare[0]), give(ctx, s->spare[1]), give(ctx, s->right);
+    for (int i = 0; i < SMOKE_ROOM - 2; i++) give(ctx, s->spare[i]);
+    give(ctx, s->right);
     give(ctx, s->closed), give(ctx, s->seen), give(ctx, s->running), give(ctx, s);
     sim->solver = NULL;
 }
@@ -418,7 +423,8 @@ static void columns(spate_simulation *sim, double *values) {
 
 static size_t grid_bytes(const spate_simulation *sim) {
     const smoke *s = sim->solver;
-    const int arrays = 2 * s->layout.dim + s->dye_count + (s->temperature ? 1 : 0) + 3;
+    const int arrays =
+        2 * s->layout.dim + spare_count(s) + s->dye_count + (s->temperature ? 1 : 0) + 1;
     return (size_t)arrays * (size_t)s->layout.reals * sizeof(real) + mac_bytes(&s->grid) +
            pressure_bytes(s->solver);
 }

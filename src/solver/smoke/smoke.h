@@ -41,7 +41,7 @@
 #include "solver/solver.h"
 #include "state/mac.h"
 
-enum { SMOKE_DYES = 16 };
+enum { SMOKE_DYES = 16, SMOKE_ROOM = 6 };
 /* Most cells that the gas may cross in a step: more is a blow-up. */
 enum { SMOKE_MOST = 1000 };
 
@@ -122,8 +122,9 @@ typedef struct smoke {
     real *pressure;    /* Pa, of the last projection */
     real *dyes[SMOKE_DYES];
     real *temperature; /* K above the surroundings; NULL where nothing is ever warm */
-    /* room for the next state, and a third for what comes between */
-    real *next[3], *spare[2];
+    /* room for the next state, and for what comes between: six arrays in all, of which linear advection
+     * needs those of the velocity and two more */
+    real *next[3], *spare[SMOKE_ROOM - 2];
     bool reflected;    /* `next` is the velocity to carry, made by the reflection */
     uint8_t *depth[4]; /* by place: 0 in the gas (solids.c); NULL where nothing is in the way */
     smoke_layers layers[4];

@@ -13,14 +13,21 @@
 typedef struct cursor {
     wide index[3];
     int64_t at; /* of the first in the array */
+    real room;  /* cells: what is no farther away along any axis is well within the domain */
 } cursor;
 
-INLINE cursor cursor_at(const layout_row *row, int k, int dim) {
+INLINE int least_int(int a, int b) { return a < b ? a : b; }
+
+INLINE cursor cursor_at(const layout *l, const layout_row *row, int k, int dim) {
     const wide lanes = {0, 1, 2, 3, 4, 5, 6, 7};
     cursor c = {.at = row->begin + k};
     c.index[0] = wide_splat((real)row->i);
     c.index[1] = wide_splat((real)row->j);
     c.index[dim - 1] = wide_splat((real)k) + lanes;
+    int room = least_int(k, l->n[dim - 1] - WIDE - k);
+    room = least_int(room, least_int(row->i, l->n[0] - 1 - row->i));
+    if (dim == 3) room = least_int(room, least_int(row->j, l->n[1] - 1 - row->j));
+    c.room = (real)(room - 2); /* places differ by half a cell, and values above are read as well */
     return c;
 }
 
@@ -57,16 +64,28 @@ INLINE wide axis_index(const layout *l, int place, int axis, wide index, wide t,
     return index + below;
 }
 
+/* Whether points `move` from c are well within the domain. */
+INLINE bool is_within(const cursor *c, const wide move[3], int dim) {
+    wide farthest = wide_abs(move[0]);
+    for (int a = 1; a < dim; a++) farthest = wide_max(farthest, wide_abs(move[a]));
+    return wide_all(farthest < wide_splat(c->room));
+}
+
 /* The point `move` from the values of place `from` at c, among values of place `to`. */
 INLINE spot spot_at(const layout *l, const cursor *c, int from, int to, const wide move[3],
-                    int dim) {
-    spot s = {.at = wide_splat_int((real_bits)l->first)};
+                    bool within, int dim) {
+    const wide_int lanes = {0, 1, 2, 3, 4, 5, 6, 7};
+    spot s = {.at = within ? wide_splat_int((real_bits)c->at) + lanes
+                           : wide_splat_int((real_bits)l->first)};
     for (int a = 0; a < dim; a++) {
         const wide t = move[a] + wide_splat(place_offset(from, a) - place_offset(to, a));
-        const wide index = axis_index(l, to, a, c->index[a], t, &s.share[a], &s.out);
+        wide index;
+        if (within)
+            index = wide_floor(t), s.share[a] = t - index;
+        else
+            index = axis_index(l, to, a, c->index[a], t, &s.share[a], &s.out);
         s.at += wide_to_int(index) * wide_splat_int((real_bits)l->stride[a]);
     }
-    const wide_int lanes = {0, 1, 2, 3, 4, 5, 6, 7};
     s.together = wide_all(s.at - lanes == wide_splat_int(s.at[0]));
     return s;
 }
@@ -110,8 +129,10 @@ INLINE wide velocity_here(const advect_job *j, int64_t at, int a) {
 
 INLINE void velocity_there(const advect_job *j, const cursor *c, const wide move[3], wide u[3],
                            int dim) {
+    const bool within = is_within(c, move, dim);
+#pragma GCC unroll 3
     for (int a = 0; a < dim; a++) {
-        const spot s = spot_at(j->layout, c, j->place, j->home[a], move, dim);
+        const spot s = spot_at(j->layout, c, j->place, j->home[a], move, within, dim);
         u[a] = value_at(j->layout, j->velocity[a], &s, dim);
     }
 }
@@ -145,16 +166,34 @@ INLINE void trace(const advect_job *j, const cursor *c, real step, wide move[3],
         move[a] = wide_min(wide_max(wide_splat(step) * u[a], -most), most);
 }
 
+/* Where the gas at c comes from (step < 0), or goes to, among the values of the job's place. */
+INLINE spot spot_along(const advect_job *j, const cursor *c, real step, int dim) {
+    wide move[3];
+    trace(j, c, step, move, dim);
+    return spot_at(j->layout, c, j->place, j->place, move, is_within(c, move, dim), dim);
+}
+
+/* What comes from a spot; for MacCormack also the bounds of what may come from there. */
+INLINE void fetch(const advect_job *j, int f, const cursor *c, const spot *s, int dim) {
+    wide v[8], mixed[8];
+    corners_of(j->layout, j->from[f], s, v, dim);
+    for (int n = 0; n < 1 << dim; n++) mixed[n] = v[n];
+    const wide value = mix_corners(mixed, s, dim);
+    wide_store(j->ahead[f] + c->at, value);
+    if (!j->twice) return;
+    wide least = v[0], most = v[0];
+    for (int n = 1; n < 1 << dim; n++) least = wide_min(least, v[n]), most = wide_max(most, v[n]);
+    wide_store(j->to[f] + c->at, wide_select(s->out, value, least));
+    wide_store(j->most[f] + c->at, wide_select(s->out, value, most));
+}
+
 INLINE void advect_chunk(const advect_job *j, int64_t begin, int64_t end, int dim) {
     for (int64_t r = begin; r < end; r++) {
         const layout_row row = layout_row_at(j->layout, j->place, r, dim);
         for (int k = 0; k < row.length; k += WIDE) {
-            const cursor c = cursor_at(&row, k, dim);
-            wide move[3];
-            trace(j, &c, -j->step, move, dim);
-            const spot s = spot_at(j->layout, &c, j->place, j->place, move, dim);
-            for (int f = 0; f < j->count; f++)
-                wide_store(j->ahead[f] + c.at, value_at(j->layout, j->from[f], &s, dim));
+            const cursor c = cursor_at(j->layout, &row, k, dim);
+            const spot behind = spot_along(j, &c, -j->step, dim);
+            for (int f = 0; f < j->count; f++) fetch(j, f, &c, &behind, dim);
         }
     }
 }
@@ -162,30 +201,22 @@ INLINE void advect_chunk(const advect_job *j, int64_t begin, int64_t end, int di
 /* MacCormack: going back along the flow from what came out ought to give what was there before; half
  * of the difference is the error of one way. The result is kept within the values that the first pass
  * has mixed, and is the first pass's where a path leaves the domain. */
-INLINE wide corrected(const advect_job *j, int f, const cursor *c, const spot *behind,
-                      const spot *before, int dim) {
-    wide v[8];
-    corners_of(j->layout, j->from[f], behind, v, dim);
-    wide least = v[0], most = v[0];
-    for (int n = 1; n < 1 << dim; n++) least = wide_min(least, v[n]), most = wide_max(most, v[n]);
+INLINE wide corrected(const advect_job *j, int f, const cursor *c, const spot *before, int dim) {
     const wide first = wide_load(j->ahead[f] + c->at), own = wide_load(j->from[f] + c->at);
+    const wide least = wide_load(j->to[f] + c->at), most = wide_load(j->most[f] + c->at);
     const wide back = value_at(j->layout, j->ahead[f], before, dim);
     const wide better = wide_fma(wide_splat((real)0.5), own - back, first);
-    return wide_select(behind->out | before->out, first, wide_min(wide_max(better, least), most));
+    return wide_select(before->out, first, wide_min(wide_max(better, least), most));
 }
 
 INLINE void correct_chunk(const advect_job *j, int64_t begin, int64_t end, int dim) {
     for (int64_t r = begin; r < end; r++) {
         const layout_row row = layout_row_at(j->layout, j->place, r, dim);
         for (int k = 0; k < row.length; k += WIDE) {
-            const cursor c = cursor_at(&row, k, dim);
-            wide move[3];
-            trace(j, &c, -j->step, move, dim);
-            const spot behind = spot_at(j->layout, &c, j->place, j->place, move, dim);
-            trace(j, &c, j->step, move, dim);
-            const spot before = spot_at(j->layout, &c, j->place, j->place, move, dim);
+            const cursor c = cursor_at(j->layout, &row, k, dim);
+            const spot before = spot_along(j, &c, j->step, dim);
             for (int f = 0; f < j->count; f++)
-                wide_store(j->to[f] + c.at, corrected(j, f, &c, &behind, &before, dim));
+                wide_store(j->to[f] + c.at, corrected(j, f, &c, &before, dim));
         }
     }
 }
