@@ -26,7 +26,9 @@ static play open_gas(int dim, int n, const char *walls, const char *options, con
 }
 
 static void run_stage(const play *p, const char *name, double dt) {
-    p->sim->dt = smoke_of(p)->dt = dt;
+    smoke *s = smoke_of(p);
+    p->sim->dt = s->dt = dt;
+    s->part = s->options->reflection == REFLECTION_ON; /* dyes move in the second half */
     for (int i = 0; i < SMOKE_STAGES; i++)
         if (!strcmp(smoke_stages[i].name, name)) {
             assert_int_equal(smoke_stages[i].run(smoke_of(p)), SPATE_OK);
@@ -681,6 +683,10 @@ static void bad_scenes_are_refused(void **state) {
                  "materials: {a: {model: gas}, b: {model: gas, viscosity: 1}}\n"
                  "bodies: [{material: a, " SHAPE "}, {material: b, " SHAPE "}]\n",
                  "differ in density");
+    refuse_scene("domain: {size: [1, 1], dx: 0.1}\nsolver: {type: smoke}\n"
+                 "materials: {a: {model: gas}, velocity: {model: gas}}\n"
+                 "bodies: [{material: a, " SHAPE "}]\n",
+                 "choose another");
     refuse_scene("domain: {size: [1, 1], dx: 0.1}\nsolver: {type: smoke, grid: collocated}\n"
                  "materials: {a: {model: gas}}\nbodies: [{material: a, " SHAPE "}]\n"
                  "colliders: [{" SHAPE "}]\n",

@@ -7,9 +7,9 @@ static void swap(real **a, real **b) {
     *b = kept;
 }
 
-static advect_job begin_job(const smoke *s, int place) {
+static advect_job begin_job(const smoke *s, int place, double dt) {
     advect_job job = {.layout = &s->layout,
-                      .step = (real)(s->dt / s->sim->scene->domain.dx),
+                      .step = (real)(dt / s->sim->scene->domain.dx),
                       .order = s->options->trace + 1,
                       .place = place,
                       .twice = s->options->advection == SMOKE_MACCORMACK};
@@ -25,7 +25,7 @@ static advect_job begin_job(const smoke *s, int place) {
 /* Some fields at once: a path is traced once for all. `room` is three arrays for each. */
 static void advect_scalars(smoke *s, real **fields[], int count, real **room[]) {
     const int dim = s->layout.dim;
-    advect_job job = begin_job(s, PLACE_MIDDLE);
+    advect_job job = begin_job(s, PLACE_MIDDLE, s->sim->dt);
     job.count = count;
     for (int f = 0; f < count; f++) {
         job.from[f] = *fields[f];
@@ -46,12 +46,13 @@ static void advect_scalars(smoke *s, real **fields[], int count, real **room[]) 
     }
 }
 
+/* All of a step's way at once: with reflection by the velocity in its middle. */
 static void advect_all_scalars(smoke *s) {
     real **fields[SMOKE_DYES + 1];
     int count = 0;
     for (int d = 0; d < s->dye_count; d++) fields[count++] = &s->dyes[d];
     if (s->temperature) fields[count++] = &s->temperature;
-    /* in the second half of a step with reflection the next velocity is in use */
+    /* with reflection the next velocity is in use */
     real **room[SMOKE_ROOM] = {&s->spare[0], &s->spare[1],
                                &s->spare[2], &s->next[0],
                                &s->next[1],  s->layout.dim == 3 ? &s->next[2] : &s->spare[3]};
@@ -65,7 +66,7 @@ static void advect_all_scalars(smoke *s) {
 /* A component: that of the velocity, or what the reflection has made of it, into `next`. */
 static void advect_component(smoke *s, int a) {
     const int place = smoke_place(s, a), dim = s->layout.dim;
-    advect_job job = begin_job(s, place);
+    advect_job job = begin_job(s, place, s->dt);
     job.count = 1;
     job.from[0] = s->reflected ? s->next[a] : s->velocity[a];
     job.ahead[0] = s->spare[0];
@@ -80,7 +81,7 @@ static void advect_component(smoke *s, int a) {
 }
 
 spate_status smoke_advect(smoke *s) {
-    advect_all_scalars(s);
+    if (smoke_last_part(s)) advect_all_scalars(s);
     for (int a = 0; a < s->layout.dim; a++) advect_component(s, a);
     for (int a = 0; a < s->layout.dim; a++) swap(&s->velocity[a], &s->next[a]);
     s->reflected = false;

@@ -2,7 +2,7 @@
  * Diffusion by viscosity, of dyes and of heat, implicit:
  *     (1 + 2 d a) f - a (sum of the 2 d neighbours) = f_before,   a = nu dt / dx^2.
  * To a tolerance by Chebyshev's iteration: the eigenvalues of Jacobi's lie within +-rho,
- * rho = 2 d a / (1 + 2 d a), so that m iterations leave at most 1 / T_m(1 / rho) of the error (T_m:
+ * rho = 2 d a / (1 + 2 d a) whatever the walls, so that m iterations leave at most 1 / T_m(1 / rho) of the error (T_m:
  * Chebyshev's polynomial), and their number is known beforehand. With `pressure: gauss_seidel` a given
  * number of sweeps, as in the course.
  */
@@ -50,9 +50,20 @@ static int64_t iterations_for(double rho, const smoke_options *o) {
     return count < (double)o->max_iterations ? (int64_t)count : o->max_iterations;
 }
 
+/* What may be left of the error after so many. */
+static solve_result result_of(double rho, int64_t count, const smoke_options *o) {
+    const double left = 1 / cosh((double)count * acosh(1 / rho));
+    return (solve_result){.what = "diffusion",
+                          .kind = "diffusion not converged",
+                          .residual = left,
+                          .tolerance = o->tolerance,
+                          .iterations = count,
+                          .converged = left <= o->tolerance * (1 + 1e-6)};
+}
+
 /* Leaves the result in *now. */
-static void iterate(diffusion *d, double rho, real **now, real **before) {
-    const smoke *s = d->s;
+static spate_status iterate(diffusion *d, double rho, real **now, real **before) {
+    smoke *s = d->s;
     const int64_t count = iterations_for(rho, s->options);
     double weight = 1;
     copy(d, *now, *d->values);
@@ -68,12 +79,14 @@ static void iterate(diffusion *d, double rho, real **now, real **before) {
         *before = (real *)d->job.now;
         *now = d->job.values;
     }
+    const solve_result result = result_of(rho, count, s->options);
+    return simulation_judge(s->sim, &result, &s->memory.diffusion_failures, &s->memory.missed);
 }
 
-static void diffuse(smoke *s, int component, real **values, double viscosity) {
+static spate_status diffuse(smoke *s, int component, real **values, double viscosity) {
     const int dim = s->layout.dim;
     const double dx = s->sim->scene->domain.dx, a = viscosity * s->dt / (dx * dx);
-    if (!(a > 0)) return;
+    if (!(a > 0)) return SPATE_OK;
     const int place = component < 0 ? PLACE_MIDDLE : smoke_place(s, component);
     diffusion d = {.s = s, .component = component, .values = values};
     d.job = (relax_job){.layout = &s->layout,
@@ -87,16 +100,17 @@ static void diffuse(smoke *s, int component, real **values, double viscosity) {
     if (s->options->pressure == SMOKE_GAUSS_SEIDEL)
         sweep(&d, s->spare[0]);
     else
-        iterate(&d, 2 * dim * a / (1 + 2 * dim * a), &s->spare[0], &s->spare[1]);
+        TRY(iterate(&d, 2 * dim * a / (1 + 2 * dim * a), &s->spare[0], &s->spare[1]));
     real *result = s->spare[0];
     s->spare[0] = *values;
     *values = result;
+    return SPATE_OK;
 }
 
 spate_status smoke_diffuse(smoke *s) {
     for (int a = 0; a < s->layout.dim; a++)
-        diffuse(s, a, &s->velocity[a], s->viscosity / s->density);
-    for (int d = 0; d < s->dye_count; d++) diffuse(s, -1, &s->dyes[d], s->kinds[d].diffusion);
-    if (s->temperature) diffuse(s, -1, &s->temperature, s->heat_diffusion);
+        TRY(diffuse(s, a, &s->velocity[a], s->viscosity / s->density));
+    for (int d = 0; d < s->dye_count; d++) TRY(diffuse(s, -1, &s->dyes[d], s->kinds[d].diffusion));
+    if (s->temperature) TRY(diffuse(s, -1, &s->temperature, s->heat_diffusion));
     return SPATE_OK;
 }

@@ -1,6 +1,7 @@
 /*
  * Bodies at the start, sources and sinks while they run. A cell that a shape's surface runs through is
- * covered by a share, by the distance of its middle: smoke has soft edges, and moves smoothly.
+ * covered by a share, by the distance of its middle: smoke has soft edges, and moves smoothly. A source
+ * keeps as much as its share in such cells, however often it is asked.
  */
 #include "core/vec.h"
 #include "scene/vortices.h"
@@ -75,6 +76,23 @@ static void add_smoke(const visit_job *job, int64_t at, const double x[3], doubl
     *dye += (real)(share * (kind->amount - (double)*dye));
     if (s->temperature)
         s->temperature[at] += (real)(share * (kind->temperature - (double)s->temperature[at]));
+}
+
+/* What of a source is in a cell: all that is in one which it fills, where it blows (it is where the gas
+ * comes from), else at least this much. */
+static void keep_smoke(const visit_job *job, int64_t at, const double x[3], double share) {
+    const source *given = job->data;
+    smoke *s = job->s;
+    const smoke_dye *kind = &s->kinds[given->material];
+    const bool blows = share >= 1 && vec_length(given->velocity) > 0;
+    const real amount = (real)(share * kind->amount), heat = (real)(share * kind->temperature);
+    real *dye = &s->dyes[given->material][at];
+    (void)x;
+    for (int d = 0; d < s->dye_count && blows; d++) s->dyes[d][at] = 0;
+    if (*dye < amount) *dye = amount;
+    if (!s->temperature) return;
+    real *warmth = &s->temperature[at];
+    if (share >= 1 || (*warmth < heat && heat > 0) || (*warmth > heat && heat < 0)) *warmth = heat;
 }
 
 static void take_smoke(const visit_job *job, int64_t at, const double x[3], double share) {
@@ -157,8 +175,8 @@ static void blow(const visit_job *job, int64_t at, const double x[3], double sha
 
 /* Faces in sources are walls to the pressure (faces.h); middles of cells are set by hand. */
 static void hold_source(smoke *s, const source *given) {
-    visit_job job = {.s = s, .shape = given->shape, .place = PLACE_MIDDLE, .visit = add_smoke};
-    job.data = &s->kinds[given->material];
+    visit_job job = {.s = s, .shape = given->shape, .place = PLACE_MIDDLE, .visit = keep_smoke};
+    job.data = given;
     visit(&job);
     if (s->options->grid == SMOKE_MAC || vec_length(given->velocity) == 0) return;
     job.visit = blow, job.data = given->velocity;

@@ -247,6 +247,17 @@ static bool surface_in_cell(const mac *m, int64_t brick, int c, const int at[3],
     return any;
 }
 
+/* Adds what acts on collider c at x. */
+static void add_force(const spate_simulation *sim, int c, const double x[3], const double part[3],
+                      double force[3], double torque[3]) {
+    double arm[3], turn[3];
+    vec_sub(arm, x, sim->boundary.poses[c].pivot);
+    vec_sub(arm, arm, sim->boundary.poses[c].move);
+    vec_cross(turn, arm, part);
+    vec_add(force, force, part);
+    vec_add(torque, torque, turn);
+}
+
 static void add_cell_force(const smoke *s, int c, int64_t brick, int cell, double force[3],
                            double torque[3]) {
     const layout *l = &s->layout;
@@ -254,7 +265,7 @@ static void add_cell_force(const smoke *s, int c, int64_t brick, int cell, doubl
     const domain *d = &sim->scene->domain;
     const boundary_part all = boundary_all(&sim->boundary);
     int at[3], nearest = -1, place[3] = {0};
-    double area[3], x[3] = {0}, arm[3], turn[3];
+    double area[3], x[3] = {0};
     mac_place(cell, l->dim, at);
     if (!(s->grid.phi[0][brick * mac_cells(l->dim) + cell] < 0) ||
         !surface_in_cell(&s->grid, brick, cell, at, area))
@@ -267,11 +278,46 @@ static void add_cell_force(const smoke *s, int c, int64_t brick, int cell, doubl
     const int64_t here = layout_at(l, place[0], place[1], place[2]);
     if (nearest != c || smoke_is_solid(s, here)) return;
     vec_scale(area, (double)s->pressure[here] * pow(d->dx, l->dim - 1), area);
-    vec_sub(arm, x, sim->boundary.poses[c].pivot);
-    vec_sub(arm, arm, sim->boundary.poses[c].move);
-    vec_cross(turn, arm, area);
-    vec_add(force, force, area);
-    vec_add(torque, torque, turn);
+    add_force(sim, c, x, area, force, torque);
+}
+
+/* Friction of the gas at value `at` of the faces across a, where it sticks to collider c: what the
+ * implicit viscosity takes of its momentum. */
+static void add_friction(const smoke *s, int c, int a, const int cell[3], int64_t at,
+                         double force[3], double torque[3]) {
+    const spate_simulation *sim = s->sim;
+    const domain *d = &sim->scene->domain;
+    const boundary_part all = boundary_all(&sim->boundary);
+    for (int b = 0; b < s->layout.dim; b++)
+        for (int way = -1; way <= 1; way += 2) {
+            const int64_t beside = at + way * s->layout.stride[b];
+            const uint8_t depth = s->depth[a][beside];
+            if (!smoke_sticks(depth)) continue;
+            const double gap = (double)smoke_gap(depth);
+            const double slip = (double)s->velocity[a][at] - (double)s->velocity[a][beside];
+            double x[3] = {0}, drag[3] = {0};
+            int nearest = -1;
+            for (int e = 0; e < s->layout.dim; e++)
+                x[e] = d->origin[e] + (cell[e] + (e == a ? 0 : 0.5)) * d->dx;
+            x[b] += way * gap * d->dx;
+            boundary_part_nearest(&all, x, &nearest);
+            if (nearest != c) continue;
+            drag[a] = s->viscosity * slip / gap * pow(d->dx, s->layout.dim - 2);
+            add_force(sim, c, x, drag, force, torque);
+        }
+}
+
+static void add_all_friction(const smoke *s, int c, double force[3], double torque[3]) {
+    const layout *l = &s->layout;
+    for (int a = 0; a < l->dim; a++)
+        for (int64_t r = 0; r < layout_rows(l, a); r++) {
+            const layout_row row = layout_row_at(l, a, r, l->dim);
+            for (int k = 0; k < row.length; k++) {
+                const int cell[3] = {row.i, l->dim == 3 ? row.j : k, l->dim == 3 ? k : 0};
+                if (!s->depth[a][row.begin + k])
+                    add_friction(s, c, a, cell, row.begin + k, force, torque);
+            }
+        }
 }
 
 void smoke_force_on(const spate_simulation *sim, int c, double force[3], double torque[3]) {
@@ -283,4 +329,6 @@ void smoke_force_on(const spate_simulation *sim, int c, double force[3], double 
     for (int64_t b = 0; b < s->grid.bricks.count; b++)
         for (int cell = 0; cell < cells && s->closed[b]; cell++)
             add_cell_force(s, c, b, cell, force, torque);
+    if (s->viscosity > 0 && sim->scene->colliders[c].contact == CONTACT_STICKY)
+        add_all_friction(s, c, force, torque);
 }

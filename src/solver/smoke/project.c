@@ -236,15 +236,17 @@ static spate_status project_middles(smoke *s, pressure_report *report) {
 
 /* ---- Both ----------------------------------------------------------------------------------------- */
 
-/* A source that blows into a closed box: there is no way out for its gas. */
+/* A source that blows into a closed box, or a piston that moves into one: there is no way out for the
+ * gas. */
 static void warn_of_stuffing(const smoke *s, const pressure_report *report) {
     const double edge = pow((double)report->unknowns, 1.0 / s->layout.dim);
-    const double speed = sources_speed(s->sim);
+    const double speed = fmax(sources_speed(s->sim), boundary_speed(&s->sim->boundary));
     if (speed == 0 || report->incompatible * edge < 1e-2 * speed) return;
     warn(
         s->sim->ctx, "gas without a way out",
-        "step %lld, t = %.6g s: sources blow gas into a part of the domain that is closed; it "
-        "swells everywhere instead: open a side (domain.walls), or leave out the source's velocity",
+        "step %lld, t = %.6g s: sources or colliders press gas into a part of the domain that is "
+        "closed; it swells or shrinks everywhere instead: open a side (domain.walls), or leave out "
+        "the source's velocity",
         (long long)s->sim->step + 1, s->sim->time);
 }
 
@@ -260,7 +262,7 @@ spate_status smoke_project(smoke *s) {
     memory->iterations = report.iterations;
     memory->residual = report.residual;
     memory->divergence = report.divergence / s->sim->scene->domain.dx;
-    if (s->sim->scene->source_count) warn_of_stuffing(s, &report);
+    warn_of_stuffing(s, &report);
     const solve_result result = {.what = "pressure",
                                  .kind = "pressure not converged",
                                  .residual = report.residual,

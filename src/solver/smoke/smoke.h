@@ -16,7 +16,8 @@
  *
  * Advecting and then projecting loses energy, the more the longer the step. With `reflection` a step
  * has two halves, and what the first projection took away is taken once more before the second half
- * (Zehnder, Narain and Thomaszewski 2018): u_hat = 2 P(u) - u. That makes up for the loss.
+ * (Zehnder, Narain and Thomaszewski 2018): u_hat = 2 P(u) - u. That makes up for the loss. Dyes and
+ * heat go their way in the second half, by the velocity in the middle of the step.
  *
  * Grids. `mac`: velocities on the faces of cells, the rest in their middles; the projection is that of
  * the liquid (solver/pressure), with colliders as fractions of faces. `collocated`, the course's own:
@@ -41,19 +42,24 @@
 #include "solver/solver.h"
 #include "state/mac.h"
 
-enum { SMOKE_DYES = 16, SMOKE_ROOM = 6 };
+enum { SMOKE_DYES = 16, SMOKE_NAME = 63, SMOKE_ROOM = 6 };
 /* Most cells that the gas may cross in a step: more is a blow-up. */
 enum { SMOKE_MOST = 1000 };
 
 typedef enum smoke_grid { SMOKE_MAC, SMOKE_COLLOCATED } smoke_grid;
 typedef enum smoke_advection { SMOKE_LINEAR, SMOKE_MACCORMACK } smoke_advection;
+typedef enum smoke_reflection {
+    REFLECTION_DEFAULT,
+    REFLECTION_OFF,
+    REFLECTION_ON
+} smoke_reflection;
 typedef enum smoke_pressure { SMOKE_MULTIGRID, SMOKE_GAUSS_SEIDEL } smoke_pressure;
 
 typedef struct smoke_options {
     int grid;         /* smoke_grid */
     int advection;    /* smoke_advection */
     int trace;        /* order of the Runge-Kutta scheme less one */
-    int reflection;   /* whether steps have halves; smoke.c has the words */
+    int reflection;   /* smoke_reflection: whether steps have halves */
     double vorticity; /* of the confinement, 1/s */
     int pressure;     /* smoke_pressure */
     int64_t iterations;
@@ -84,8 +90,8 @@ typedef struct smoke_memory {
     double divergence; /* after the last projection, 1/s */
     double residual;   /* of the last solve */
     int64_t iterations;
-    int64_t failures; /* solves in a row that missed the tolerance */
-    int64_t missed;   /* and in all */
+    int64_t failures, diffusion_failures; /* solves in a row that missed the tolerance */
+    int64_t missed;                       /* and in all */
 } smoke_memory;
 
 /* The passes over rows (passes.h), compiled for each instruction set; [dim - 2]. */
@@ -105,6 +111,17 @@ typedef struct smoke_passes {
 #undef TASK
 #undef SUM
 } smoke_passes;
+
+/* How deep in solids a value is: in the gas; the layers that are made of values beside them; where gas
+ * sticks, with hundredths of a cell below the surface added; and what is prescribed. */
+enum { DEPTH_GAS, DEPTH_FIRST, DEPTH_SECOND, DEPTH_STICKY = 100, DEPTH_HELD = 255 };
+
+/* How far away from a value of the gas the wall is whose sticky value is beside it, in cells. */
+INLINE real smoke_gap(uint8_t depth) {
+    const real gap = 1 - (real)0.01 * (real)(depth - DEPTH_STICKY);
+    return gap > (real)0.05 ? gap : (real)0.05;
+}
+INLINE bool smoke_sticks(uint8_t depth) { return depth >= DEPTH_STICKY && depth < DEPTH_HELD; }
 
 /* Values inside colliders next to the gas: the first layer, then the second (solids.c). */
 typedef struct smoke_layers {
@@ -126,7 +143,7 @@ typedef struct smoke {
      * needs those of the velocity and two more */
     real *next[3], *spare[SMOKE_ROOM - 2];
     bool reflected;    /* `next` is the velocity to carry, made by the reflection */
-    uint8_t *depth[4]; /* by place: 0 in the gas (solids.c); NULL where nothing is in the way */
+    uint8_t *depth[4]; /* by place: how deep in solids; NULL where nothing is in the way */
     smoke_layers layers[4];
     bool *closed; /* bricks with closed faces */
     mac grid;
@@ -142,10 +159,16 @@ typedef struct smoke {
     double density, viscosity, expansion;
     double heat_diffusion; /* m^2/s: the largest of what is ever warm */
     double pull;           /* strongest buoyancy that the scene can bring, m/s^2 */
+    double viscous_step;   /* longest step with which viscosity is right beside walls, s */
     /* of the part of a step that is being made */
     double dt;
     int part; /* 1: the second half, with reflection */
 } smoke;
+
+/* Whether this is the second half of a step, or the step has none. */
+static inline bool smoke_last_part(const smoke *s) {
+    return s->part == 1 || s->options->reflection != REFLECTION_ON;
+}
 
 /* A step is its stages, one after the other, with reflection twice. */
 enum { SMOKE_STAGES = 6 };

@@ -11,9 +11,6 @@
 #include "solver/faces.h"
 #include "solver/sources.h"
 
-/* Depths: gas, the layers that are made of values beside them, and what is held as it is. */
-enum { DEPTH_GAS, DEPTH_FIRST, DEPTH_SECOND, DEPTH_HELD = 255 };
-
 /* ---- Dense indices of the cells of a brick -------------------------------------------------------- */
 
 /* Where cell `at` of a brick is in the domain; false outside of what arrays hold. */
@@ -65,7 +62,8 @@ void smoke_settle_velocity(smoke *s) {
 
 /* ---- Depths --------------------------------------------------------------------------------------- */
 
-static bool is_sticky_at(const smoke *s, const int cell[3], int place) {
+/* How many cells below the surface of a collider that gas sticks to; -1: of another. */
+static double sticky_depth(const smoke *s, const int cell[3], int place) {
     const spate_scene *scene = s->sim->scene;
     const domain *d = &scene->domain;
     const boundary_part all = boundary_all(&s->sim->boundary);
@@ -73,15 +71,17 @@ static bool is_sticky_at(const smoke *s, const int cell[3], int place) {
     int nearest = -1;
     for (int a = 0; a < scene->dim; a++)
         x[a] = d->origin[a] + (cell[a] + (a == place ? 0 : 0.5)) * d->dx;
-    boundary_part_nearest(&all, x, &nearest);
-    return nearest >= 0 && scene->colliders[nearest].contact == CONTACT_STICKY;
+    const double distance = boundary_part_nearest(&all, x, &nearest);
+    if (nearest < 0 || scene->colliders[nearest].contact != CONTACT_STICKY) return -1;
+    return fmin(fmax(-distance / d->dx, 0), 1);
 }
 
 /* A face inside a collider; those of sides and sources are prescribed. */
 static uint8_t face_depth(const smoke *s, int a, int64_t from, const int cell[3]) {
     if (s->grid.open[a][from] > 0) return DEPTH_GAS;
     if (s->grid.known[0][from] >> (a + 4) & 1) return DEPTH_HELD;
-    return is_sticky_at(s, cell, a) ? DEPTH_HELD : DEPTH_SECOND;
+    const double below = sticky_depth(s, cell, a);
+    return below < 0 ? DEPTH_SECOND : (uint8_t)(DEPTH_STICKY + (int)(100 * below + 0.5));
 }
 
 /* A cell without an open face, of which at least one is a collider's. */

@@ -45,27 +45,57 @@ INLINE real neighbours_of(const layout *l, const real *f, int dim) {
 
 INLINE bool is_held(const relax_job *j, int64_t at) { return j->depth && j->depth[at]; }
 
+/* A value's neighbours, and what they have of it, times -1: solids let nothing through, so that what is
+ * in them is the value itself; where gas sticks, it is what lies on the line from the value through the
+ * wall's. */
+typedef struct surrounding {
+    real sum, extra;
+} surrounding;
+
+INLINE surrounding surrounding_of(const relax_job *j, const real *values, int64_t at, int dim) {
+    const layout *l = j->layout;
+    const real *f = values + at;
+    surrounding s = {neighbours_of(l, f, dim), 0};
+    if (!j->depth) return s;
+    const uint8_t *depth = j->depth + at;
+    int solid = 0;
+    for (int a = 0; a < dim; a++) solid |= depth[-l->stride[a]] | depth[l->stride[a]];
+    if (!solid) return s;
+    for (int a = 0; a < dim; a++)
+        for (int way = -1; way <= 1; way += 2) {
+            const int64_t beside = way * l->stride[a];
+            if (depth[beside] == DEPTH_GAS || depth[beside] == DEPTH_HELD) continue;
+            real share = -1, rest = 0; /* rest - share f is there */
+            if (smoke_sticks(depth[beside])) {
+                const real gap = smoke_gap(depth[beside]);
+                share = (1 - gap) / gap, rest = f[beside] / gap;
+            }
+            s.sum += rest - share * *f - f[beside];
+            s.extra += share;
+        }
+    return s;
+}
+
 /* Chebyshev's iteration (Golub and Varga 1961): from the last two iterates to the next,
  *     f_next = f_before + weight (f_now + D^-1 (right - A f_now) - f_before). */
-INLINE void chebyshev_value(const relax_job *j, int64_t at, real inverse, int dim) {
-    const real now = j->now[at];
-    const real left =
-        j->right[at] - (j->center * now - j->side * neighbours_of(j->layout, j->now + at, dim));
-    const real before = j->values[at];
-    j->values[at] = before + j->weight * (now + left * inverse - before);
+INLINE void chebyshev_value(const relax_job *j, int64_t at, real diagonal, int dim) {
+    const real now = j->now[at], before = j->values[at];
+    const surrounding s = surrounding_of(j, j->now, at, dim);
+    const real left = j->right[at] - (j->center * now - j->side * s.sum);
+    const real aim = now + left / (diagonal + j->side * s.extra);
+    j->values[at] = before + j->weight * (aim - before);
 }
 
 INLINE void chebyshev_chunk(const relax_job *j, int64_t begin, int64_t end, int dim) {
     for (int64_t r = begin; r < end; r++) {
         const layout_row row = layout_row_at(j->layout, j->place, r, dim);
         const unknowns u = unknowns_of(j, &row, dim);
-        const real inner = 1 / (j->center + j->side * u.extra);
+        const real inner = j->center + j->side * u.extra;
         /* the ends of a row have diagonals of their own */
         const int ends[2] = {u.begin, u.end - 1};
         for (int e = 0; e < 2 && u.end > u.begin + e; e++)
             if (!is_held(j, row.begin + ends[e]))
-                chebyshev_value(j, row.begin + ends[e], 1 / diagonal(j, u.extra, ends[e], dim),
-                                dim);
+                chebyshev_value(j, row.begin + ends[e], diagonal(j, u.extra, ends[e], dim), dim);
         if (j->depth) {
             for (int k = u.begin + 1; k < u.end - 1; k++)
                 if (!j->depth[row.begin + k]) chebyshev_value(j, row.begin + k, inner, dim);
@@ -85,10 +115,9 @@ INLINE void relax_chunk(const relax_job *j, int64_t begin, int64_t end, int dim)
         for (int k = u.begin + ((row.i + row.j + u.begin + j->colour) & 1); k < u.end; k += 2) {
             const int64_t at = row.begin + k;
             if (is_held(j, at)) continue;
-            const real *f = j->values + at;
-            const real left =
-                j->right[at] - (j->center * *f - j->side * neighbours_of(j->layout, f, dim));
-            j->values[at] += left / diagonal(j, u.extra, k, dim);
+            const surrounding s = surrounding_of(j, j->values, at, dim);
+            const real left = j->right[at] - (j->center * j->values[at] - j->side * s.sum);
+            j->values[at] += left / diagonal(j, u.extra + s.extra, k, dim);
         }
     }
 }
