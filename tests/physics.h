@@ -14,6 +14,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -89,6 +90,21 @@ static inline void play_settle(play *p, int stops) {
         }
         before = now;
     }
+}
+
+/* `to`, of the same scene, goes on from what `from` writes to a file. */
+static inline void play_go_on(const play *from, play *to) {
+    char path[] = "/tmp/spate_play_XXXXXX";
+    int fd = mkstemp(path);
+    assert_true(fd >= 0);
+    close(fd);
+    assert_int_equal(spate_simulation_save(from->sim, path), SPATE_OK);
+    spate_simulation_free(to->sim);
+    to->sim = NULL;
+    spate_status status = spate_simulation_restore(to->scene, path, &to->sim);
+    unlink(path);
+    if (status) print_error("%s\n", spate_message(to->ctx));
+    assert_int_equal(status, SPATE_OK);
 }
 
 static inline void play_close(play *p) {

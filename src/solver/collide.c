@@ -7,7 +7,7 @@
 
 #include "core/vec.h"
 
-enum { PUSHES = 8 };
+enum { PUSHES = 8, STRIDES = 100000 }; /* a way of more strides than that is none */
 
 /* Shares of a cell: how far outside a particle is kept, and the shortest stride. */
 static const double margin = 1e-3, stride = 0.1;
@@ -19,7 +19,8 @@ static bool first_inside(const boundary_part *solid, double dx, const double x[3
     int unused;
     vec_sub(way, y, x);
     const double length = vec_length(way);
-    for (double gone = 0; gone < length;) {
+    double gone = 0;
+    for (int n = 0; gone < length && n < STRIDES; n++) {
         vec_add_scaled(at, x, gone / length, way);
         double distance = boundary_part_nearest(solid, at, &unused);
         if (distance < 0) return true;

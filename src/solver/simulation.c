@@ -179,11 +179,13 @@ static void choose_step(spate_simulation *sim, double until) {
     sim->dt_limit = limit;
 }
 
-/* What is drained must be gone before the next transfer: a drift of a cell makes a solver sort. */
+void simulation_must_sort(spate_simulation *sim) { sim->drift = fmax(sim->drift, BLOCK_EDGE); }
+
+/* What is drained must be gone before the next transfer. */
 static void drain(spate_simulation *sim) {
     if (!sim->scene->sink_count) return;
     double start = phase_start();
-    if (sinks_drain(sim) > 0) sim->drift = fmax(sim->drift, 1);
+    if (sinks_drain(sim) > 0) simulation_must_sort(sim);
     phase_stop(sim, "sinks", start);
 }
 
@@ -215,9 +217,8 @@ spate_status spate_simulation_step(spate_simulation *sim, double until) {
 
 spate_status simulation_unstable(spate_simulation *sim, int64_t i, const char *what) {
     const spate_scene *scene = sim->scene;
-    const char *remedy = scene->dt > 0
-                             ? "use a smaller solver.dt, or leave it out"
-                             : "use a smaller solver.cfl or solver.sound, or a softer material";
+    const char *remedy = scene->dt > 0 ? "use a smaller solver.dt, or leave it out"
+                                       : "use a smaller solver.cfl, or a softer material";
     if (i < 0)
         return fail(sim->ctx, SPATE_UNSTABLE,
                     "step %lld, t = %.6g s: %s (dt %.3g s, limit: %s); %s",
@@ -278,6 +279,7 @@ int64_t simulation_remove_outside(spate_simulation *sim, int32_t block) {
     int64_t removed = 0;
     for (int64_t i = sim->blocks.first[block]; i < sim->blocks.first[block + 1]; i++) {
         double g[3];
+        if (sim->particles.group[i] == GROUP_REMOVED) continue;
         blocks_position(&sim->blocks, &sim->particles, block, i, g);
         for (int a = 0; a < sim->scene->dim; a++)
             if ((g[a] < low && d->walls[a][0] == WALL_OPEN) ||

@@ -194,6 +194,8 @@ double simulation_fastest(const spate_simulation *sim);
 /* Marks particles of a block that have left through open sides; the next sort drops them. Returns how
  * many. */
 int64_t simulation_remove_outside(spate_simulation *sim, int32_t block);
+/* Makes the solver sort its particles before it uses them again: some are to be gone. */
+void simulation_must_sort(spate_simulation *sim);
 
 /* How an iteration to solver.tolerance has ended. */
 typedef struct solve_result {

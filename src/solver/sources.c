@@ -110,10 +110,12 @@ spate_status sources_emit(spate_simulation *sim, double dt) {
     return SPATE_OK;
 }
 
-/* All that solver and material know of a particle becomes as it was when it was added. */
+/* All that solver and material know of a particle's past becomes as it was when it was added. What a
+ * step has found of the present, or needs for its lists, stays. */
 static void renew(particles *p, int64_t i) {
-    const unsigned kept =
-        PARTICLE_BIT(id) | PARTICLE_BIT(position) | PARTICLE_BIT(mass) | PARTICLE_BIT(group);
+    const unsigned kept = PARTICLE_BIT(id) | PARTICLE_BIT(position) | PARTICLE_BIT(mass) |
+                          PARTICLE_BIT(group) | PARTICLE_BIT(reference) | PARTICLE_BIT(density) |
+                          PARTICLE_BIT(pressure) | PARTICLE_BIT(velocity_pressure);
     for (int f = 0; f < PARTICLE_FIELD_COUNT; f++) {
         const particle_field_info *info = &particle_fields[f];
         char *values = particles_field(p, (particle_field)f);

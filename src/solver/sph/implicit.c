@@ -92,6 +92,8 @@ static spate_status iterate(solve *job, double tolerance, int64_t least, int64_t
     sph *s = job->s;
     const int64_t count = s->sim->particles.count;
     tolerance *= fmax((double)s->urgency, 0.1); /* short steps add up */
+    *iterations = 0, *error = 0;
+    if (count == 0) return SPATE_OK;
     double pace = 1, before = HUGE_VAL, sums[2];
     over_all(job, begin_solve);
     for (*iterations = 1;; ++*iterations) {

@@ -29,7 +29,7 @@ static void pair_force(const sph *s, int64_t i, int32_t b, double force[3]) {
     difference(s, s->of.place + 4 * i, s->on.place + 4 * (int64_t)b, d);
     const double r = vec_length(d) * dx;
     vec_set(force, 0, 0, 0);
-    if (r >= s->support || r <= 0) return;
+    if (r >= s->support || r <= 0 || !(delta > 0)) return;
     const double slope =
         volume * kernel_slope(s->kernel, scene->dim, r, s->support) / s->lattice_slope;
     const double pressure = sph_pressure(p, i), leaning = (double)sph_leaning(s, (real)pressure);

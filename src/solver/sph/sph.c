@@ -56,8 +56,8 @@ static const field sph_fields[] = {
     INTEGER_FIELD(sph_options, max_iterations, 100, 1, 1000000,
                   "Iterations after which a solve gives up; ten such in a row end the run."),
     INTEGER_FIELD(sph_options, boundary_layers, 0, 0, 8,
-                  "Layers of particles in walls; 1: one that stands for all (Akinci et al. 2012); "
-                  "default 0: as many as the kernel reaches."),
+                  "Layers of particles in walls, 2 or more; default 0: as many as the kernel "
+                  "reaches."),
     NUMBER_FIELD(sph_options, skin, "", 0, 0, 2,
                  "Neighbours are listed within the support and this many spacings more, and listed "
                  "anew when a particle has moved by half of it (Verlet lists); 0: in every step."),
@@ -65,7 +65,10 @@ static const field sph_fields[] = {
 
 static bool prepare(void *options, int dim, field_report *report) {
     sph_options *o = options;
-    (void)report;
+    if (o->boundary_layers == 1)
+        return field_complain(report, "boundary_layers",
+                              "1 layer of particles does not hold liquid; give 2 or more, or leave "
+                              "it out");
     if (isnan(o->support)) o->support = dim == 3 ? 2.5 : 3;
     if (!o->kernel) o->kernel = 1 + (o->pressure == SPH_WCSPH ? (int)SPH_MUELLER : (int)SPH_CUBIC);
     if (!o->viscosity)
@@ -80,13 +83,33 @@ static double group_density(const spate_scene *scene, int group) {
                                      : scene->sources[group - scene->body_count].particles_per_cell;
 }
 
+/* wcsph's equation of state is that of one liquid. */
+static bool check_stiffness(const spate_scene *scene, field_report *report) {
+    const sph_options *o = scene->solver_options;
+    const material_constants one = one_liquid_constants(scene);
+    if (o->pressure != SPH_WCSPH) return true;
+    for (int g = 1; g < scene_group_count(scene); g++) {
+        const int other = scene_group_material(scene, g);
+        const material_constants two = material_constants_of(scene, other);
+        const bool soft = isnan(o->stiffness) && two.liquid.stiffness != one.liquid.stiffness;
+        if (soft || two.liquid.gamma != one.liquid.gamma)
+            return field_complain(
+                report, NULL,
+                "materials '%s' and '%s' differ in bulk_modulus or gamma; sph has "
+                "one liquid: make them the same, or use solver.type mpm",
+                scene->materials[scene_group_material(scene, 0)].name,
+                scene->materials[other].name);
+    }
+    return true;
+}
+
 /* One liquid, one spacing, and lists that the search can make. */
 static bool check(const spate_scene *scene, field_report *report) {
     const sph_options *o = scene->solver_options;
     const double one = group_density(scene, 0);
     const double spacing = sample_spacing(&scene->domain, scene->dim, one);
     const double reach = (o->support + o->skin) * spacing / scene->domain.dx;
-    if (!one_liquid_check(scene, report)) return false;
+    if (!one_liquid_check(scene, report) || !check_stiffness(scene, report)) return false;
     for (int g = 1; g < scene_group_count(scene); g++)
         if (group_density(scene, g) != one)
             return field_complain(report, NULL,
@@ -199,6 +222,8 @@ static void set_kernel(sph *s) {
     const double own = 2 * (scene->dim + 2) * s->viscosity / (s->sound * 0.5 * h);
     if (isnan(alpha)) alpha = o->pressure == SPH_WCSPH ? fmax(0, 0.1 - own) : 0;
     s->damp = (real)(alpha * s->sound * 0.5 * h / (dx * dx));
+    s->artificial_damping = -alpha * s->sound * 0.5 * h / scene->dim *
+                            lattice_sum(s, kernel_slope, s->kernel, -1) / s->lattice_slope;
     s->soft2 = (real)(0.01 * 0.25 * h * h / (dx * dx));
     if (o->viscosity == 1 + VISCOSITY_MUELLER) {
         s->mueller = (real)(s->viscosity * share * mueller.laplacian / (h * h));
@@ -341,10 +366,11 @@ static double fastest(const spate_simulation *sim) {
     return fmax(sim->max_speed, fmax(sources_speed(sim), boundary_speed(&sim->boundary)));
 }
 
-/* What crosses cfl spacings at the present speed, or falls a quarter as far from rest. */
+/* What crosses cfl spacings at the present speed, or falls a quarter as far from rest; never more than
+ * what lists and blocks can follow. */
 static double travel_limit(const spate_simulation *sim, double cfl) {
     const sph *s = sim->solver;
-    const double way = cfl * s->spacing;
+    const double way = fmin(cfl * s->spacing, 0.75 * BLOCK_EDGE * sim->scene->domain.dx);
     return fmin(way / fmax(fastest(sim), 1e-30),
                 0.5 * sqrt(way / fmax(vec_length(sim->scene->gravity), 1e-30)));
 }
@@ -367,6 +393,7 @@ static double step_limit(spate_simulation *sim, const char **limit) {
         shorten(&dt, limit, travel_limit(sim, scene->cfl), falls ? "gravity" : "speed");
     }
     if (s->viscosity > 0) shorten(&dt, limit, 0.5 / s->damping, "viscosity");
+    if (s->damp > 0) shorten(&dt, limit, 0.5 / s->artificial_damping, "artificial viscosity");
     if (s->tension > 0)
         shorten(&dt, limit, 0.4 * sqrt(s->rest_density * l * l * l / (2 * pi * s->tension)),
                 "surface tension");

@@ -152,7 +152,8 @@ struct sph {
     double spacing, support, volume, rest_density, sound; /* V, rho0, c */
     double viscosity, tension;                            /* nu, N/m */
     real gamma;                                           /* of Tait's equation */
-    double damping;       /* largest rate at which viscosity damps, 1/s */
+    double damping; /* largest rate at which viscosity damps, 1/s */
+    double artificial_damping;
     double lattice_slope; /* sum of -V W'(r) r / d on a lattice, which slopes are over */
     real period[4], inverse_period[4]; /* cells; 0 where nothing is wrapped */
     real reach2, inverse_reach;        /* (h / dx)^2, dx / h */

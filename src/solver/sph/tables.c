@@ -290,8 +290,8 @@ static void move_particle(sph *s, const surroundings *near, int32_t block, int64
             s->options->shifting * (0.5 * s->support / d->dx) * sim->max_speed * sim->dt / d->dx;
         for (int a = 0; a < sim->scene->dim; a++) to[a] -= factor * (double)shift[a];
     }
-    const double finite = to[0] + to[1] + to[2] + v[0] + v[1] + v[2];
-    if (!(finite - finite == 0)) {
+    vec_sub(moved, to, from);
+    if (!(vec_dot(moved, moved) <= BLOCK_EDGE * BLOCK_EDGE)) { /* or not a number */
         if (seen->bad < 0 || i < seen->bad) seen->bad = i;
         return;
     }
@@ -305,7 +305,6 @@ static void move_particle(sph *s, const surroundings *near, int32_t block, int64
     }
     const double move2 = vec_dot(moved, moved);
     const double a[3] = {(double)push[0], (double)push[1], (double)push[2]};
-    if (move2 > BLOCK_EDGE * BLOCK_EDGE && (seen->bad < 0 || i < seen->bad)) seen->bad = i;
     seen->move2 = fmax(seen->move2, move2);
     seen->speed2 = fmax(seen->speed2, vec_dot(v, v));
     seen->acceleration2 = fmax(seen->acceleration2, vec_dot(a, a));
@@ -347,7 +346,7 @@ spate_status sph_move(sph *s) {
     sim->max_speed = sqrt(all.speed2);
     sim->drift += sqrt(all.move2);
     sim->removed += all.removed;
-    if (all.removed) sim->drift = fmax(sim->drift, 1); /* they must be gone before the next sums */
+    if (all.removed) simulation_must_sort(sim); /* they must be gone before the next sums */
     s->memory.acceleration = sqrt(all.acceleration2);
     s->memory.stuck += all.stuck;
     return SPATE_OK;

@@ -52,7 +52,7 @@ static spate_status add_side_point(const spate_scene *scene, const row rows[3], 
                                    wall_points *points) {
     int64_t deepest = 0;
     int side = 0;
-    wall_point new = {.volume = points->alone};
+    wall_point new = {.volume = 1};
     for (int a = 0; a < scene->dim; a++) {
         int end;
         const int64_t layers = layers_behind(&rows[a], k[a], &end);
@@ -347,7 +347,7 @@ static spate_status fill_blocks(sph_walls *w, int64_t count) {
 
 spate_status sph_walls_create(spate_simulation *sim, double spacing, double support, int layers,
                               sph_walls *out) {
-    assert(spacing > 0 && support > spacing && layers > 0);
+    assert(spacing > 0 && support > spacing && layers > 1);
     *out = (sph_walls){.sim = sim, .time = sim->time, .points.ctx = sim->ctx};
     out->points.fields = PARTICLE_BASICS;
     if (sim->scene->collider_count + 6 >= GROUP_REMOVED)
@@ -355,7 +355,6 @@ spate_status sph_walls_create(spate_simulation *sim, double spacing, double supp
                     GROUP_REMOVED - 7);
     boundary_move(&sim->boundary, sim->time);
     wall_points points = {.spacing = spacing, .support = support, .layers = layers};
-    walls_single(&points, sim->scene->dim);
     spate_status status;
     TRY_OR_DONE(status, blocks_create(sim->ctx, sim->scene->dim, sim->blocks.period, &out->blocks));
     out->blocks.motion_reals = 4;

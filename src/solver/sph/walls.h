@@ -8,12 +8,9 @@
  * than s have points half way between their sides. No place of a surface is farther than about 1.3 s
  * from a point, but for the tips of spikes.
  *
- *   volume   with one layer it stands for all that is behind it: V in proportion to 1 / sum W over the
- *            wall's own points, as Akinci et al., and so large that liquid beside a flat wall has its
- *            density at rest; with more, V = s / sum W' over the layer's own points, with
- *            the kernel W' of one dimension less: the layer's thickness times the surface that the
- *            point stands for. On the sides of the domain it is that of a flat wall, with more
- *            layers s^dim, and so it is wherever all around is the liquid's lattice.
+ *   volume   V = s / sum W' over the layer's own points, with the kernel W' of one dimension less: the
+ *            layer's thickness times the surface that the point stands for. On the sides of the domain
+ *            it is s^dim, and so it is wherever all around is the liquid's lattice.
  *   velocity that of the collider there, or of the side (domain.wall_velocity)
  *
  * They are particles in blocks of their own, with the liquid's cells, so that neighbours (state/) finds

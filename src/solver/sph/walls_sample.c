@@ -71,10 +71,9 @@ typedef struct sampler {
     int collider, dim;
     double spacing, support;
     int layers;
-    double alone, flat; /* as in wall_points */
-    bool exact;         /* ask the shape: what is baked does not reach as deep as the layers */
-    bounds wanted;      /* where points are kept */
-    bounds sampled;     /* and made */
+    bool exact;     /* ask the shape: what is baked does not reach as deep as the layers */
+    bounds wanted;  /* where points are kept */
+    bounds sampled; /* and made */
     candidate *candidates;
     int64_t candidate_count, candidate_capacity;
     chosen *points;
@@ -128,7 +127,8 @@ static double farthest_in_domain(const spate_scene *scene, const motion *m) {
 }
 
 /* Along an axis that the collider keeps to: the domain, and the layers beyond its open sides, where
- * the side has no points itself. Along others: all that may ever come into the domain. */
+ * the side has no points itself. Along others: all that may ever come into the domain, but of what is
+ * longer than a periodic axis a period, which goes round. */
 static bounds wanted_part(const sampler *s) {
     const spate_scene *scene = s->still->scene;
     const domain *d = &scene->domain;
@@ -136,7 +136,10 @@ static bounds wanted_part(const sampler *s) {
     const double layers = s->layers * s->spacing;
     bounds wanted = {{0}, {0}};
     for (int a = 0; a < s->dim; a++) {
-        if (walls_stay(m, a)) {
+        const bounds *own = &s->still->boxes[s->collider];
+        const bool goes_round =
+            d->walls[a][0] == WALL_PERIODIC && own->max[a] - own->min[a] >= d->size[a];
+        if (walls_stay(m, a) || goes_round) {
             wanted.min[a] = d->origin[a] - (d->walls[a][0] == WALL_OPEN ? layers : 0);
             wanted.max[a] = d->origin[a] + d->size[a] + (d->walls[a][1] == WALL_OPEN ? layers : 0);
         } else {
@@ -382,30 +385,10 @@ static double same_sheet(const sampler *s, const chosen *p, const chosen *q, con
     return fmax(0, 1 - fabs(vec_dot(way, p->normal)) / s->spacing);
 }
 
-/* Of a plane of the lattice that is `away` spacings off. */
-static double plane_sum(int dim, double spacing, double support, int away) {
-    const int most = (int)ceil(support / spacing);
-    double sum = 0;
-    for (int i = -most; i <= most; i++)
-        for (int j = dim == 3 ? -most : 0; j <= (dim == 3 ? most : 0); j++)
-            sum +=
-                kernel_value(SPH_CUBIC, dim, spacing * sqrt(i * i + j * j + away * away), support);
-    return sum;
-}
-
-void walls_single(wall_points *points, int dim) {
-    const double s = points->spacing, h = points->support;
-    double sum = 0;
-    for (int away = 1; away * s < h; away++) sum += plane_sum(dim, s, h, away);
-    points->alone = points->layers == 1 ? sum / plane_sum(dim, s, h, 1) : 1;
-    points->flat = 1 / plane_sum(dim, s, h, 0);
-}
-
 static double volume_of(const sampler *s, const chosen *p) {
-    const bool single = s->layers == 1;
     int32_t firsts[27];
     double sum = 0;
-    bool aligned = !single;
+    bool aligned = true;
     const int cells = around(s, p->cell, p->layer, firsts);
     for (int c = 0; c < cells; c++)
         for (int32_t k = firsts[c]; k >= 0; k = s->points[k].next) {
@@ -415,11 +398,8 @@ static double volume_of(const sampler *s, const chosen *p) {
             const double r = vec_length(way);
             if (r >= s->support) continue;
             aligned = aligned && q->aligned;
-            sum += single ? kernel_value(SPH_CUBIC, s->dim, r, s->support)
-                          : kernel_value(SPH_CUBIC, s->dim - 1, r, s->support) *
-                                same_sheet(s, p, q, way);
+            sum += kernel_value(SPH_CUBIC, s->dim - 1, r, s->support) * same_sheet(s, p, q, way);
         }
-    if (single) return s->alone * power(s->spacing, s->dim) / (s->flat * sum);
     /* All around it is the liquid's lattice, be it flat or at an edge. */
     const double cell = power(s->spacing, s->dim);
     if (aligned) return cell;
@@ -473,9 +453,7 @@ spate_status walls_sample(const boundary *still, int c, wall_points *points) {
                  .dim = scene->dim,
                  .spacing = points->spacing,
                  .support = points->support,
-                 .layers = points->layers,
-                 .alone = points->alone,
-                 .flat = points->flat};
+                 .layers = points->layers};
     s.exact = still->baked[c] && (s.layers + 0.5) * s.spacing > baked_band(still->baked[c]);
     find_bounds(&s);
     spate_status status = find_candidates(&s);

@@ -17,16 +17,9 @@ typedef struct wall_point {
 typedef struct wall_points {
     double spacing, support; /* m */
     int layers;
-    double
-        alone; /* what a layer that is the only one counts for, and as Akinci's V of a flat one */
-    double flat;
     wall_point *list;
     int64_t count, capacity;
 } wall_points;
-
-/* What a single layer has to stand for: sets `alone`, the sum of the kernel over all the lattice behind
- * a flat wall, over that of its first layer, for liquid beside it; and `flat`. */
-void walls_single(wall_points *points, int dim);
 
 /* Adds the points of collider c, in a fixed order. `still` are the scene's colliders at rest. */
 spate_status walls_sample(const boundary *still, int c, wall_points *points);
