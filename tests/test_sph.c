@@ -32,7 +32,7 @@ static double lost_momentum(int dim, const char *method, bool floor, double *ang
     play p =
         play_open(2,
                   "spate: 1\ndimension: %d\nduration: 10\nfps: 1\ngravity: %s\n"
-                  "domain: {size: %s, dx: 0.1}\nsolver: {type: sph, pressure: %s}\n"
+                  "domain: {size: %s, dx: 0.1}\nsolver: {type: sph, pressure: %s, xsph: 0}\n"
                   "materials: {w: {model: liquid, bulk_modulus: 1.0e5}}\n"
                   "bodies: [{material: w, velocity: %s, spin: %s, shape: {box: {min: %s, "
                   "max: %s}}}, {material: w, velocity: %s, shape: {box: {min: %s, max: "

@@ -44,8 +44,10 @@ static const field sph_fields[] = {
         sph_options, artificial_viscosity, "", NAN, 0, 10,
         "Monaghan's alpha: damps pairs that approach; default: 0.1 for wcsph, which is noisy "
         "without, less what the material's own viscosity does, else 0."),
-    NUMBER_FIELD(sph_options, xsph, "", 0, 0, 1,
-                 "Share of the neighbours' mean velocity that a particle takes on in a step."),
+    NUMBER_FIELD(
+        sph_options, xsph, "", NAN, 0, 1,
+        "Share of the neighbours' mean velocity that a particle takes on in a step; default: "
+        "0.05 for dfsph and iisph, whose particles tremble without, else 0."),
     NUMBER_FIELD(sph_options, shifting, "", 0, 0, 10,
                  "Moves wcsph's particles a little towards where there are few, in proportion to "
                  "their speed, so that they stay evenly spread; 2 is usual, 0: off."),
@@ -74,6 +76,7 @@ static bool prepare(void *options, int dim, field_report *report) {
     if (!o->viscosity)
         o->viscosity = 1 + (o->kernel == 1 + (int)SPH_MUELLER ? (int)VISCOSITY_MUELLER
                                                               : (int)VISCOSITY_MORRIS);
+    if (isnan(o->xsph)) o->xsph = o->pressure == SPH_WCSPH ? 0 : 0.05;
     if (!o->boundary_layers) o->boundary_layers = (int64_t)ceil(o->support - 1e-9);
     return true;
 }

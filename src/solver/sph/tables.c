@@ -241,8 +241,10 @@ static surroundings surroundings_of(const sph *s, int32_t block) {
         const double corner = (double)coords[a] * BLOCK_EDGE - sim->type->shift;
         const bool low = sides[0] != WALL_OPEN && sides[0] != WALL_PERIODIC;
         const bool high = sides[1] != WALL_OPEN && sides[1] != WALL_PERIODIC;
-        near.low[a] = low ? -corner : -HUGE_VAL;
-        near.high[a] = high ? d->cells[a] - corner : HUGE_VAL;
+        const double apart =
+            0.5 * (double)s->half_spacing; /* spray has no pressure to keep it off */
+        near.low[a] = low ? apart - corner : -HUGE_VAL;
+        near.high[a] = high ? d->cells[a] - apart - corner : HUGE_VAL;
         near.open |= sides[0] == WALL_OPEN || sides[1] == WALL_OPEN;
     }
     if (sim->scene->collider_count) {
