@@ -215,7 +215,8 @@ static void test_wrong_flip(void **state) {
         {3, "domain: {size: [4, ^0.3], dx: 0.1}\nsolver: {type: flip}",
          "3 cells along y, fewer than 4"},
         {4, "solver: {type: flip}\nmaterials: {water: {model: ^sand, young_modulus: 1}}",
-         "materials.water.model: the solver cannot run model 'sand'; use (liquid)"},
+         "materials.water.model: solver flip cannot run model 'sand'; use liquid, or solver.type "
+         "mpm"},
     };
     expect_failures(cases, COUNT_OF(cases));
     /* what concerns the whole scene is told at its beginning */

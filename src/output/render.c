@@ -296,6 +296,34 @@ static spate_status stop_here(render_job *job, int64_t done) {
                 job->folder, (long long)done, (long long)job->frames.count);
 }
 
+/* Whether smoke fills all of the domain evenly, in every frame. */
+static spate_status is_even(const spate_scene *scene, const char *folder, const frame_list *frames,
+                            bool *even) {
+    shades density;
+    double low = HUGE_VAL, high = -HUGE_VAL;
+    TRY(shades_create(scene, "density", &density));
+    *even = scene_on_grid(scene) && scene->material_count == 1;
+    for (int64_t i = 0; i < frames->count && *even; i++) {
+        char path[PATH_SIZE];
+        snapshot frame;
+        TRY(render_load_frame(frames, folder, i, path, &frame));
+        spate_status status = SPATE_OK;
+        *even = snapshot_find(&frame, "density") != NULL;
+        if (*even) status = shades_measure(&density, &frame, path, &low, &high);
+        snapshot_free(&frame);
+        TRY(status);
+        *even = *even && high > 0 && high - low <= 1e-3 * high;
+    }
+    return SPATE_OK;
+}
+
+spate_status render_choose_shades(const spate_scene *scene, const char *colour, const char *folder,
+                                  const frame_list *frames, shades *out) {
+    bool even = false;
+    if (!colour) TRY(is_even(scene, folder, frames, &even));
+    return shades_create(scene, even ? "speed" : colour, out);
+}
+
 /* The colour scale is one for all frames, so a film does not flicker. */
 static spate_status choose_range(render_job *job) {
     const double *range = job->options->range;
@@ -368,7 +396,7 @@ static spate_status draw_pictures(render_job *job) {
                 : "%s: no frames (particles_0001.vtp or volume_0001.vti ...); the scene needs "
                   "output.particles: [vtp], or output.volume: vti where the solver is on a grid",
             job->folder, o->first, o->last);
-    TRY(shades_create(job->scene, o->colour, &job->shades));
+    TRY(render_choose_shades(job->scene, o->colour, job->folder, &job->frames, &job->shades));
     TRY(open_output(job));
     TRY(choose_range(job));
     if (o->film) {

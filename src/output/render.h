@@ -22,6 +22,11 @@ spate_status render_load_frame(const frame_list *list, const char *folder, int64
 /* The scene as it ran. */
 spate_status render_load_scene(spate_context *ctx, const char *folder, spate_scene **out);
 
+/* How its frames are to be coloured; NULL: as is usual, but smoke that is everywhere the same, which
+ * is no picture, by its speed. */
+spate_status render_choose_shades(const spate_scene *scene, const char *colour, const char *folder,
+                                  const frame_list *frames, shades *out);
+
 /* Draws one frame, 2D or 3D as its scene is; `file` is for messages. */
 spate_status render_frame(const shades *s, const snapshot *frame, const char *file, double time,
                           int samples, picture *out);

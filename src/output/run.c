@@ -336,11 +336,20 @@ done:
     return status;
 }
 
+/* Whether a name needs no care between quotes of YAML. */
+static bool is_plain(const char *name) {
+    for (const char *c = name; *c; c++)
+        if (*c < ' ' || *c > '~' || *c == '"' || *c == '\\') return false;
+    return true;
+}
+
 static spate_status write_scene(run *r) {
     char path[PATH_SIZE];
     file_writer w;
     TRY(in_folder(r, RUN_SCENE, path));
     TRY(file_create(r->ctx, path, false, &w));
+    if (!r->scene->named && is_plain(r->scene->name)) /* its file's, which is another now */
+        file_print(&w, "name: \"%s\"\n", r->scene->name);
     if (r->scene->canonical) file_write(&w, r->scene->canonical, strlen(r->scene->canonical));
     TRY(file_close(&w));
     for (int i = 0; i < r->scene->mesh_file_count; i++) TRY(copy_mesh(r, r->scene->mesh_files[i]));

@@ -209,6 +209,28 @@ spate_status scene_read_solver(reader *r, const yaml_value *v) {
     return SPATE_OK;
 }
 
+/* Names separated by `between`, after what is in `out` already. */
+static void add_name(char *out, size_t size, const char *between, const char *name) {
+    const size_t used = strlen(out);
+    snprintf(out + used, size - used, "%s%s", used ? between : "", name);
+}
+
+/* The solver cannot run a model: tells those it can, and solvers that can run this one. */
+static spate_status refuse_model(reader *r, const yaml_value *at, const char *given) {
+    char models[256] = "", solvers[256] = "";
+    for (const char *const *name = r->scene->solver->material_names; *name; name++)
+        add_name(models, sizeof models, ", ", *name);
+    for (int i = 0; i < spate_registry.solver_count; i++) {
+        const solver_declaration *d = spate_registry.solvers[i];
+        bool runs = !d->material_names;
+        for (int k = 0; !runs && d->material_names[k]; k++)
+            runs = strcmp(d->material_names[k], given) == 0;
+        if (runs) add_name(solvers, sizeof solvers, " or ", d->name);
+    }
+    return reader_fail(r, at, "solver %s cannot run model '%s'; use %s, or solver.type %s",
+                       r->scene->solver->name, given, models, solvers);
+}
+
 static spate_status find_model(reader *r, const yaml_value *v, const material_type **out) {
     enum { MOST = 64 };
     const char *names[MOST], *given;
@@ -227,8 +249,7 @@ static spate_status find_model(reader *r, const yaml_value *v, const material_ty
     const char *const *allowed = r->scene->solver->material_names;
     bool runs = !allowed;
     for (count = 0; allowed && allowed[count]; count++) runs |= strcmp(allowed[count], given) == 0;
-    if (!runs)
-        return reader_fail_word(r, model, "the solver cannot run model", given, allowed, count);
+    if (!runs) return refuse_model(r, model, given);
     reader_leave(r, back);
     return SPATE_OK;
 }
@@ -410,7 +431,8 @@ static spate_status name_after_file(reader *r, const char **name) {
 static spate_status read_top(reader *r, const yaml_value *root, scene_top *top) {
     spate_scene *s = r->scene;
     TRY(reader_table(r, root, &scene_top_table, top));
-    if (!top->name) TRY(name_after_file(r, &top->name));
+    s->named = top->name != NULL;
+    if (!s->named) TRY(name_after_file(r, &top->name));
     if (!yaml_find(root, "gravity")) vec_set(top->gravity, 0, -9.81 * reader_unit(r, "m/s^2"), 0);
     const yaml_value *fps = yaml_find(root, "fps");
     if (top->duration * top->fps > FRAMES_MAX)

@@ -127,6 +127,7 @@ struct spate_scene {
     const char *path;   /* as given, for messages */
     const char *folder; /* where its meshes are */
     const char *name;
+    bool named; /* by itself, not after its file */
     int dim;
     uint64_t seed;
     unit_system units;

@@ -196,6 +196,11 @@ static spate_status read_source(reader *r, const yaml_value *v, int index) {
     TRY(check_inside(r, v, s->shape));
     TRY(check_times(r, v, s->from, s->until));
     if (isnan(s->particles_per_cell)) s->particles_per_cell = default_per_cell(r);
+    if (vec_length(s->velocity) == 0 && !scene_on_grid(r->scene))
+        warn(r->ctx, "still source",
+             "%s: source '%s' has no velocity, so nothing leaves it while it runs; give it one, or "
+             "use a body",
+             r->scene->path, s->name);
     return SPATE_OK;
 }
 

@@ -56,7 +56,7 @@ static const field domain_fields[] = {
                "`slip` (default), `sticky`, `separate`, `open` or `periodic` for all sides; or a "
                "list in the order x_min, x_max, y_min, y_max, z_min, z_max; or a mapping of these"),
     NUMBER_FIELD(domain, wall_friction, "", 0, 0, 100,
-                 "Coulomb friction coefficient of slip and separate walls"),
+                 "Coulomb friction coefficient of slip and separate walls (solver mpm)"),
     PART_FIELD("wall_velocity", "mapping", false,
                "velocities of sticky sides along themselves, such as `{y_max: [1, 0]}` for a lid; "
                "default: at rest. Only solvers whose section says so know them"),
@@ -147,8 +147,9 @@ static const field collider_fields[] = {
     PART_FIELD("shape", "mapping", true, "its solid; see shapes"),
     CHOICE_FIELD(collider, contact, CONTACT_SEPARATE, contact_words,
                  "material sticks to it, slips along it, or may also leave it"),
-    NUMBER_FIELD(collider, friction, "", 0, 0, 100,
-                 "Coulomb friction coefficient of slip and separate contact"),
+    NUMBER_FIELD(
+        collider, friction, "", 0, 0, 100,
+        "Coulomb friction coefficient of slip and separate contact (solvers mpm and flip)"),
     PART_FIELD("motion", "mapping", false, "how it moves; see motion"),
 };
 const field_table scene_collider_table =
@@ -169,13 +170,13 @@ const field_table scene_source_table =
 
 static const field sink_fields[] = {
     TEXT_FIELD(sink, name, "default: sink 1, sink 2, ...; unique"),
-    PART_FIELD("shape", "mapping", true, "where particles are taken away; see shapes"),
+    PART_FIELD("shape", "mapping", true, "where particles, or smoke, are taken away; see shapes"),
     NUMBER_FIELD(sink, from, "s", 0, 0, ANY_MAX, "when it begins"),
     NUMBER_FIELD(sink, until, "s", HUGE_VAL, 0, ANY_MAX, "when it ends"),
 };
-const field_table scene_sink_table =
-    FIELD_TABLE("sinks", "Each entry is a sink: particles that a step brings into it are gone.",
-                sink_fields, sink);
+const field_table scene_sink_table = FIELD_TABLE(
+    "sinks", "Each entry is a sink: particles or smoke that a step brings into it are gone.",
+    sink_fields, sink);
 
 static const field motion_fields[] = {
     VECTOR_FIELD(motion, pivot, "m", 0, ANY_MIN, ANY_MAX, "the point it turns about, at rest"),

@@ -58,6 +58,23 @@ class Volume(Case):
         self.assertEqual(result.returncode, 2)
         self.assertIn("velocity", result.stderr)
 
+    def test_even_smoke_is_drawn_by_speed(self):
+        scene = self.folder / "stirred.yaml"
+        scene.write_text("spate: 1\ndimension: 2\nduration: 0.2\nfps: 10\n"
+                         "domain: {size: [1, 1], dx: 0.0625, walls: periodic}\nsolver: {type: smoke}\n"
+                         "materials: {m: {model: gas}}\n"
+                         "bodies: [{material: m, vortices: [1, 1], shape: {box: {min: [0, 0], max: [1, 1]}}}]\n")
+        run = self.run_scene(scene, "run")
+        pictures = []
+        for words in ((), ("--colour", "speed"), ("--colour", "material")):
+            out = self.folder / "-".join(("out",) + words)
+            result = spate("render", run, "--size", "120x90", "--no-film", "-o", out, "--frames", 2, *words)
+            self.assertEqual(result.returncode, 0, result.stderr)
+            pictures.append((out / "frame_0002.png").read_bytes())
+        self.assertEqual(pictures[0], pictures[1])
+        self.assertNotEqual(pictures[0], pictures[2])
+        self.assertIn('name: "stirred"', (run / "run.scene.yaml").read_text())
+
     def test_summary(self):
         words = spate("check", SCENES / "smoke3d.yaml").stdout
         self.assertRegex(words, r"(?m)^  cells      \d+ \(\d+\) filled by bodies$")

@@ -15,7 +15,7 @@ static const field liquid_fields[] = {
     NUMBER_FIELD(liquid, gamma, "", 7, 1, 20, "Exponent of the equation of state."),
     NUMBER_FIELD(liquid, viscosity, "Pa s", 0, 0, 1e12, "Dynamic viscosity."),
     NUMBER_FIELD(liquid, surface_tension, "N/m", 0, 0, 1e12,
-                 "Surface tension (solver flip); water in air has 0.072."),
+                 "Surface tension (solvers flip and sph); water in air has 0.072."),
     CRITICAL_FIELD(liquid, "1"),
 };
 
