@@ -352,16 +352,18 @@ static void refused_memory_leaves_nothing(void **state) {
 
 /* The densities of a drop that hits the floor, by id, in a domain 2000 cells long, `cells` from its start: whole
  * multiples of 16, so that ids are given out in the same order. */
-static void fall_at(const char *method, double origin, int cells, double densities[]) {
+static void fall_at(const char *method, const char *sides, double origin, int cells,
+                    double densities[]) {
     const double dx = 0.0625, x = origin + cells * dx;
-    play p = play_open(2,
-                       "spate: 1\ndimension: 2\nduration: 10\nfps: 1\n"
-                       "domain: {origin: [%.17g, 0], size: [%.17g, 2], dx: %.17g}\n"
-                       "solver: {type: sph, pressure: %s}\n"
-                       "materials: {w: {model: liquid, bulk_modulus: 1.0e5}}\n"
-                       "bodies: [{material: w, velocity: [0.5, -1], spin: 1, shape: {box: {min: "
-                       "[%.17g, 0.0625], max: [%.17g, 0.5625]}}}]\n",
-                       origin, 2000 * dx, dx, method, x, x + 0.5);
+    play p = play_open(
+        2,
+        "spate: 1\ndimension: 2\nduration: 10\nfps: 1\n"
+        "domain: {origin: [%.17g, 0], size: [%.17g, 2], dx: %.17g, walls: [%s, %s, slip, slip]}\n"
+        "solver: {type: sph, pressure: %s}\n"
+        "materials: {w: {model: liquid, bulk_modulus: 1.0e5}}\n"
+        "bodies: [{material: w, velocity: [0.5, -1], spin: 1, shape: {box: {min: "
+        "[%.17g, 0.0625], max: [%.17g, 0.5625]}}}]\n",
+        origin, 2048 * dx, dx, sides, sides, method, x, x + 0.5);
     play_until(&p, 0.1);
     for (int64_t i = 0; i < p.sim->particles.count; i++)
         densities[p.sim->particles.id[i]] = (double)p.sim->particles.density[i];
@@ -377,16 +379,18 @@ static double difference(const double a[], const double b[], int count) {
 static void the_origin_does_not_show(void **state) {
     (void)state;
     enum { DROP = 16 * 16 };
-    double near[DROP], far[DROP], shifted[DROP], other[DROP];
+    double near[DROP], far[DROP], shifted[DROP], round[DROP], other[DROP];
     for (int m = 0; m < 2; m++) {
-        fall_at(methods[m], 0, 16, near);
-        fall_at(methods[m], 0, 1904, far);
-        fall_at(methods[m], 4096, 1024, shifted);
-        fall_at("iisph", 0, 16, other);
+        fall_at(methods[m], "slip", 0, 16, near);
+        fall_at(methods[m], "slip", 0, 1904, far);
+        fall_at(methods[m], "periodic", 0, 1904, round);
+        fall_at(methods[m], "slip", 4096, 1024, shifted);
+        fall_at("iisph", "slip", 0, 16, other);
         print_message("%s: densities far off differ by %.2g, in a domain far off by %.2g\n",
                       methods[m], difference(near, far, DROP), difference(near, shifted, DROP));
         CHECK_BELOW(difference(near, far, DROP), 1e-4);
         CHECK_BELOW(difference(near, shifted, DROP), 1e-4);
+        CHECK_BELOW(difference(near, round, DROP), 1e-4);
         CHECK_ABOVE(difference(near, other, DROP), 1e-4); /* negative control */
     }
 }

@@ -61,9 +61,11 @@ static const field domain_fields[] = {
                "velocities of sticky sides along themselves, such as `{y_max: [1, 0]}` for a lid; "
                "default: at rest. Only solvers whose section says so know them"),
 };
-const field_table scene_domain_table = FIELD_TABLE(
-    "domain", "A box of cubic cells. Periodic sides come in pairs and need a multiple of 4 cells.",
-    domain_fields, domain);
+const field_table scene_domain_table =
+    FIELD_TABLE("domain",
+                "A box of cubic cells. Periodic sides come in pairs and need a multiple of 4 "
+                "cells, of 8 with flip and smoke.",
+                domain_fields, domain);
 
 #define WALL_FIELD(side, axis_, end)                                                               \
     {                                                                                              \

@@ -27,7 +27,7 @@ static void advect_scalars(smoke *s, real **fields[], int count, real **room[]) 
     const int dim = s->layout.dim;
     advect_job job = begin_job(s, PLACE_MIDDLE, s->sim->dt);
     job.count = count;
-    job.rippled = true;
+    job.sharp = true;
     for (int f = 0; f < count; f++) {
         job.from[f] = *fields[f];
         job.ahead[f] = *room[3 * f];

@@ -10,12 +10,12 @@ enum { ADVECT_FIELDS = 4 };
 typedef struct advect_job {
     const layout *layout;
     const real *velocity[3];
-    int home[3];  /* places of its components */
-    real step;    /* time step over dx: cells a m/s */
-    int order;    /* of the Runge-Kutta scheme */
-    int place;    /* of the fields */
-    bool twice;   /* MacCormack's second pass comes too */
-    bool rippled; /* the fields have sharp edges, and so ripples */
+    int home[3]; /* places of its components */
+    real step;   /* time step over dx: cells a m/s */
+    int order;   /* of the Runge-Kutta scheme */
+    int place;   /* of the fields */
+    bool twice;  /* MacCormack's second pass comes too */
+    bool sharp;  /* the fields have sharp edges, which shed ripples */
     int count;
     const real *from[ADVECT_FIELDS];
     real *ahead[ADVECT_FIELDS]; /* after the first pass */

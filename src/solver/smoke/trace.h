@@ -198,26 +198,32 @@ INLINE void advect_chunk(const advect_job *j, int64_t begin, int64_t end, int di
     }
 }
 
-/* Where a field has a peak or a trough along some axis. */
-INLINE wide_int is_extreme(const layout *l, const real *f, wide own, int dim) {
-    wide_int extreme = wide_splat_int(0);
-    for (int a = 0; a < dim; a++)
-        extreme |= (wide_load(f - l->stride[a]) - own) * (wide_load(f + l->stride[a]) - own) >
-                   wide_splat(0);
-    return extreme;
+/* Where a field goes up and down from value to value along some axis. */
+INLINE wide_int is_rippled(const layout *l, const real *f, wide own, int dim) {
+    const wide zero = wide_splat(0);
+    wide_int rippled = wide_splat_int(0);
+    for (int a = 0; a < dim; a++) {
+        const int64_t step = l->stride[a];
+        const wide low = wide_load(f - step), high = wide_load(f + step);
+        const wide up = high - own, down = own - low;
+        const wide_int above = up * (wide_load(f + 2 * step) - high) < zero;
+        const wide_int below = down * (low - wide_load(f - 2 * step)) < zero;
+        rippled |= (up * down < zero) & (above | below);
+    }
+    return rippled;
 }
 
 /* MacCormack: going back along the flow from what came out ought to give what was there before; half
  * of the difference is the error of one way. The first pass's result stays where a path leaves the
- * domain or the corrected one is beyond the values that were mixed. It also stays at peaks and troughs
- * of dyes: ripples of two cells, which sharp edges shed, would hardly be damped where the gas is slow. */
+ * domain or the corrected one is beyond the values that were mixed. It also stays in ripples of dyes,
+ * which sharp edges shed and which would hardly be damped where the gas is slow. */
 INLINE wide corrected(const advect_job *j, int f, const cursor *c, const spot *before, int dim) {
     const wide first = wide_load(j->ahead[f] + c->at), own = wide_load(j->from[f] + c->at);
     const wide least = wide_load(j->to[f] + c->at), most = wide_load(j->most[f] + c->at);
     const wide back = value_at(j->layout, j->ahead[f], before, dim);
     const wide better = wide_fma(wide_splat((real)0.5), own - back, first);
     wide_int kept = before->out | (better < least) | (better > most);
-    if (j->rippled) kept |= is_extreme(j->layout, j->from[f] + c->at, own, dim);
+    if (j->sharp && c->room >= 0) kept |= is_rippled(j->layout, j->from[f] + c->at, own, dim);
     return wide_select(kept, first, better);
 }
 

@@ -286,6 +286,14 @@ static void set_relaxation(sph *s) {
     s->relaxation = (real)(1 / largest);
 }
 
+/* The length to wrap places of a periodic axis into: a whole part of it, where one is short enough to be
+ * precise and long against what particles reach. */
+static int part_of_axis(int cells, int longest) {
+    for (int part = longest; part >= 8 * BLOCK_EDGE; part--)
+        if (cells % part == 0) return part;
+    return cells;
+}
+
 /* Places are wrapped along periodic axes and along such as are too long for their precision. */
 static void set_periods(sph *s) {
     const domain *d = &s->sim->scene->domain;
@@ -293,7 +301,7 @@ static void set_periods(sph *s) {
     for (int a = 0; a < s->sim->scene->dim; a++) {
         const bool periodic = d->walls[a][0] == WALL_PERIODIC;
         if (periodic || d->cells[a] > LONGEST - 4 * BLOCK_EDGE)
-            s->period[a] = periodic ? (real)d->cells[a] : LONGEST;
+            s->period[a] = (real)(periodic ? part_of_axis(d->cells[a], LONGEST) : LONGEST);
         if (s->period[a] > 0) s->inverse_period[a] = 1 / s->period[a], s->wraps = true;
     }
 }

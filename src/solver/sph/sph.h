@@ -41,7 +41,8 @@
  * not depend on the number of threads. 2D runs the same code with z = 0.
  *
  * Places are kept in cells, wrapped into a box of `period` cells along each axis that is periodic or
- * long, so that differences are as precise far from the origin as near it.
+ * long, so that differences are as precise far from the origin as near it (but on periodic axes of
+ * more than 256 cells that have no divisor between 32 and 256).
  *
  * Files: sph.c (options, time step, stages), tables.c (places, lists, moving on), implicit.c (dfsph,
  * iisph), walls.c, reaction.c (forces on colliders), kernel.c; passes.h with
