@@ -256,7 +256,7 @@ SCENES = [
            Frame("collocated_slides.png", 75, "collocated, 20 sweeps", size="400x800", width=320)]),
     Scene("dams", dams, sets("domain.dx=0.005715"),
           {"pic": sets("solver={type: flip, transfer: pic}"), "flip": [], "wcsph": sets("solver={type: sph}"),
-           "dfsph": sets("solver={type: sph, pressure: dfsph, xsph: 0.02}")},
+           "dfsph": sets("solver={type: sph, pressure: dfsph}")},
           [Frame("dams_%s.png" % v, 125, v, ("--range", "0,1.5"), "800x480", 480) for v in ("pic", "flip", "wcsph", "dfsph")]),
     Scene("continuum", continuum, sets("domain.dx=0.04"),
           pictures=[Frame("continuum_%s.png" % c, 22, options=("--colour", c), size="640x560", width=480)
