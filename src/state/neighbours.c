@@ -195,6 +195,18 @@ static spate_status build_rows(search *s, pool *threads) {
     return SPATE_OK;
 }
 
+/* Particles of cells that are k apart along an axis are more than k - 1 apart. */
+static void find_halves(search *s, double radius, int dim) {
+    const int side = 2 * s->reach + 1;
+    for (int i = 0; i < side; i++)
+        for (int j = 0; j < (dim == 2 ? 1 : side); j++) {
+            const double x = fmax(0, fabs((double)(i - s->reach)) - 1);
+            const double y = dim == 2 ? 0 : fmax(0, fabs((double)(j - s->reach)) - 1);
+            const double left = radius * radius * (1 + 1e-5) - x * x - y * y; /* with rounding */
+            s->half[i][j] = (int8_t)(left > 0 ? fmin(ceil(sqrt(left)), s->reach) : -1);
+        }
+}
+
 spate_status neighbours_build(neighbours *n, const blocks *of_blocks, const particles *of,
                               const blocks *among_blocks, const particles *among, double radius,
                               pool *threads) {
@@ -215,5 +227,6 @@ spate_status neighbours_build(neighbours *n, const blocks *of_blocks, const part
                 .is_same = of == among,
                 .reach = (int)ceil(radius),
                 .radius2 = (real)(radius * radius)};
+    find_halves(&s, radius, of_blocks->dim);
     return build_rows(&s, threads);
 }

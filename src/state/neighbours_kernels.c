@@ -2,10 +2,10 @@
  * The hot part of the neighbour search: distances, eight candidates at a time.
  *
  * Candidates of a block lie row by row in its vicinity, cells of a row along the last axis one after
- * another. Those of a particle are then 2 reach + 1 cells of each of the (2 reach + 1)^(dim-1) rows
- * around it: as many contiguous runs, the same for all particles of a cell, for which they are cut
- * into eights once. The last eight of a run may go beyond it: what comes there is more than `reach`
- * cells away along the last axis, or one of the far places that end a row, and so never near.
+ * another. Those of a particle are then up to 2 reach + 1 cells of each of the (2 reach + 1)^(dim-1) rows
+ * around it, less where a row is farther away: contiguous runs, the same for all particles of a cell,
+ * for which they are cut into eights once. The last eight of a run may go beyond it: what comes there
+ * is too many cells away, or one of the far places that end a row, and so never near.
  */
 #include "state/neighbours_passes.h"
 
@@ -90,7 +90,9 @@ INLINE void find_eights(const search *s, vicinity *v, int cell, int dim) {
     for (int i = 0; i < side; i++) {
         const int32_t *starts = v->starts + ((x + i) * rows_y + y) * (edge + 1) + z;
         for (int j = 0; j < side_y; j++, starts += edge + 1) {
-            const int32_t begin = starts[0], end = starts[side];
+            const int half = s->half[i][j];
+            if (half < 0) continue;
+            const int32_t begin = starts[s->reach - half], end = starts[s->reach + half + 1];
             if (i == side / 2 && j == side_y / 2) {
                 v->own_eight = count;
                 v->own_lane = starts[s->reach] - begin;

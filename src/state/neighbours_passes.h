@@ -10,7 +10,8 @@
 enum {
     REACH_MAX = BLOCK_EDGE,                     /* cells around a block that a radius may reach */
     VICINITY_EDGE = BLOCK_EDGE + 2 * REACH_MAX, /* cells along an axis */
-    VICINITY_ROWS = VICINITY_EDGE * VICINITY_EDGE
+    VICINITY_ROWS = VICINITY_EDGE * VICINITY_EDGE,
+    SIDE_MAX = 2 * REACH_MAX + 1 /* rows around a cell that a radius may reach, along an axis */
 };
 
 /* The candidates of a block: all particles of its cells and of `reach` cells around, rows of cells
@@ -37,6 +38,9 @@ typedef struct search {
     bool is_same; /* `of` is `among`: the particle itself is left out */
     int reach;    /* the radius rounded up to cells */
     real radius2;
+    /* of the rows around a cell, [across the first axis][the second]: how many cells before and behind
+     * may hold anything that is near, -1 for none */
+    int8_t half[SIDE_MAX][SIDE_MAX];
     /* of each occupied block of `among`: where its cells begin, counted from its first particle */
     const uint32_t (*cells)[BLOCK_NODES_MAX + 1];
     const int32_t (*around)[NEIGHBOURS_MAX]; /* of each block of `of`: those of `among` */
