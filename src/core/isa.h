@@ -17,6 +17,21 @@
 
 enum isa { ISA_GENERIC, ISA_AVX2, ISA_AVX512 };
 
+/* Tables of kernels, compiled once for each set as NAME_generic, NAME_avx2, NAME_avx512:
+ *     ISA_TABLES(sph_passes, sph_passes);        declares them
+ *     ISA_CHOOSE(sph_passes, ctx->isa)           points to the one of a set */
+#if ISA_HAS_AVX512
+#define ISA_TABLES(type, name) extern const type name##_generic, name##_avx2, name##_avx512
+#define ISA_CHOOSE(name, isa) \
+    ((isa) == ISA_AVX512 ? &name##_avx512 : (isa) == ISA_AVX2 ? &name##_avx2 : &name##_generic)
+#elif ISA_CHOICE
+#define ISA_TABLES(type, name) extern const type name##_generic, name##_avx2
+#define ISA_CHOOSE(name, isa)  ((isa) == ISA_AVX2 ? &name##_avx2 : &name##_generic)
+#else
+#define ISA_TABLES(type, name) extern const type name##_generic
+#define ISA_CHOOSE(name, isa)  ((void)(isa), &name##_generic)
+#endif
+
 /* The best set of this machine. AVX2 stands for avx2 and fma, AVX-512 for f, vl, dq and bw. */
 enum isa isa_detect(void);
 

@@ -153,24 +153,7 @@ static spate_status prepare(search *s, pool *threads) {
 
 /* ---- The search ------------------------------------------------------------------------------ */
 
-extern const neighbours_passes neighbours_passes_generic;
-#if ISA_CHOICE
-extern const neighbours_passes neighbours_passes_avx2;
-#endif
-#if ISA_HAS_AVX512
-extern const neighbours_passes neighbours_passes_avx512;
-#endif
-
-static const neighbours_passes *choose_passes(enum isa isa) {
-    (void)isa;
-#if ISA_HAS_AVX512
-    if (isa == ISA_AVX512) return &neighbours_passes_avx512;
-#endif
-#if ISA_CHOICE
-    if (isa == ISA_AVX2) return &neighbours_passes_avx2;
-#endif
-    return &neighbours_passes_generic;
-}
+ISA_TABLES(neighbours_passes, neighbours_passes);
 
 static void list_packing(search *s) {
     for (int bits = 0; bits < 1 << WIDE; bits++)
@@ -180,7 +163,7 @@ static void list_packing(search *s) {
 
 static spate_status build_rows(search *s, pool *threads) {
     neighbours *n = s->n;
-    const neighbours_passes *passes = choose_passes(n->ctx->isa);
+    const neighbours_passes *passes = ISA_CHOOSE(neighbours_passes, n->ctx->isa);
     const int dim = s->of_blocks->dim;
     const int32_t occupied = s->of_blocks->occupied_count;
     TRY(prepare(s, threads));

@@ -121,26 +121,11 @@ static int motion_reals(const spate_scene *scene) {
     return is_affine(scene->solver_options) ? 16 : 4;
 }
 
-extern const flip_passes flip_linear_generic, flip_quadratic_generic;
-#if ISA_CHOICE
-extern const flip_passes flip_linear_avx2, flip_quadratic_avx2;
-#endif
-#if ISA_HAS_AVX512
-extern const flip_passes flip_linear_avx512, flip_quadratic_avx512;
-#endif
+ISA_TABLES(flip_passes, flip_linear);
+ISA_TABLES(flip_passes, flip_quadratic);
 
 static const flip_passes *choose_passes(enum isa isa, int kernel) {
-    const flip_passes *generic[] = {&flip_linear_generic, &flip_quadratic_generic};
-    (void)isa;
-#if ISA_HAS_AVX512
-    const flip_passes *avx512[] = {&flip_linear_avx512, &flip_quadratic_avx512};
-    if (isa == ISA_AVX512) return avx512[kernel];
-#endif
-#if ISA_CHOICE
-    const flip_passes *avx2[] = {&flip_linear_avx2, &flip_quadratic_avx2};
-    if (isa == ISA_AVX2) return avx2[kernel];
-#endif
-    return generic[kernel];
+    return kernel ? ISA_CHOOSE(flip_quadratic, isa) : ISA_CHOOSE(flip_linear, isa);
 }
 
 /* Bodies that spin come with the gradient of their velocity; what is kept is its moment B = C D, and

@@ -427,24 +427,7 @@ static void take_change(void *data, int64_t begin, int64_t end, int worker) {
     }
 }
 
-extern const viscous_passes viscous_generic;
-#if ISA_CHOICE
-extern const viscous_passes viscous_avx2;
-#endif
-#if ISA_HAS_AVX512
-extern const viscous_passes viscous_avx512;
-#endif
-
-static const viscous_passes *choose_passes(enum isa isa) {
-    (void)isa;
-#if ISA_HAS_AVX512
-    if (isa == ISA_AVX512) return &viscous_avx512;
-#endif
-#if ISA_CHOICE
-    if (isa == ISA_AVX2) return &viscous_avx2;
-#endif
-    return &viscous_generic;
-}
+ISA_TABLES(viscous_passes, viscous);
 
 static void carve(viscous *v, viscous_memory *m) {
     const int dim = v->levels[0].dim;
@@ -483,7 +466,7 @@ spate_status flip_viscosity(flip *f) {
     const mac *m = &f->grid;
     if (!(f->viscosity > 0) || !m->bricks.count) return SPATE_OK;
     const double dx = sim->scene->domain.dx;
-    viscous v = {.f = f, .passes = choose_passes(sim->ctx->isa)};
+    viscous v = {.f = f, .passes = ISA_CHOOSE(viscous, sim->ctx->isa)};
     v.levels[0] =
         (viscous_level){.dim = m->dim,
                         .bricks = m->bricks.count,

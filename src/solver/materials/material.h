@@ -154,10 +154,7 @@ typedef struct material_passes {
                       const wide_int *mask, strain_report *report);
 } material_passes;
 
-extern const material_passes material_passes_generic;
-#if ISA_CHOICE
-extern const material_passes material_passes_avx2, material_passes_avx512;
-#endif
+ISA_TABLES(material_passes, material_passes);
 
 extern const material_model material_liquid, material_neo_hookean, material_fixed_corotated,
     material_drucker_prager, material_nacc, material_von_mises, material_snow, material_gas;

@@ -193,28 +193,18 @@ static void fill_moments(spate_simulation *sim) {
         }
 }
 
-extern const mpm_passes mpm_linear_generic[], mpm_quadratic_generic[], mpm_cubic_generic[];
-#if ISA_CHOICE
-extern const mpm_passes mpm_linear_avx2[], mpm_quadratic_avx2[], mpm_cubic_avx2[];
-#endif
-#if ISA_HAS_AVX512
-extern const mpm_passes mpm_linear_avx512[], mpm_quadratic_avx512[], mpm_cubic_avx512[];
-#endif
+typedef mpm_passes family_passes[TRANSFER_FAMILIES];
+ISA_TABLES(family_passes, mpm_linear);
+ISA_TABLES(family_passes, mpm_quadratic);
+ISA_TABLES(family_passes, mpm_cubic);
 
 static void choose_passes(mpm *m, int kernel) {
-    const mpm_passes *generic[] = {mpm_linear_generic, mpm_quadratic_generic, mpm_cubic_generic};
-    m->passes = generic[kernel] + m->family;
-    m->laws = &material_passes_generic;
-#if ISA_CHOICE
-    const mpm_passes *avx2[] = {mpm_linear_avx2, mpm_quadratic_avx2, mpm_cubic_avx2};
-    if (m->sim->ctx->isa == ISA_AVX2)
-        m->passes = avx2[kernel] + m->family, m->laws = &material_passes_avx2;
-#endif
-#if ISA_HAS_AVX512
-    const mpm_passes *avx512[] = {mpm_linear_avx512, mpm_quadratic_avx512, mpm_cubic_avx512};
-    if (m->sim->ctx->isa == ISA_AVX512)
-        m->passes = avx512[kernel] + m->family, m->laws = &material_passes_avx512;
-#endif
+    const enum isa isa = m->sim->ctx->isa;
+    const family_passes *by_kernel[KERNELS] = {[KERNEL_LINEAR] = ISA_CHOOSE(mpm_linear, isa),
+                                               [KERNEL_QUADRATIC] = ISA_CHOOSE(mpm_quadratic, isa),
+                                               [KERNEL_CUBIC] = ISA_CHOOSE(mpm_cubic, isa)};
+    m->passes = *by_kernel[kernel] + m->family;
+    m->laws = ISA_CHOOSE(material_passes, isa);
 }
 
 /* The scheme's constants and the family of transfers that it needs. */

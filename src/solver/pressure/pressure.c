@@ -8,31 +8,14 @@ pressure_options pressure_defaults(void) {
                               .second_order = true};
 }
 
-extern const pressure_passes pressure_passes_generic;
-#if ISA_CHOICE
-extern const pressure_passes pressure_passes_avx2;
-#endif
-#if ISA_HAS_AVX512
-extern const pressure_passes pressure_passes_avx512;
-#endif
-
-static const pressure_passes *choose_passes(enum isa isa) {
-#if ISA_CHOICE
-    if (isa == ISA_AVX2) return &pressure_passes_avx2;
-#endif
-#if ISA_HAS_AVX512
-    if (isa == ISA_AVX512) return &pressure_passes_avx512;
-#endif
-    (void)isa;
-    return &pressure_passes_generic;
-}
+ISA_TABLES(pressure_passes, pressure_passes);
 
 spate_status pressure_create(spate_context *ctx, pressure **out) {
     *out = NULL;
     pressure *p = take(ctx, 1, sizeof *p);
     if (!p) return SPATE_OUT_OF_MEMORY;
     p->ctx = ctx;
-    p->passes = choose_passes(ctx->isa);
+    p->passes = ISA_CHOOSE(pressure_passes, ctx->isa);
     p->zeros = take(ctx, BRICK_CELLS_MAX, sizeof *p->zeros);
     p->ones = take(ctx, BRICK_CELLS_MAX, sizeof *p->ones);
     if (!p->zeros || !p->ones) {

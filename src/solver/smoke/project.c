@@ -21,56 +21,57 @@ static int row_length(const layout *l, int place, const int cell[3]) {
     return left < 0 ? 0 : left < BRICK_EDGE ? left : BRICK_EDGE;
 }
 
-/* Where row r of a brick begins in the domain. */
-static void row_cell(const smoke *s, int64_t brick, int r, int cell[3]) {
+/* A row of eight cells of a brick: in the domain, in the bricks and in the arrays. */
+typedef struct brick_row {
+    int cell[3];
+    int64_t in_bricks, in_array;
+} brick_row;
+
+static brick_row brick_row_at(const smoke *s, int64_t brick, int r) {
+    const int dim = s->layout.dim;
+    brick_row row = {.in_bricks = brick * mac_cells(dim) + r * BRICK_EDGE};
     int at[3];
-    mac_place(r * BRICK_EDGE, s->layout.dim, at);
-    for (int a = 0; a < 3; a++) cell[a] = s->grid.bricks.coords[brick][a] * BRICK_EDGE + at[a];
-    if (s->layout.dim == 2) cell[2] = 0;
+    mac_place(r * BRICK_EDGE, dim, at);
+    for (int a = 0; a < dim; a++)
+        row.cell[a] = s->grid.bricks.coords[brick][a] * BRICK_EDGE + at[a];
+    row.in_array = layout_at(&s->layout, row.cell[0], row.cell[1], row.cell[2]);
+    return row;
 }
+
+/* Goes through the rows of bricks `begin` to `end`. */
+#define FOR_BRICK_ROWS(s, begin, end, row)                                                         \
+    for (int64_t b_ = (begin); b_ < (end); b_++)                                                   \
+        for (int r_ = 0, once_ = 1; r_ < mac_cells((s)->layout.dim) / BRICK_EDGE; r_++, once_ = 1) \
+            for (const brick_row row = brick_row_at(s, b_, r_); once_; once_ = 0)
 
 static void velocity_to_bricks(void *data, int64_t begin, int64_t end, int worker) {
     smoke *s = data;
-    const layout *l = &s->layout;
-    const int cells = mac_cells(l->dim);
     (void)worker;
-    for (int64_t b = begin; b < end; b++)
-        for (int r = 0; r < cells / BRICK_EDGE; r++) {
-            int cell[3];
-            row_cell(s, b, r, cell);
-            for (int a = 0; a < l->dim; a++) {
-                const int length = row_length(l, a, cell);
-                real *to = s->grid.velocity[a] + b * cells + r * BRICK_EDGE;
-                if (length)
-                    memcpy(to, s->velocity[a] + layout_at(l, cell[0], cell[1], cell[2]),
-                           (size_t)length * sizeof(real));
-                for (int k = length; k < BRICK_EDGE; k++) to[k] = 0;
-            }
+    FOR_BRICK_ROWS(s, begin, end, row) {
+        for (int a = 0; a < s->layout.dim; a++) {
+            const int length = row_length(&s->layout, a, row.cell);
+            real *to = s->grid.velocity[a] + row.in_bricks;
+            if (length) memcpy(to, s->velocity[a] + row.in_array, (size_t)length * sizeof(real));
+            for (int k = length; k < BRICK_EDGE; k++) to[k] = 0;
         }
+    }
 }
 
 /* The velocity into `next`, the pressure where it belongs. */
 static void bricks_to_arrays(void *data, int64_t begin, int64_t end, int worker) {
     smoke *s = data;
-    const layout *l = &s->layout;
-    const int cells = mac_cells(l->dim);
     (void)worker;
-    for (int64_t b = begin; b < end; b++)
-        for (int r = 0; r < cells / BRICK_EDGE; r++) {
-            int cell[3];
-            row_cell(s, b, r, cell);
-            const int64_t from = b * cells + r * BRICK_EDGE;
-            const int64_t to = layout_at(l, cell[0], cell[1], cell[2]);
-            for (int a = 0; a < l->dim; a++) {
-                const int length = row_length(l, a, cell);
-                if (length)
-                    memcpy(s->next[a] + to, s->grid.velocity[a] + from,
-                           (size_t)length * sizeof(real));
-            }
-            const int length = row_length(l, PLACE_MIDDLE, cell);
-            for (int k = 0; k < length; k++)
-                smoke_keep_pressure(s, to + k, s->grid.pressure[0][from + k]);
+    FOR_BRICK_ROWS(s, begin, end, row) {
+        for (int a = 0; a < s->layout.dim; a++) {
+            const int length = row_length(&s->layout, a, row.cell);
+            if (length)
+                memcpy(s->next[a] + row.in_array, s->grid.velocity[a] + row.in_bricks,
+                       (size_t)length * sizeof(real));
         }
+        const int length = row_length(&s->layout, PLACE_MIDDLE, row.cell);
+        for (int k = 0; k < length; k++)
+            smoke_keep_pressure(s, row.in_array + k, s->grid.pressure[0][row.in_bricks + k]);
+    }
 }
 
 /* ---- On faces ------------------------------------------------------------------------------------- */
@@ -124,36 +125,23 @@ static void find_right_side(void *data, int64_t begin, int64_t end, int worker) 
 
 static void right_side_to_bricks(void *data, int64_t begin, int64_t end, int worker) {
     smoke *s = data;
-    const layout *l = &s->layout;
-    const int cells = mac_cells(l->dim);
     (void)worker;
-    for (int64_t b = begin; b < end; b++)
-        for (int r = 0; r < cells / BRICK_EDGE; r++) {
-            int cell[3];
-            row_cell(s, b, r, cell);
-            const int length = row_length(l, PLACE_MIDDLE, cell);
-            const int64_t from = layout_at(l, cell[0], cell[1], cell[2]);
-            double *to = s->right + b * cells + r * BRICK_EDGE;
-            for (int k = 0; k < BRICK_EDGE; k++)
-                to[k] = k < length ? (double)s->spare[1][from + k] : 0;
-        }
+    FOR_BRICK_ROWS(s, begin, end, row) {
+        const int length = row_length(&s->layout, PLACE_MIDDLE, row.cell);
+        for (int k = 0; k < BRICK_EDGE; k++)
+            s->right[row.in_bricks + k] = k < length ? (double)s->spare[1][row.in_array + k] : 0;
+    }
 }
 
 /* Into spare[0]. */
 static void pressure_from_bricks(void *data, int64_t begin, int64_t end, int worker) {
     smoke *s = data;
-    const layout *l = &s->layout;
-    const int cells = mac_cells(l->dim);
     (void)worker;
-    for (int64_t b = begin; b < end; b++)
-        for (int r = 0; r < cells / BRICK_EDGE; r++) {
-            int cell[3];
-            row_cell(s, b, r, cell);
-            const int length = row_length(l, PLACE_MIDDLE, cell);
-            real *to = s->spare[0] + layout_at(l, cell[0], cell[1], cell[2]);
-            for (int k = 0; k < length; k++)
-                to[k] = (real)s->grid.pressure[0][b * cells + r * BRICK_EDGE + k];
-        }
+    FOR_BRICK_ROWS(s, begin, end, row) {
+        const int length = row_length(&s->layout, PLACE_MIDDLE, row.cell);
+        for (int k = 0; k < length; k++)
+            s->spare[0][row.in_array + k] = (real)s->grid.pressure[0][row.in_bricks + k];
+    }
 }
 
 /* The course's solver: `iterations` sweeps from nothing. */

@@ -141,24 +141,7 @@ static unsigned fields(const spate_scene *scene) {
     return 0;
 }
 
-extern const smoke_passes smoke_passes_generic;
-#if ISA_CHOICE
-extern const smoke_passes smoke_passes_avx2;
-#endif
-#if ISA_HAS_AVX512
-extern const smoke_passes smoke_passes_avx512;
-#endif
-
-static const smoke_passes *choose_passes(enum isa isa) {
-#if ISA_HAS_AVX512
-    if (isa == ISA_AVX512) return &smoke_passes_avx512;
-#endif
-#if ISA_CHOICE
-    if (isa == ISA_AVX2) return &smoke_passes_avx2;
-#endif
-    (void)isa;
-    return &smoke_passes_generic;
-}
+ISA_TABLES(smoke_passes, smoke_passes);
 
 static layout make_layout(const spate_scene *scene) {
     const domain *d = &scene->domain;
@@ -303,7 +286,7 @@ static spate_status create(spate_simulation *sim) {
     sim->solver = s;
     s->sim = sim;
     s->options = sim->scene->solver_options;
-    s->passes = choose_passes(ctx->isa);
+    s->passes = ISA_CHOOSE(smoke_passes, ctx->isa);
     s->layout = make_layout(sim->scene);
     find_constants(s);
     s->viscous_step = viscous_step(s);

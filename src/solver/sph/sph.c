@@ -167,24 +167,7 @@ static int motion_reals(const spate_scene *scene) {
     return 4;
 }
 
-extern const sph_passes sph_passes_generic;
-#if ISA_CHOICE
-extern const sph_passes sph_passes_avx2;
-#endif
-#if ISA_HAS_AVX512
-extern const sph_passes sph_passes_avx512;
-#endif
-
-static const sph_passes *choose_passes(enum isa isa) {
-    (void)isa;
-#if ISA_HAS_AVX512
-    if (isa == ISA_AVX512) return &sph_passes_avx512;
-#endif
-#if ISA_CHOICE
-    if (isa == ISA_AVX2) return &sph_passes_avx2;
-#endif
-    return &sph_passes_generic;
-}
+ISA_TABLES(sph_passes, sph_passes);
 
 /* The sum of f over the points of the particles' lattice within the support, but the middle. */
 static double lattice_sum(const sph *s, double (*f)(sph_kernel, int, double, double),
@@ -314,7 +297,7 @@ static spate_status create(spate_simulation *sim) {
     sim->solver = s;
     s->sim = sim;
     s->options = scene->solver_options;
-    s->passes = choose_passes(ctx->isa);
+    s->passes = ISA_CHOOSE(sph_passes, ctx->isa);
     s->liquid = neighbours_create(ctx);
     s->wall = neighbours_create(ctx);
     s->kernel = (sph_kernel)(s->options->kernel - 1);
