@@ -53,9 +53,10 @@ static int run_check(const command *self, int argc, char **argv) {
     char path[SCENE_PATH_SIZE];
     if (!options_read(self, argc, argv, &settings, &args, &exit_code)) return exit_code;
     spate_context *ctx;
-    spate_status status = session_open(0, false, &ctx);
+    const char *scene = scene_wanted(args.items[0], path);
+    spate_status status = scene ? session_open(0, false, &ctx) : SPATE_IO_ERROR;
     if (!status) {
-        status = check_scene(ctx, scene_path(args.items[0], path), &settings.sets);
+        status = check_scene(ctx, scene, &settings.sets);
         report_failure(ctx, status);
         spate_close(ctx);
     }

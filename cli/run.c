@@ -225,8 +225,10 @@ static int run_run(const command *self, int argc, char **argv) {
     char path[SCENE_PATH_SIZE];
     if (!options_read(self, argc, argv, &settings, &args, &exit_code)) return exit_code;
     spate_status status = SPATE_BAD_INPUT;
-    const char *scene = scene_path(args.items[0], path);
-    if (settings_agree(&settings))
+    const char *scene = scene_wanted(args.items[0], path);
+    if (!scene)
+        status = SPATE_IO_ERROR;
+    else if (settings_agree(&settings))
         status =
             settings.compares.count ? compare_run(scene, &settings) : run_one(scene, &settings);
     options_free(self, &settings);

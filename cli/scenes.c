@@ -148,3 +148,13 @@ const char *scene_path(const char *word, char out[SCENE_PATH_SIZE]) {
     scenes_each(match_name, &search, where);
     return search.found ? out : word;
 }
+
+const char *scene_wanted(const char *word, char out[SCENE_PATH_SIZE]) {
+    const char *path = scene_path(word, out);
+    if (path != word || !access(word, F_OK)) return path;
+    fprintf(stderr,
+            "spate: %s: there is no such file, and no scene that ships is called so; 'spate list' "
+            "tells those that do\n",
+            word);
+    return NULL;
+}

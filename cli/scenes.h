@@ -20,5 +20,7 @@ bool scenes_each(bool (*visit)(const shipped_scene *scene, void *user), void *us
 
 /* The file that `word` means: itself when there is such a file, or a shipped scene's name. */
 const char *scene_path(const char *word, char out[SCENE_PATH_SIZE]);
+/* The same; where there is neither, says so and returns NULL. */
+const char *scene_wanted(const char *word, char out[SCENE_PATH_SIZE]);
 
 #endif

@@ -361,9 +361,9 @@ spate_status spate_bench(spate_context *ctx, const spate_bench_options *options)
     if (!has_variant)
         return fail(
             ctx, SPATE_BAD_INPUT,
-            "there is no variant '%s'; known: liquid, elastic, sand, clay of mpm, dam, tank "
+            "there is no variant '%s'%s%s; known: liquid, elastic, sand, clay of mpm, dam, tank "
             "of flip, wcsph, dfsph of sph, plume of smoke",
-            o.variant);
+            o.variant, o.name ? " of " : "", o.name ? o.name : "");
     if (o.dimension && o.dimension != 2 && o.dimension != 3)
         return fail(ctx, SPATE_BAD_INPUT, "dimension is %d; give 2 or 3", o.dimension);
     if (o.threads > 0) return bench_threads(ctx, o.threads, &o);

@@ -105,6 +105,14 @@ class BadInput(Case):
         self.assertEqual(before, sorted(self.folder.rglob("*")))
         return result.stderr
 
+    def test_unknown_scene(self):
+        for command in ("run", "check"):
+            result = spate(command, "nosuch")
+            self.assertEqual(result.returncode, 5)
+            self.assertIn("nosuch", result.stderr)
+            self.assertIn("spate list", result.stderr)
+            self.assertEqual(result.stderr.count("\n"), 1)
+
     def test_the_good_scenes_are_good(self):
         for scene in (GOOD, SAND):
             result = spate("check", self.write(scene))
