@@ -194,9 +194,10 @@ static void warn_of_drift(run *r) {
     const double volume = r->statistics.values[COLUMN_volume], rest = r->statistics.rest_volume;
     if (!(rest > 0) || fabs(volume / rest - 1) <= volume_drift_limit) return;
     warn(r->ctx, "volume drift",
-         "frame %lld: the material fills %.3g times its volume at rest; use a stiffer material, a "
-         "smaller dx or a smaller solver.cfl",
-         (long long)r->record.frame, volume / rest);
+         "frame %lld: the material fills %.3g times its volume at rest; use %s",
+         (long long)r->record.frame, volume / rest,
+         r->scene->dt > 0 ? "a smaller solver.dt, or leave it out"
+                          : "a stiffer material, a smaller dx or a smaller solver.cfl");
 }
 
 /* The files and the row of the frame that r->record.frame names. */
