@@ -38,6 +38,12 @@ static void map_holds_its_ends(void **state) {
         above = colour_map(1e300);
     assert_memory_equal(&low, &below, sizeof low);
     assert_memory_equal(&high, &above, sizeof high);
+    for (int i = 0; i <= 10; i++) { /* both signs alike */
+        float a = colour_lightness(colour_map_signed(0.5 + 0.05 * i)),
+              b = colour_lightness(colour_map_signed(0.5 - 0.05 * i));
+        assert_true(fabsf(a - b) < 0.02f && a < 0.96f);
+        assert_true(i == 0 || a < colour_lightness(colour_map_signed(0.5 + 0.05 * (i - 1))));
+    }
     rgb none = colour_map(NAN);
     assert_true(none.r == none.g && none.g == none.b);
 }

@@ -501,6 +501,14 @@ static void dyes_have_their_colours(void **state) {
     rgb half = colour_map(0.5), none = colour_map(0);
     assert_close(row[84], half.r, half.g, half.b);
     assert_close(row[12], none.r, none.g, none.b);
+    /* One of both signs has another map, with nothing in its middle. */
+    shades_set_range(&sh, -3, 10);
+    assert_true(sh.both && sh.low == -sh.high);
+    assert_int_equal(flat_picture(&sh, &frame, "here", 0, &p), SPATE_OK);
+    rgb middle = colour_map_signed(0.5);
+    assert_close(row[12], middle.r, middle.g, middle.b);
+    shades_set_range(&sh, -0.1, 10);
+    assert_false(sh.both);
     /* Nothing that is smoke: told, with what to do. */
     assert_int_equal(shades_create(&s, "material", &sh), SPATE_OK);
     strcpy(frame.arrays[0].name, "pressure"), strcpy(frame.arrays[1].name, "heat");

@@ -44,23 +44,30 @@ rgb colour_mix(rgb a, rgb b, float share_of_b) {
                  a.b + (b.b - a.b) * share_of_b};
 }
 
-/* Indigo, blue, teal, leaf, cream: lightness in equal steps, all inside the screen's gamut. */
-static const float map_points[][3] = {
+/* Points of the maps, and between them. Indigo, blue, teal, leaf, cream: lightness in equal steps, all
+ * inside the screen's gamut. */
+enum { SPANS = 4 };
+static const float map_points[SPANS + 1][3] = {
     {0.285f, 0.018f, -0.125f}, {0.440f, -0.035f, -0.125f}, {0.595f, -0.085f, -0.045f},
     {0.750f, -0.075f, 0.080f}, {0.905f, -0.010f, 0.125f},
 };
 
+/* Blue, white, red: as light at one end as at the other. */
+static const float signed_points[SPANS + 1][3] = {
+    {0.460f, -0.030f, -0.140f}, {0.705f, -0.035f, -0.070f}, {0.950f, 0.000f, 0.000f},
+    {0.705f, 0.095f, 0.055f},   {0.460f, 0.150f, 0.075f},
+};
+
 static float unit(float v) { return v < 0 ? 0 : v > 1 ? 1 : v; }
 
-rgb colour_map(double at) {
+static rgb colour_along(const float points[SPANS + 1][3], double at) {
     if (isnan(at)) return (rgb){0.35f, 0.35f, 0.35f};
-    enum { SPANS = sizeof map_points / sizeof *map_points - 1 };
     float x = (float)(at < 0 ? 0 : at > 1 ? 1 : at) * SPANS;
     int i = x >= SPANS ? SPANS - 1 : (int)x;
     float f = x - (float)i, lab[3];
     /* Catmull-Rom in the two hue axes keeps the path round; lightness stays straight. */
-    const float *p1 = map_points[i], *p2 = map_points[i + 1];
-    const float *p0 = i > 0 ? map_points[i - 1] : p1, *p3 = i + 2 <= SPANS ? map_points[i + 2] : p2;
+    const float *p1 = points[i], *p2 = points[i + 1];
+    const float *p0 = i > 0 ? points[i - 1] : p1, *p3 = i + 2 <= SPANS ? points[i + 2] : p2;
     lab[0] = p1[0] + (p2[0] - p1[0]) * f;
     for (int c = 1; c < 3; c++) {
         float m1 = 0.5f * (p2[c] - p0[c]), m2 = 0.5f * (p3[c] - p1[c]), d = p2[c] - p1[c];
@@ -69,6 +76,9 @@ rgb colour_map(double at) {
     rgb out = colour_from_oklab(lab[0], lab[1], lab[2]);
     return (rgb){unit(out.r), unit(out.g), unit(out.b)};
 }
+
+rgb colour_map(double at) { return colour_along(map_points, at); }
+rgb colour_map_signed(double at) { return colour_along(signed_points, at); }
 
 rgb colour_material(int index) {
     static const unsigned palette[COLOUR_PALETTE] = {0x2f7fb8, 0xe07a4b, 0x4fa678, 0xc9a23f,

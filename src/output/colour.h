@@ -2,7 +2,8 @@
  * Colours. Inside pictures they are linear light, red green blue, 0 to 1.
  *
  * The colour map is a path through OKLab (Ottosson 2020), whose lightness grows evenly along it, so
- * equal steps of a quantity look equally large; it also reads in grey.
+ * equal steps of a quantity look equally large; it also reads in grey. Quantities of both signs have a map
+ * of their own, from blue through white to red.
  */
 #ifndef SPATE_OUTPUT_COLOUR_H
 #define SPATE_OUTPUT_COLOUR_H
@@ -24,6 +25,8 @@ rgb colour_mix(rgb a, rgb b, float share_of_b);
 
 /* The colour map at 0..1; values outside are held at the ends, nan is grey. */
 rgb colour_map(double at);
+/* The one for both signs, white at 0.5. */
+rgb colour_map_signed(double at);
 /* Materials one after another; repeats after COLOUR_PALETTE. */
 enum { COLOUR_PALETTE = 8 };
 rgb colour_material(int index);

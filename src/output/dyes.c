@@ -1,6 +1,7 @@
 /* From the fields of a frame and the materials' colours to the amounts of the cells. */
 #include "output/dyes.h"
 #include "core/threads.h"
+#include <math.h>
 #include <string.h>
 
 enum { DYES_MAX = SNAPSHOT_ARRAYS };
@@ -52,7 +53,9 @@ static v3 map_value(const dye_job *job, int64_t i) {
     const shades *s = job->shades;
     double amount = (shades_value(&job->by, i) - s->low) / (s->high - s->low);
     float a = (float)(amount > 0 ? fmin(amount, 1) : 0);
-    rgb c = colour_map(amount);
+    /* In depth one is to see through what is nothing, and that is in the middle of both signs. */
+    if (s->both && s->scene->dim == 3) a = fabsf(2 * a - 1);
+    rgb c = shades_map(s)(amount);
     return (v3){c.r * a, c.g * a, c.b * a, a};
 }
 

@@ -127,9 +127,9 @@ static v3 smoke_at(const dyed_cells *d, double x, double y) {
 
 /* Smoke lets through what is behind it by the share exp(-thickness * amount); a mapped field hides
  * it. */
-static rgb smoke_over(const dyed_cells *d, rgb behind, v3 smoke) {
+static rgb smoke_over(const smoke_job *job, rgb behind, v3 smoke) {
     const float thickness = 2.2f, amount = smoke[3];
-    if (d->mapped) return colour_map((double)amount);
+    if (job->smoke->mapped) return shades_map(job->shades)((double)amount);
     if (!(amount > 0)) return behind;
     rgb colour = {smoke[0] / amount, smoke[1] / amount, smoke[2] / amount};
     return colour_mix(colour, behind, expf(-thickness * amount));
@@ -154,7 +154,7 @@ static void smoke_rows(void *data, int64_t begin, int64_t end, int worker) {
             if (px < 0 || py < 0 || px > job->smoke->cells[0] || py > job->smoke->cells[1])
                 continue;
             rgb *pixel = &job->out->pixels[(int64_t)y * job->out->width + x];
-            *pixel = smoke_over(job->smoke, *pixel, sum * (v3){share, share, share, share});
+            *pixel = smoke_over(job, *pixel, sum * (v3){share, share, share, share});
         }
 }
 

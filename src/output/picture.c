@@ -143,13 +143,13 @@ void picture_box(picture *p, double x0, double y0, double x1, double y1, rgb col
         }
 }
 
-void picture_colour_bar(picture *p, double x0, double y0, double x1, double y1) {
+void picture_colour_bar(picture *p, double x0, double y0, double x1, double y1,
+                        rgb (*map)(double at)) {
     int i0, i1, j0, j1;
     pixel_range(x0, x1, p->width, &i0, &i1);
     pixel_range(y0, y1, p->height, &j0, &j1);
     for (int j = j0; j < j1; j++)
-        picture_box(p, x0, fmax(j, y0), x1, fmin(j + 1, y1), colour_map((y1 - j - 0.5) / (y1 - y0)),
-                    1);
+        picture_box(p, x0, fmax(j, y0), x1, fmin(j + 1, y1), map((y1 - j - 0.5) / (y1 - y0)), 1);
 }
 
 /* ---- Text ------------------------------------------------------------------------------------ */

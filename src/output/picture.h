@@ -26,7 +26,8 @@ void picture_line(picture *p, double x0, double y0, double x1, double y1, double
                   float cover);
 void picture_box(picture *p, double x0, double y0, double x1, double y1, rgb colour, float cover);
 /* A vertical bar of the colour map, the low end at the bottom. */
-void picture_colour_bar(picture *p, double x0, double y0, double x1, double y1);
+void picture_colour_bar(picture *p, double x0, double y0, double x1, double y1,
+                        rgb (*map)(double at));
 
 typedef enum text_align { ALIGN_LEFT, ALIGN_MIDDLE, ALIGN_RIGHT } text_align;
 /* `y` is the base line, `size` the height of capitals in pixels. What is not ASCII is drawn as a

@@ -333,6 +333,7 @@ static spate_status choose_range(render_job *job) {
                         "range: %g to %g is no range; the first must be the smaller", range[0],
                         range[1]);
         job->shades.low = range[0], job->shades.high = range[1];
+        job->shades.both = range[0] == -range[1];
         return SPATE_OK;
     }
     if (shades_by_material(&job->shades)) return SPATE_OK;

@@ -101,7 +101,7 @@ static rgb material_colour(const spate_scene *scene, int index) {
 
 rgb shades_colour(const shades *s, const snapshot_array *materials, const shade_source *by,
                   int64_t particle) {
-    if (by->array) return colour_map((shades_value(by, particle) - s->low) / (s->high - s->low));
+    if (by->array) return shades_map(s)((shades_value(by, particle) - s->low) / (s->high - s->low));
     double m = materials ? snapshot_value(materials, particle, 0) : 0;
     return material_colour(s->scene, m >= 0 && m < 1e6 ? (int)m : 0);
 }
@@ -168,11 +168,16 @@ void shades_set_range(shades *s, double low, double high) {
     if (!(low <= high)) low = 0, high = 1;
     /* Lengths begin at nothing. */
     if (low >= 0 && low < 0.3 * high) low = 0;
+    const double less = fmin(-low, high), more = fmax(-low, high);
+    s->both = less > 0.1 * more;
+    if (s->both) low = -more, high = more;
     double step = plot_choose_ticks(low, high, 5).step;
     s->low = floor(low / step + 1e-9) * step;
     s->high = ceil(high / step - 1e-9) * step;
     if (!(s->high > s->low)) s->high = s->low + step;
 }
+
+rgb (*shades_map(const shades *s))(double at) { return s->both ? colour_map_signed : colour_map; }
 
 double shades_letters(const picture *p) { return fmax(6, fmin(p->height / 60.0, p->width / 90.0)); }
 
@@ -190,7 +195,7 @@ static void draw_colour_bar(const shades *s, picture *out) {
     const rgb ink = choose_ink(out);
     double size = shades_letters(out), x1 = out->width - 7 * size, x0 = x1 - 1.4 * size;
     double y0 = 0.25 * out->height, y1 = 0.75 * out->height;
-    picture_colour_bar(out, x0, y0, x1, y1);
+    picture_colour_bar(out, x0, y0, x1, y1, shades_map(s));
     plot_ticks t = plot_choose_ticks(s->low, s->high, 5);
     for (int i = 0; i < t.count; i++) {
         double v = plot_tick(&t, i), y = y1 + (v - s->low) / (s->high - s->low) * (y0 - y1);

@@ -13,6 +13,7 @@ typedef struct shades {
     const spate_scene *scene;
     char attribute[SNAPSHOT_NAME]; /* "" : by material */
     double low, high;              /* ends of the colour map */
+    bool both;                     /* signs: the map is the one for them, 0 is in its middle */
     char label[2 * SNAPSHOT_NAME]; /* attribute with its unit */
     bool plain;                    /* no words in the picture: whoever asks for it writes them */
 } shades;
@@ -42,8 +43,11 @@ rgb shades_smoke(const shades *s, int index);
 /* Widens [*low, *high] to hold all but the outermost values of a frame. */
 spate_status shades_measure(const shades *s, const snapshot *frame, const char *file, double *low,
                             double *high);
-/* Sets the ends of the map to round numbers around [low, high]. */
+/* Sets the ends of the map to round numbers around [low, high], as far below 0 as above where it has
+ * both signs. */
 void shades_set_range(shades *s, double low, double high);
+/* The map of what is shown, at 0..1. */
+rgb (*shades_map(const shades *s))(double at);
 
 /* Scene, time and, when an attribute is shown, the colour bar with its numbers. */
 void shades_caption(const shades *s, double time, picture *out);

@@ -186,7 +186,7 @@ static void draw_scale(sheet *s, const shades *by) {
     const sheet_layout *l = &s->layout;
     const double size = l->letters, x0 = l->width - l->right + size, x1 = x0 + 1.4 * size;
     const double y0 = l->top + 2 * size, y1 = y0 + fmin(l->cell[1] - 2 * size, 24 * size);
-    picture_colour_bar(&s->all, x0, y0, x1, y1);
+    picture_colour_bar(&s->all, x0, y0, x1, y1, shades_map(by));
     plot_ticks t = plot_choose_ticks(by->low, by->high, 4);
     for (int i = 0; i < t.count; i++) {
         double v = plot_tick(&t, i), y = y1 + (v - by->low) / (by->high - by->low) * (y0 - y1);
