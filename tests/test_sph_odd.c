@@ -48,6 +48,31 @@ static void nozzles_resume(void **state) {
         }
 }
 
+static play open_pool(void) {
+    return play_open(1, "spate: 1\ndimension: 2\nduration: 10\nfps: 100\n"
+                        "domain: {size: [0.6, 0.6], dx: 0.05}\nsolver: {type: sph, skin: 1}\n"
+                        "materials: {w: {model: liquid, bulk_modulus: 2.0e4}}\n"
+                        "bodies: [{material: w, shape: {box: {min: [0, 0], max: [0.6, 0.3]}}}]\n");
+}
+
+/* References that no sort can have left are refused, not searched. */
+static void damaged_references_are_told(void **state) {
+    (void)state;
+    static const double wrong[] = {-1, 4, 1e30, NAN, 0};
+    for (int n = 0; n < COUNT_OF(wrong); n++) {
+        play first = open_pool(), again = open_pool();
+        play_steps(&first, 3); /* the lists of the first still serve */
+        const particles *p = &first.sim->particles;
+        for (int a = 0; a < 2; a++)
+            PLANE(p, reference, a)[p->count - 1] = (real)wrong[n]; /* the last of its block */
+        play_go_on(&first, &again);
+        assert_int_equal(spate_simulation_step(again.sim, 1), SPATE_BAD_INPUT);
+        assert_non_null(strstr(spate_message(again.ctx), "reference"));
+        play_close(&first);
+        play_close(&again);
+    }
+}
+
 static void nozzles_push_on_colliders(void **state) {
     (void)state;
     static const char *const methods[] = {"pressure: wcsph", "pressure: dfsph"};
@@ -186,6 +211,7 @@ static void absurd_speeds_end_at_once(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(nozzles_resume),
+        cmocka_unit_test(damaged_references_are_told),
         cmocka_unit_test(nozzles_push_on_colliders),
         cmocka_unit_test(no_particles_are_no_error),
         cmocka_unit_test(belts_go_round),

@@ -337,10 +337,6 @@ static spate_status check_particles(reading *r, const spate_simulation *sim, uin
             real x = PLANE(p, position, a)[i];
             if (!(x >= POSITION_MIN && x <= POSITION_MAX))
                 return fail_damaged(r, "impossible values in block ", "position");
-            if (!p->reference) continue;
-            x = PLANE(p, reference, a)[i];
-            if (!(x >= POSITION_MIN && x <= POSITION_MAX))
-                return fail_damaged(r, "impossible values in block ", "reference");
         }
     }
     return SPATE_OK;

@@ -28,10 +28,35 @@ static spate_status build(sph *s) {
     return SPATE_OK;
 }
 
+/* Whether the references of all particles are in the order of their cells, as a sort leaves them. */
+static bool is_in_order(const sph *s) {
+    const particles *p = &s->sim->particles;
+    const blocks *b = &s->sim->blocks;
+    for (int32_t o = 0; o < b->occupied_count; o++) {
+        const int32_t block = b->occupied[o];
+        int before = 0;
+        for (int64_t i = b->first[block]; i < b->first[block + 1]; i++) {
+            int cell = 0;
+            for (int a = 0; a < s->sim->scene->dim; a++) {
+                const real x = PLANE(p, reference, a)[i];
+                if (!(x >= 0 && x < BLOCK_EDGE)) return false;
+                cell = cell * BLOCK_EDGE + (int)x;
+            }
+            if (cell < before) return false;
+            before = cell;
+        }
+    }
+    return true;
+}
+
 /* Lists that a checkpoint has cut off are made again from where particles were when they were made. */
 static spate_status build_again(sph *s) {
     particles *p = &s->sim->particles;
     real *now = p->position;
+    if (!is_in_order(s))
+        return fail(s->sim->ctx, SPATE_BAD_INPUT,
+                    "the checkpoint is damaged: impossible values in block reference; take an "
+                    "earlier one");
     p->position = p->reference;
     spate_status status = build(s);
     p->position = now;
