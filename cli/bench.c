@@ -45,8 +45,7 @@ static const option bench_options[] = {
      AT(integrator),
      .argument = "LIST",
      .help = "One or several, as in flip,asflip, measured in turn; of flip: transfer, of sph: "
-             "pressure, of "
-             "smoke: advection"},
+             "pressure, of smoke: advection"},
     {.name = "dimension",
      .type = OPTION_INTEGER,
      AT(dimension),

@@ -104,16 +104,18 @@ spate_status scene_read_domain(reader *r, const yaml_value *v) {
     return SPATE_OK;
 }
 
-/* The solvers that know sides with a velocity, for a message: "smoke or sph". */
+/* Names separated by `between`, after what is in `out` already. */
+static void add_name(char *out, size_t size, const char *between, const char *name) {
+    const size_t used = strlen(out);
+    snprintf(out + used, size - used, "%s%s", used ? between : "", name);
+}
+
+/* The solvers that know sides with a velocity, for a message: "sph or smoke". */
 static void name_wall_movers(char *out, size_t size) {
-    size_t used = 0;
     out[0] = 0;
-    for (int i = 0; i < spate_registry.solver_count; i++) {
-        const solver_declaration *d = spate_registry.solvers[i];
-        if (!d->moves_walls || used + strlen(d->name) + 16 > size) continue;
-        used += (size_t)snprintf(out + used, size - used, "%s%s",
-                                 used ? " or " : ", or use solver.type ", d->name);
-    }
+    for (int i = 0; i < spate_registry.solver_count; i++)
+        if (spate_registry.solvers[i]->moves_walls)
+            add_name(out, size, " or ", spate_registry.solvers[i]->name);
 }
 
 /* Of a side: only along itself, and only where material sticks to it. */
@@ -124,7 +126,8 @@ static spate_status check_wall_velocity(reader *r, const yaml_value *v, int axis
     if (vec_length(velocity) == 0) return SPATE_OK;
     if (!r->scene->solver->moves_walls) {
         name_wall_movers(others, sizeof others);
-        return reader_fail(r, v, "%s does not know sides that move; leave it out%s",
+        return reader_fail(r, v,
+                           "%s does not know sides that move; leave it out, or use solver.type %s",
                            r->scene->solver->name, others);
     }
     if (d->walls[axis][end] != WALL_STICKY)
@@ -207,12 +210,6 @@ spate_status scene_read_solver(reader *r, const yaml_value *v) {
                                  s->solver->name, s->solver->cfl_most);
     s->max_steps = common.max_steps;
     return SPATE_OK;
-}
-
-/* Names separated by `between`, after what is in `out` already. */
-static void add_name(char *out, size_t size, const char *between, const char *name) {
-    const size_t used = strlen(out);
-    snprintf(out + used, size - used, "%s%s", used ? between : "", name);
 }
 
 /* The solver cannot run a model: tells those it can, and solvers that can run this one. */

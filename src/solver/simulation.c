@@ -292,6 +292,16 @@ int64_t simulation_remove_outside(spate_simulation *sim, int32_t block) {
     return removed;
 }
 
+void simulation_add_force(const spate_simulation *sim, int c, const double x[3],
+                          const double part[3], double force[3], double torque[3]) {
+    double arm[3], turn[3];
+    vec_sub(arm, x, sim->boundary.poses[c].pivot);
+    vec_sub(arm, arm, sim->boundary.poses[c].move);
+    vec_cross(turn, arm, part);
+    vec_add(force, force, part);
+    vec_add(torque, torque, turn);
+}
+
 /* ---- Questions ------------------------------------------------------------------------------- */
 
 double spate_simulation_time(const spate_simulation *sim) { return sim->time; }

@@ -197,6 +197,10 @@ int64_t simulation_remove_outside(spate_simulation *sim, int32_t block);
 /* Makes the solver sort its particles before it uses them again: some are to be gone. */
 void simulation_must_sort(spate_simulation *sim);
 
+/* Adds what acts on collider c at x: to its force, and to its torque about the pivot of its motion. */
+void simulation_add_force(const spate_simulation *sim, int c, const double x[3],
+                          const double part[3], double force[3], double torque[3]);
+
 /* How an iteration to solver.tolerance has ended. */
 typedef struct solve_result {
     const char *what; /* was solved for: "pressure" */

@@ -2,9 +2,9 @@
  * Diffusion by viscosity, of dyes and of heat, implicit:
  *     (1 + 2 d a) f - a (sum of the 2 d neighbours) = f_before,   a = nu dt / dx^2.
  * To a tolerance by Chebyshev's iteration: the eigenvalues of Jacobi's lie within +-rho,
- * rho = 2 d a / (1 + 2 d a) whatever the walls, so that m iterations leave at most 1 / T_m(1 / rho) of the error (T_m:
- * Chebyshev's polynomial), and their number is known beforehand. With `pressure: gauss_seidel` a given
- * number of sweeps, as in the course.
+ * rho = 2 d a / (1 + 2 d a) whatever the walls, so that m iterations leave at most 1 / T_m(1 / rho) of
+ * the error (T_m: Chebyshev's polynomial), and their number is known beforehand. With `pressure:
+ * gauss_seidel` a given number of sweeps, as in the course.
  */
 #include "solver/smoke/passes.h"
 

@@ -10,13 +10,6 @@
 
 /* ---- Places and shapes ---------------------------------------------------------------------------- */
 
-static void world_of(const smoke *s, int place, const int at[3], double x[3]) {
-    const domain *d = &s->sim->scene->domain;
-    x[2] = 0;
-    for (int a = 0; a < s->layout.dim; a++)
-        x[a] = d->origin[a] + (at[a] + (a == place ? 0 : 0.5)) * d->dx;
-}
-
 static double share_of(const smoke *s, const shape *solid, const double x[3]) {
     const double depth = -shape_distance(solid, s->layout.dim, x) / s->sim->scene->domain.dx;
     return fmin(fmax(depth + 0.5, 0), 1);
@@ -42,7 +35,7 @@ static void visit_rows(void *data, int64_t begin, int64_t end, int worker) {
         for (at[1] = job->low[1]; at[1] < job->high[1]; at[1]++)
             for (at[2] = job->low[2]; at[2] < job->high[2]; at[2]++) {
                 double x[3];
-                world_of(job->s, job->place, at, x);
+                smoke_world(job->s, job->place, at, x);
                 const double share = share_of(job->s, job->shape, x);
                 if (share > 0)
                     job->visit(job, layout_at(&job->s->layout, at[0], at[1], at[2]), x, share);
@@ -138,7 +131,7 @@ static void find_center(smoke *s, const body *b, double center[3]) {
         for (at[1] = 0; at[1] < l->n[1]; at[1]++)
             for (at[2] = 0; at[2] < l->n[2]; at[2]++) {
                 double x[3];
-                world_of(s, PLACE_MIDDLE, at, x);
+                smoke_world(s, PLACE_MIDDLE, at, x);
                 const double share = share_of(s, b->shape, x);
                 vec_add_scaled(sum, sum, share, x);
                 weight += share;

@@ -247,17 +247,6 @@ static bool surface_in_cell(const mac *m, int64_t brick, int c, const int at[3],
     return any;
 }
 
-/* Adds what acts on collider c at x. */
-static void add_force(const spate_simulation *sim, int c, const double x[3], const double part[3],
-                      double force[3], double torque[3]) {
-    double arm[3], turn[3];
-    vec_sub(arm, x, sim->boundary.poses[c].pivot);
-    vec_sub(arm, arm, sim->boundary.poses[c].move);
-    vec_cross(turn, arm, part);
-    vec_add(force, force, part);
-    vec_add(torque, torque, turn);
-}
-
 static void add_cell_force(const smoke *s, int c, int64_t brick, int cell, double force[3],
                            double torque[3]) {
     const layout *l = &s->layout;
@@ -278,7 +267,7 @@ static void add_cell_force(const smoke *s, int c, int64_t brick, int cell, doubl
     const int64_t here = layout_at(l, place[0], place[1], place[2]);
     if (nearest != c || smoke_is_solid(s, here)) return;
     vec_scale(area, (double)s->pressure[here] * pow(d->dx, l->dim - 1), area);
-    add_force(sim, c, x, area, force, torque);
+    simulation_add_force(sim, c, x, area, force, torque);
 }
 
 /* Friction of the gas at value `at` of the faces across a, where it sticks to collider c: what the
@@ -286,7 +275,7 @@ static void add_cell_force(const smoke *s, int c, int64_t brick, int cell, doubl
 static void add_friction(const smoke *s, int c, int a, const int cell[3], int64_t at,
                          double force[3], double torque[3]) {
     const spate_simulation *sim = s->sim;
-    const domain *d = &sim->scene->domain;
+    const double dx = sim->scene->domain.dx;
     const boundary_part all = boundary_all(&sim->boundary);
     for (int b = 0; b < s->layout.dim; b++)
         for (int way = -1; way <= 1; way += 2) {
@@ -295,15 +284,14 @@ static void add_friction(const smoke *s, int c, int a, const int cell[3], int64_
             if (!smoke_sticks(depth)) continue;
             const double gap = (double)smoke_gap(depth);
             const double slip = (double)s->velocity[a][at] - (double)s->velocity[a][beside];
-            double x[3] = {0}, drag[3] = {0};
+            double x[3], drag[3] = {0};
             int nearest = -1;
-            for (int e = 0; e < s->layout.dim; e++)
-                x[e] = d->origin[e] + (cell[e] + (e == a ? 0 : 0.5)) * d->dx;
-            x[b] += way * gap * d->dx;
+            smoke_world(s, a, cell, x);
+            x[b] += way * gap * dx;
             boundary_part_nearest(&all, x, &nearest);
             if (nearest != c) continue;
-            drag[a] = s->viscosity * slip / gap * pow(d->dx, s->layout.dim - 2);
-            add_force(sim, c, x, drag, force, torque);
+            drag[a] = s->viscosity * slip / gap * pow(dx, s->layout.dim - 2);
+            simulation_add_force(sim, c, x, drag, force, torque);
         }
 }
 

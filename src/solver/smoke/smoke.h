@@ -194,6 +194,14 @@ static inline int smoke_place(const smoke *s, int a) {
     return s->options->grid == SMOKE_MAC ? a : PLACE_MIDDLE;
 }
 
+/* Where value `at` (indices) of a place is in the world. */
+static inline void smoke_world(const smoke *s, int place, const int at[3], double x[3]) {
+    const domain *d = &s->sim->scene->domain;
+    x[2] = 0;
+    for (int a = 0; a < s->layout.dim; a++)
+        x[a] = d->origin[a] + (at[a] + (a == place ? 0 : 0.5)) * d->dx;
+}
+
 /* borders.c: the border of an array after it has changed. */
 void smoke_border_velocity(const smoke *s, int a, real *values);
 void smoke_border_scalar(const smoke *s, real *values);

@@ -65,15 +65,13 @@ void smoke_settle_velocity(smoke *s) {
 /* How many cells below the surface of a collider that gas sticks to; -1: of another. */
 static double sticky_depth(const smoke *s, const int cell[3], int place) {
     const spate_scene *scene = s->sim->scene;
-    const domain *d = &scene->domain;
     const boundary_part all = boundary_all(&s->sim->boundary);
-    double x[3] = {0};
+    double x[3];
     int nearest = -1;
-    for (int a = 0; a < scene->dim; a++)
-        x[a] = d->origin[a] + (cell[a] + (a == place ? 0 : 0.5)) * d->dx;
+    smoke_world(s, place, cell, x);
     const double distance = boundary_part_nearest(&all, x, &nearest);
     if (nearest < 0 || scene->colliders[nearest].contact != CONTACT_STICKY) return -1;
-    return fmin(fmax(-distance / d->dx, 0), 1);
+    return fmin(fmax(-distance / scene->domain.dx, 0), 1);
 }
 
 /* A face inside a collider; those of sides and sources are prescribed. */

@@ -63,15 +63,11 @@ static void add_particle(const sph *s, int64_t i, double *sums) {
     for (int64_t k = first; k < first + s->wall.number[i]; k++) {
         const int32_t b = s->wall.list[k];
         const int owner = s->walls.points.group[b];
-        double force[3], x[3], arm[3], torque[3];
+        double force[3], x[3];
         if (owner >= scene->collider_count) continue;
         pair_force(s, i, b, force);
         pose_to_world(&s->sim->boundary.poses[owner], s->walls.rest[s->walls.points.id[b]], x);
-        vec_sub(arm, x, s->sim->boundary.poses[owner].pivot);
-        vec_sub(arm, arm, s->sim->boundary.poses[owner].move);
-        vec_cross(torque, arm, force);
-        vec_add(sums + 6 * owner, sums + 6 * owner, force);
-        vec_add(sums + 6 * owner + 3, sums + 6 * owner + 3, torque);
+        simulation_add_force(s->sim, owner, x, force, sums + 6 * owner, sums + 6 * owner + 3);
     }
 }
 
