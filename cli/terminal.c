@@ -59,6 +59,10 @@ void catch_interrupts(void) {
     sigemptyset(&action.sa_mask);
     sigaction(SIGINT, &action, NULL);
     sigaction(SIGTERM, &action, NULL);
+    /* A closed terminal, unless nohup has seen to that. */
+    struct sigaction before;
+    if (!sigaction(SIGHUP, NULL, &before) && before.sa_handler != SIG_IGN)
+        sigaction(SIGHUP, &action, NULL);
 }
 
 void write_to_file(const char *text, void *file) { fputs(text, file); }

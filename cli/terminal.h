@@ -12,7 +12,7 @@ spate_status session_open(int64_t threads, bool quiet, spate_context **ctx);
 /* Says the context's message and returns the status, for `return report_failure(...)`. */
 int report_failure(const spate_context *ctx, spate_status status);
 
-/* Set by the first Ctrl-C or SIGTERM; the second one ends the program at once. */
+/* Set by the first Ctrl-C, SIGTERM or SIGHUP; the second one ends the program at once. */
 extern volatile int interrupt_flag;
 void catch_interrupts(void);
 

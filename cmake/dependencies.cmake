@@ -10,17 +10,17 @@ add_library(spate_dependencies INTERFACE)
 target_link_libraries(spate_dependencies INTERFACE
   PkgConfig::yaml PkgConfig::xxhash PkgConfig::png Threads::Threads m)
 
-# Embree 4 (Ubuntu 24.04) or 3 (Debian 12); HAVE_EMBREE holds the version.
+# Embree 4 (Ubuntu 24.04) or 3 (Debian 12); HAVE_EMBREE holds the version. Only its headers are used
+# here: src/output/embree.c loads the library when a picture asks for it.
 if(SPATE_EMBREE)
   foreach(version 4 3)
     find_path(EMBREE${version}_INCLUDE embree${version}/rtcore.h)
-    find_library(EMBREE${version}_LIBRARY embree${version})
-    mark_as_advanced(EMBREE${version}_INCLUDE EMBREE${version}_LIBRARY)
-    if(EMBREE${version}_INCLUDE AND EMBREE${version}_LIBRARY)
+    mark_as_advanced(EMBREE${version}_INCLUDE)
+    if(EMBREE${version}_INCLUDE)
       target_include_directories(spate_dependencies SYSTEM INTERFACE ${EMBREE${version}_INCLUDE})
-      target_link_libraries(spate_dependencies INTERFACE ${EMBREE${version}_LIBRARY})
       target_compile_definitions(spate_dependencies INTERFACE HAVE_EMBREE=${version})
-      message(STATUS "Embree ${version}: ${EMBREE${version}_LIBRARY}")
+      target_link_libraries(spate_dependencies INTERFACE ${CMAKE_DL_LIBS})
+      message(STATUS "Embree ${version}: ${EMBREE${version}_INCLUDE}")
       break()
     endif()
   endforeach()

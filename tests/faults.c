@@ -1,7 +1,7 @@
 /*
  * Preloaded into the command: makes one call on a file of the run's folder fail, or all from there
- * on. SPATE_FAULT is "CALL N once|on FOLDER": the Nth call of open, write, fsync, rename, mkdir or
- * truncate on a path below FOLDER (for writing) fails with ENOSPC. When it struck, FOLDER.struck is
+ * on. SPATE_FAULT is "CALL N once|on FOLDER": the Nth call of open, write, fsync, fstat, rename,
+ * mkdir or truncate on a path below FOLDER (for writing) fails with ENOSPC. When it struck, FOLDER.struck is
  * made.
  */
 #define _GNU_SOURCE
@@ -70,6 +70,12 @@ int fsync(int fd) {
     int (*next)(int) = (int (*)(int))dlsym(RTLD_NEXT, "fsync");
     if (fd >= 0 && fd < DESCRIPTORS && watched[fd] && strikes("fsync")) return -1;
     return next(fd);
+}
+
+int fstat(int fd, struct stat *info) {
+    int (*next)(int, struct stat *) = (int (*)(int, struct stat *))dlsym(RTLD_NEXT, "fstat");
+    if (fd >= 0 && fd < DESCRIPTORS && watched[fd] && strikes("fstat")) return -1;
+    return next(fd, info);
 }
 
 int rename(const char *from, const char *to) {

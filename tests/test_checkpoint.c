@@ -224,6 +224,29 @@ static void test_every_flip_is_noticed(void **state) {
     close_scene(&f);
 }
 
+/* What a damaged block is called is not repeated: it may hold anything. */
+static void test_damaged_names_are_not_shown(void **state) {
+    (void)state;
+    fixture f = open_scene(tiny_scene);
+    size_t length;
+    checkpoint_head head;
+    char *bytes = image(&f, f.sim, &length);
+    checkpoint_block *block = (checkpoint_block *)(void *)(bytes + sizeof head);
+    for (int part = 0; part < 3; part++) {
+        checkpoint_block before = *block;
+        strcpy(block->name, "\x1b[2Jgotcha");
+        if (part == 1) memcpy(block->type, "zzz", 4);
+        if (part == 2) block->count = UINT64_MAX;
+        assert_int_equal(checkpoint_check(f.ctx, "c", bytes, length, &head), SPATE_BAD_INPUT);
+        assert_non_null(strstr(spate_message(f.ctx), "damaged checkpoint: "));
+        assert_null(strstr(spate_message(f.ctx), "gotcha"));
+        *block = before;
+    }
+    expect_ok(f.ctx, checkpoint_check(f.ctx, "c", bytes, length, &head));
+    give(f.ctx, bytes);
+    close_scene(&f);
+}
+
 static void test_every_truncation_is_noticed(void **state) {
     (void)state;
     fixture f = open_scene(tiny_scene);
@@ -334,6 +357,7 @@ int main(void) {
         cmocka_unit_test(test_other_precision_is_refused),
         cmocka_unit_test(test_record_is_kept),
         cmocka_unit_test(test_every_flip_is_noticed),
+        cmocka_unit_test(test_damaged_names_are_not_shown),
         cmocka_unit_test(test_every_truncation_is_noticed),
         cmocka_unit_test(test_impossible_values_are_noticed),
         cmocka_unit_test(test_previous_is_kept),

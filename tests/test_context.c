@@ -175,6 +175,16 @@ static void test_messages(void **state) {
     fail_prefix(ctx, "%s", longer);
     assert_int_equal(strlen(ctx->message), MESSAGE_SIZE - 1);
 
+    /* A terminal takes no orders from names in a message; letters of any alphabet stay. */
+    fail(ctx, SPATE_IO_ERROR, "block %s\n",
+         "\x1b[2J\x7f\xc2\x9b"
+         "m\xc3\xa9");
+    assert_string_equal(spate_message(ctx), "block ?[2J???m\xc3\xa9?");
+    fail_prefix(ctx, "%s: ", "\r");
+    assert_string_equal(spate_message(ctx), "?: block ?[2J???m\xc3\xa9?");
+    warn(ctx, "names", "%s", "\x1b]0;");
+    assert_string_equal(h.last, "?]0;");
+
     inform(ctx, "frame %d", 7);
     assert_int_equal(h.informed, 1);
     assert_string_equal(h.last, "frame 7");

@@ -301,6 +301,23 @@ static void test_pvd(void **state) {
     give(f->ctx, bytes);
 }
 
+/* Nothing that is not finite reaches a file, whichever attribute it is in. */
+static void test_not_finite_is_not_written(void **state) {
+    fixture *f = *state;
+    static const real wrong[] = {(real)NAN, (real)INFINITY, (real)-INFINITY};
+    particle_frame frame;
+    for (int i = 0; i < COUNT_OF(wrong); i++) {
+        real *v = &f->sim->particles.motion[16 * 5 + 1], before = *v;
+        *v = wrong[i];
+        assert_int_equal(frame_create(f->sim, &frame), SPATE_UNSTABLE);
+        *v = before;
+        assert_non_null(strstr(spate_message(f->ctx), "test.yaml: step 3"));
+        assert_non_null(strstr(spate_message(f->ctx), "the attribute 'v' is not a finite number"));
+    }
+    expect_ok(f->ctx, frame_create(f->sim, &frame));
+    frame_free(&frame);
+}
+
 static void test_frame_without_particles(void **state) {
     fixture *f = *state;
     size_t length;
@@ -323,9 +340,13 @@ static void test_frame_without_particles(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_vtp),           cmocka_unit_test(test_ply),
-        cmocka_unit_test(test_bgeo),          cmocka_unit_test(test_pvd),
-        cmocka_unit_test(test_other_readers), cmocka_unit_test(test_frame_without_particles),
+        cmocka_unit_test(test_vtp),
+        cmocka_unit_test(test_ply),
+        cmocka_unit_test(test_bgeo),
+        cmocka_unit_test(test_pvd),
+        cmocka_unit_test(test_other_readers),
+        cmocka_unit_test(test_not_finite_is_not_written),
+        cmocka_unit_test(test_frame_without_particles),
     };
     return cmocka_run_group_tests(tests, setup, teardown);
 }

@@ -18,6 +18,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 static const char scene_words[] =
@@ -419,6 +420,46 @@ static void test_more_steps(void **state) {
     spate_scene_free(cut);
 }
 
+/* Renames the run's folder at its second frame; with `replace` another takes its name. */
+typedef struct mover {
+    fixture *f;
+    bool replace, moved;
+} mover;
+
+static void move_folder(const spate_progress *p, void *user) {
+    mover *m = user;
+    char away[128];
+    if (m->moved || p->frame < 2) return;
+    snprintf(away, sizeof away, "%s/away", m->f->base);
+    assert_int_equal(rename(m->f->folder, away), 0);
+    if (m->replace) assert_int_equal(mkdir(m->f->folder, 0700), 0);
+    m->moved = true;
+}
+
+static void test_a_folder_that_moves(void **state) {
+    fixture *f = *state;
+    for (int replace = 0; replace <= 1; replace++) {
+        char away[128];
+        mover m = {f, replace, false};
+        spate_run_options o = options(f);
+        o.progress = move_folder, o.user = &m;
+        assert_int_equal(spate_run(f->scene, &o, &f->report), SPATE_IO_ERROR);
+        assert_non_null(strstr(spate_message(f->ctx), "was renamed, removed or replaced"));
+        assert_non_null(strstr(spate_message(f->ctx), "--resume"));
+        /* Nothing was written to the other one, and the run goes on once its folder is back. */
+        if (replace) assert_int_equal(rmdir(f->folder), 0);
+        snprintf(away, sizeof away, "%s/away", f->base);
+        assert_int_equal(rename(away, f->folder), 0);
+        o = options(f), o.resume = true;
+        expect_ok(f->ctx, spate_run(f->scene, &o, &f->report));
+        assert_int_equal(f->report.frames, FRAMES);
+        o.resume = false, o.force = true;
+        expect_ok(f->ctx, spate_run(f->scene, &o, &f->report));
+        assert_int_equal(run_folder_clear(f->ctx, f->folder, -1), SPATE_OK);
+        assert_int_equal(rmdir(f->folder), 0);
+    }
+}
+
 static void test_one_run_at_a_time(void **state) {
     fixture *f = *state;
     spate_run_options o = options(f);
@@ -500,7 +541,7 @@ static void test_no_space(void **state) {
 
 static void test_unstable(void **state) {
     fixture *f = *state;
-    spate_scene *wild = parse(f->ctx, "bodies.0.velocity=[1.0e30, 0]");
+    spate_scene *wild = parse(f->ctx, "bodies.0.velocity=[1.0e9, 0]");
     spate_run_options o = options(f);
     assert_int_equal(spate_run(wild, &o, &f->report), SPATE_UNSTABLE);
     expect_in(f, "run.json", "\"exit_reason\": \"unstable: ");
@@ -525,6 +566,7 @@ int main(void) {
         TEST(test_resume_takes_back_what_came_later),
         TEST(test_damaged_checkpoint),
         TEST(test_more_steps),
+        TEST(test_a_folder_that_moves),
         TEST(test_one_run_at_a_time),
         TEST(test_extend_and_finished),
         TEST(test_resume_of_another_scene),

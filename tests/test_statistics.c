@@ -85,6 +85,24 @@ static void test_one_particle(void **state) {
     close_scene(&f);
 }
 
+/* A sum that overflows or is not a number ends the run; what a solver does not have is left empty. */
+static void test_not_finite_is_refused(void **state) {
+    (void)state;
+    fixture f = open_scene(one_scene, 1);
+    static const real wrong[] = {(real)NAN, (real)INFINITY};
+    double value;
+    for (int i = 0; i < COUNT_OF(wrong); i++) {
+        f.sim->particles.motion[1] = wrong[i];
+        assert_int_equal(spate_simulation_quantity(f.sim, "mass", &value), SPATE_UNSTABLE);
+        assert_non_null(strstr(spate_message(f.ctx), "test.yaml: "));
+        assert_non_null(strstr(spate_message(f.ctx), "the column 'momentum_y' is not a finite"));
+    }
+    f.sim->particles.motion[1] = 2;
+    assert_float_equal(quantity(&f, "momentum_y"), 2 * quantity(&f, "mass"), 1e-6);
+    assert_true(isnan(quantity(&f, "residual")));
+    close_scene(&f);
+}
+
 static void test_penetration(void **state) {
     (void)state;
     fixture f = open_scene(one_scene, 1);
@@ -337,6 +355,7 @@ static void test_threads_do_not_matter(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_one_particle),
+        cmocka_unit_test(test_not_finite_is_refused),
         cmocka_unit_test(test_penetration),
         cmocka_unit_test(test_free_fall),
         cmocka_unit_test(test_solver_knows_better),

@@ -38,6 +38,11 @@ static void fake_volume(const spate_simulation *sim, int number, float *values) 
         values[i] = fake_value(number, i / components, (int)(i % components));
 }
 
+static void broken_volume(const spate_simulation *sim, int number, float *values) {
+    fake_volume(sim, number, values);
+    if (number == 1) values[7] = INFINITY;
+}
+
 static const solver_type fake_solver = {.volumes = fake_volumes, .volume = fake_volume};
 
 static spate_scene fake_scene(spate_context *ctx, int dim) {
@@ -62,6 +67,16 @@ static void unwanted_volumes_are_left_out(void **state) {
     assert_false(volume_is_wanted(&sim));
     sim.type = &fake_solver, scene.output.volumes = false;
     assert_false(volume_is_wanted(&sim));
+}
+
+static void not_finite_is_not_written(void **state) {
+    static const solver_type broken = {.volumes = fake_volumes, .volume = broken_volume};
+    const char *path = in_folder("volume_0009.vti");
+    spate_scene scene = fake_scene(*state, 3);
+    spate_simulation sim = {.ctx = *state, .scene = &scene, .type = &broken};
+    assert_int_equal(volume_write(&sim, path), SPATE_UNSTABLE);
+    assert_non_null(strstr(spate_message(*state), "the field 'velocity' is not a finite number"));
+    assert_false(file_exists(path));
 }
 
 /* ---- There and back ---------------------------------------------------------------------------- */
@@ -539,6 +554,7 @@ static void ranges_are_found(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(unwanted_volumes_are_left_out),
+        cmocka_unit_test(not_finite_is_not_written),
         cmocka_unit_test(fields_come_back),
         cmocka_unit_test(vtk_agrees),
         cmocka_unit_test(cut_files_are_refused),

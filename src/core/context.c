@@ -111,6 +111,17 @@ spate_status grow(spate_context *ctx, void **array, int64_t *capacity, int64_t n
 
 /* ---- Messages ------------------------------------------------------------------------- */
 
+/* A message is one line of text, whatever a file or a name in it holds: a terminal must not take
+ * orders from it. Controls are bytes below the space, DEL, and U+0080 to U+009F in UTF-8. */
+static void make_printable(char *message) {
+    for (unsigned char *c = (unsigned char *)message; *c; c++) {
+        const bool control = *c < ' ' || *c == 0x7f;
+        const bool late = *c == 0xc2 && c[1] >= 0x80 && c[1] <= 0x9f;
+        if (control || late) *c = '?';
+        if (late) *++c = '?';
+    }
+}
+
 spate_status fail(spate_context *ctx, spate_status status, const char *format, ...) {
     /* Written aside first: the old message may be among the arguments. */
     char message[MESSAGE_SIZE];
@@ -118,6 +129,7 @@ spate_status fail(spate_context *ctx, spate_status status, const char *format, .
     va_start(args, format);
     text_format(ctx, message, sizeof message, format, args);
     va_end(args);
+    make_printable(message);
     memcpy(ctx->message, message, sizeof message);
     return status;
 }
@@ -128,6 +140,7 @@ void fail_prefix(spate_context *ctx, const char *format, ...) {
     va_start(args, format);
     text_format(ctx, prefix, sizeof prefix, format, args);
     va_end(args);
+    make_printable(prefix);
     size_t length = strlen(prefix), rest = strlen(ctx->message);
     if (rest > MESSAGE_SIZE - 1 - length) rest = MESSAGE_SIZE - 1 - length;
     memmove(ctx->message + length, ctx->message, rest);
@@ -140,6 +153,7 @@ static void log_message(spate_context *ctx, spate_log_level level, const char *e
     if (!ctx->config.log) return;
     char message[MESSAGE_SIZE + 64];
     text_format(ctx, message, MESSAGE_SIZE, format, args);
+    make_printable(message);
     strcat(message, ending);
     ctx->config.log(level, message, ctx->config.user);
 }

@@ -85,7 +85,7 @@ static spate_status fail_too_large(spate_context *ctx, const char *path, size_t 
                 limit);
 }
 
-/* Reads to the end of an open file. It may be a pipe, or grow meanwhile, so its size is a hint. */
+/* Reads to the end of an open file. It may grow meanwhile, so its size is a hint. */
 static spate_status read_all(spate_context *ctx, int fd, const char *path, size_t limit,
                              size_t hint, char **bytes, size_t *length) {
     int64_t capacity = 0;
@@ -109,17 +109,24 @@ spate_status file_read(spate_context *ctx, const char *path, size_t limit, char 
                        size_t *length) {
     *bytes = NULL;
     *length = 0;
-    int fd = RETRY(open(path, O_RDONLY | O_CLOEXEC));
+    /* Without O_NONBLOCK, opening a pipe waits for its writer. */
+    int fd = RETRY(open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC));
     if (fd < 0) return fail_to_read(ctx, path, errno);
     spate_status status;
     struct stat info;
     if (fstat(fd, &info))
         status = fail_to_read(ctx, path, errno);
-    else if (S_ISREG(info.st_mode) && (uint64_t)info.st_size > limit)
+    else if (S_ISDIR(info.st_mode))
+        status = fail_to_read(ctx, path, EISDIR);
+    else if (!S_ISREG(info.st_mode))
+        status = fail(ctx, SPATE_BAD_INPUT,
+                      "cannot read %s: it is a pipe or a device, not a file; copy what it gives "
+                      "into a file first",
+                      path);
+    else if ((uint64_t)info.st_size > limit)
         status = fail_too_large(ctx, path, limit);
     else
-        status = read_all(ctx, fd, path, limit, S_ISREG(info.st_mode) ? (size_t)info.st_size : 4096,
-                          bytes, length);
+        status = read_all(ctx, fd, path, limit, (size_t)info.st_size, bytes, length);
     close(fd);
     if (status) {
         give(ctx, *bytes);
@@ -141,8 +148,15 @@ static bool write_all(int fd, const char *bytes, size_t length) {
     return true;
 }
 
+/* Writes to the file itself and keeps the first failure. */
+static void write_through(file_writer *w, const char *bytes, size_t length) {
+    if (w->error) return;
+    if (!write_all(w->fd, bytes, length)) w->error = errno;
+    w->written += (int64_t)length;
+}
+
 static void write_buffer(file_writer *w) {
-    if (!w->error && !write_all(w->fd, w->buffer, w->used)) w->error = errno;
+    write_through(w, w->buffer, w->used);
     w->used = 0;
 }
 
@@ -159,6 +173,15 @@ static spate_status start(file_writer *w, int flags) {
     give(w->ctx, w->buffer);
     w->buffer = NULL;
     return status;
+}
+
+/* Closes the descriptor and gives the buffer back. */
+static void release(file_writer *w) {
+    if (close(w->fd) && errno != EINTR && !w->error) w->error = errno;
+    w->fd = -1;
+    give(w->ctx, w->buffer);
+    w->buffer = NULL;
+    w->used = 0;
 }
 
 spate_status file_create(spate_context *ctx, const char *path, bool sync, file_writer *w) {
@@ -188,7 +211,12 @@ spate_status file_append(spate_context *ctx, const char *path, file_writer *w) {
     strcpy(w->path, path);
     TRY(start(w, O_CREAT | O_APPEND));
     struct stat info;
-    if (!fstat(w->fd, &info) && S_ISREG(info.st_mode)) w->kept = info.st_size;
+    if (fstat(w->fd, &info)) {
+        const int error = errno;
+        release(w);
+        return fail_to(ctx, "write", path, error);
+    }
+    if (S_ISREG(info.st_mode)) w->kept = info.st_size;
     return SPATE_OK;
 }
 
@@ -197,7 +225,7 @@ void file_write(file_writer *w, const void *bytes, size_t length) {
     if (w->error || length == 0) return;
     if (length > BUFFER_BYTES - w->used) write_buffer(w);
     if (length >= BUFFER_BYTES) {
-        if (!w->error && !write_all(w->fd, bytes, length)) w->error = errno;
+        write_through(w, bytes, length);
         return;
     }
     memcpy(w->buffer + w->used, bytes, length);
@@ -231,9 +259,11 @@ void file_print(file_writer *w, const char *format, ...) {
     va_end(args);
 }
 
-/* Cuts a file that is added to back to what is known to be whole. */
+/* Cuts a file that is added to back to what is known to be whole. Nobody else writes to it, so what
+ * was written since then is all there is to cut. */
 static void cut_back(file_writer *w) {
-    if (w->kept >= 0 && RETRY(ftruncate(w->fd, (off_t)w->kept)) && !w->error) w->error = errno;
+    if (w->kept < 0 || w->written == 0) return;
+    if (RETRY(ftruncate(w->fd, (off_t)w->kept)) && !w->error) w->error = errno;
 }
 
 spate_status file_flush(file_writer *w) {
@@ -243,8 +273,8 @@ spate_status file_flush(file_writer *w) {
         cut_back(w);
         return fail_to(w->ctx, "write", w->path, w->error);
     }
-    struct stat info;
-    if (w->kept >= 0 && !fstat(w->fd, &info)) w->kept = info.st_size;
+    if (w->kept >= 0) w->kept += w->written;
+    w->written = 0;
     return SPATE_OK;
 }
 
@@ -262,15 +292,6 @@ static void sync_folder_of(const char *path) {
     if (fd < 0) return;
     RETRY(fsync(fd));
     close(fd);
-}
-
-/* Closes the descriptor and gives the buffer back. */
-static void release(file_writer *w) {
-    if (close(w->fd) && errno != EINTR && !w->error) w->error = errno;
-    w->fd = -1;
-    give(w->ctx, w->buffer);
-    w->buffer = NULL;
-    w->used = 0;
 }
 
 spate_status file_close(file_writer *w) {
@@ -330,6 +351,14 @@ int64_t file_size(const char *path) {
     return stat(path, &info) ? -1 : (int64_t)info.st_size;
 }
 
+bool file_is_below(const char *path, const char *folder) {
+    char file[PATH_SIZE], top[PATH_SIZE];
+    if (!realpath(path, file)) return errno == ENOENT;
+    if (!realpath(*folder ? folder : ".", top)) return false;
+    const size_t length = strcmp(top, "/") ? strlen(top) : 0;
+    return !strncmp(file, top, length) && file[length] == '/';
+}
+
 spate_status file_sync_folder(spate_context *ctx, const char *path) {
     const int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (fd < 0) return fail_to(ctx, "open the folder", path, errno);
@@ -354,6 +383,12 @@ spate_status file_lock_folder(spate_context *ctx, const char *path, int *lock) {
 
 void file_unlock_folder(int lock) {
     if (lock >= 0) close(lock);
+}
+
+bool file_is_locked_folder(const char *path, int lock) {
+    struct stat there, locked;
+    if (lock < 0 || fstat(lock, &locked)) return true; /* it cannot be told */
+    return !stat(path, &there) && there.st_dev == locked.st_dev && there.st_ino == locked.st_ino;
 }
 
 spate_status file_make_folder(spate_context *ctx, const char *path) {

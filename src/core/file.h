@@ -8,7 +8,8 @@
 
 #include "core/context.h"
 
-/* Reads a whole file into memory from take(); a zero follows the last byte (not counted). */
+/* Reads a whole file into memory from take(); a zero follows the last byte (not counted). Pipes and
+ * devices are refused: they may never end. */
 spate_status file_read(spate_context *ctx, const char *path, size_t limit, char **bytes,
                        size_t *length);
 
@@ -24,7 +25,8 @@ typedef struct file_writer {
     char *buffer;
     size_t used;
     bool sync;
-    int64_t kept; /* appending: the length that a failure goes back to; -1 when it cannot */
+    int64_t kept;    /* appending: the length that a failure goes back to; -1 when it cannot */
+    int64_t written; /* bytes since then */
 } file_writer;
 
 /* Starts a file that replaces `path` when closed. With `sync` it is on disk before the rename. */
@@ -46,12 +48,16 @@ spate_status file_truncate(spate_context *ctx, const char *path, size_t length);
 bool file_exists(const char *path);
 bool file_is_folder(const char *path);
 int64_t file_size(const char *path); /* -1 when there is none */
+/* Whether a file lies below a folder once links are followed; so does one that is not there. */
+bool file_is_below(const char *path, const char *folder);
 /* Puts everything written to the folder's file system on disk. */
 spate_status file_sync_folder(spate_context *ctx, const char *path);
 /* Keeps other processes from locking the folder until file_unlock_folder or the process's end. Fails
  * with SPATE_BAD_INPUT when another one has it. Where a file system knows no locks, *lock is -1. */
 spate_status file_lock_folder(spate_context *ctx, const char *path, int *lock);
 void file_unlock_folder(int lock);
+/* Whether `path` is still the folder that was locked: nobody has renamed, removed or replaced it. */
+bool file_is_locked_folder(const char *path, int lock);
 /* Makes the folder (parents too); fine when it exists. */
 spate_status file_make_folder(spate_context *ctx, const char *path);
 /* Names in a folder, sorted; calls visit for each until it fails. */

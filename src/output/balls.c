@@ -1,103 +1,20 @@
 /* Rays against spheres: Embree, or a uniform grid with each ball listed in every cell it touches.
  */
 #include "output/balls.h"
+#include "output/embree.h"
 #include <string.h>
-
-#ifndef HAVE_EMBREE
-#define HAVE_EMBREE 0
-#endif
-#if HAVE_EMBREE == 4
-#include <embree4/rtcore.h>
-#elif HAVE_EMBREE == 3
-#include <embree3/rtcore.h>
-#endif
 
 struct balls {
     spate_context *ctx;
     int64_t count;
-    v3 *centers; /* radius in the fourth lane */
-#if HAVE_EMBREE
-    RTCDevice device; /* NULL: the grid below is used */
-    RTCScene scene;
-#endif
+    v3 *centers;    /* radius in the fourth lane */
+    embree *embree; /* NULL: the grid below is used */
     v3 min, max;
     float cell;
     int cells[3];
     int64_t *first; /* balls of a cell: list[first[c]] .. list[first[c + 1] - 1] */
     int32_t *list;
 };
-
-/* ---- Embree ---------------------------------------------------------------------------------- */
-
-#if HAVE_EMBREE
-static spate_status embree_failed(balls *b, const char *what) {
-    enum RTCError error = rtcGetDeviceError(b->device);
-    return fail(b->ctx, error == RTC_ERROR_OUT_OF_MEMORY ? SPATE_OUT_OF_MEMORY : SPATE_BAD_INPUT,
-                "Embree cannot %s (its error %d)", what, (int)error);
-}
-
-static spate_status embree_build(balls *b) {
-    /* On our own thread: its build is quick, and a library should not start threads of others. */
-    b->device = rtcNewDevice("threads=1");
-    if (!b->device) return embree_failed(b, "be started");
-    b->scene = rtcNewScene(b->device);
-    RTCGeometry geometry = rtcNewGeometry(b->device, RTC_GEOMETRY_TYPE_SPHERE_POINT);
-    if (!b->scene || !geometry) return embree_failed(b, "make a scene");
-    rtcSetSharedGeometryBuffer(geometry, RTC_BUFFER_TYPE_VERTEX, 0, RTC_FORMAT_FLOAT4, b->centers,
-                               0, sizeof(v3), (size_t)b->count);
-    rtcSetGeometryBuildQuality(geometry, RTC_BUILD_QUALITY_LOW);
-    rtcSetSceneBuildQuality(b->scene, RTC_BUILD_QUALITY_LOW);
-    rtcCommitGeometry(geometry);
-    rtcAttachGeometry(b->scene, geometry);
-    rtcReleaseGeometry(geometry);
-    rtcCommitScene(b->scene);
-    if (rtcGetDeviceError(b->device) != RTC_ERROR_NONE)
-        return embree_failed(b, "take the particles");
-    return SPATE_OK;
-}
-
-static struct RTCRay embree_ray(const ray *r, float near, float far) {
-    return (struct RTCRay){.org_x = r->from[0],
-                           .org_y = r->from[1],
-                           .org_z = r->from[2],
-                           .dir_x = r->along[0],
-                           .dir_y = r->along[1],
-                           .dir_z = r->along[2],
-                           .tnear = near,
-                           .tfar = far,
-                           .mask = 0xffffffffu};
-}
-
-static hit embree_hit(const balls *b, const ray *r, float near, float far) {
-    struct RTCRayHit query = {.ray = embree_ray(r, near, far)};
-    query.hit.geomID = RTC_INVALID_GEOMETRY_ID;
-#if HAVE_EMBREE == 4
-    rtcIntersect1(b->scene, &query, NULL);
-#else
-    struct RTCIntersectContext context;
-    rtcInitIntersectContext(&context);
-    rtcIntersect1(b->scene, &context, &query);
-#endif
-    if (query.hit.geomID == RTC_INVALID_GEOMETRY_ID) return (hit){0};
-    hit h = {true, query.ray.tfar, {0}, (int)query.hit.primID};
-    v3 out = ray_at(r, h.t) - b->centers[h.which];
-    out[3] = 0;
-    h.normal = v3_unit(out);
-    return h;
-}
-
-static bool embree_block(const balls *b, const ray *r, float near, float far) {
-    struct RTCRay query = embree_ray(r, near, far);
-#if HAVE_EMBREE == 4
-    rtcOccluded1(b->scene, &query, NULL);
-#else
-    struct RTCIntersectContext context;
-    rtcInitIntersectContext(&context);
-    rtcOccluded1(b->scene, &context, &query);
-#endif
-    return query.tfar < 0;
-}
-#endif
 
 /* ---- Grid ------------------------------------------------------------------------------------ */
 
@@ -220,12 +137,8 @@ static spate_status create(spate_context *ctx, const v3 *centers, int64_t count,
     spate_status status = SPATE_OUT_OF_MEMORY;
     if (b->centers) {
         if (count) memcpy(b->centers, centers, (size_t)count * sizeof *centers);
-#if HAVE_EMBREE
-        status = plain || !count ? grid_build(b) : embree_build(b);
-#else
-        (void)plain;
-        status = grid_build(b);
-#endif
+        status = plain || !count ? SPATE_OK : embree_of_balls(ctx, b->centers, count, &b->embree);
+        if (!status && !b->embree) status = grid_build(b);
     }
     if (status == SPATE_OK)
         *out = b;
@@ -244,10 +157,7 @@ spate_status balls_create_plain(spate_context *ctx, const v3 *centers, int64_t c
 
 void balls_free(balls *b) {
     if (!b) return;
-#if HAVE_EMBREE
-    if (b->scene) rtcReleaseScene(b->scene);
-    if (b->device) rtcReleaseDevice(b->device);
-#endif
+    embree_free(b->embree);
     give(b->ctx, b->first);
     give(b->ctx, b->list);
     give(b->ctx, b->centers);
@@ -255,15 +165,15 @@ void balls_free(balls *b) {
 }
 
 hit balls_hit(const balls *b, const ray *r, float near, float far) {
-#if HAVE_EMBREE
-    if (b->device) return embree_hit(b, r, near, far);
-#endif
-    return grid_hit(b, r, near, far);
+    embree_hit found;
+    if (!b->embree) return grid_hit(b, r, near, far);
+    if (!embree_first(b->embree, r, near, far, &found)) return (hit){0};
+    v3 out = ray_at(r, found.t) - b->centers[found.which];
+    out[3] = 0;
+    return (hit){true, found.t, v3_unit(out), (int)found.which};
 }
 
 bool balls_block(const balls *b, const ray *r, float near, float far) {
-#if HAVE_EMBREE
-    if (b->device) return embree_block(b, r, near, far);
-#endif
+    if (b->embree) return embree_any(b->embree, r, near, far);
     return grid_hit(b, r, near, far).met;
 }

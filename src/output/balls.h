@@ -1,7 +1,7 @@
 /*
- * Balls: many small spheres and the rays that meet them. Embree's sphere points where the build has
- * Embree (HAVE_EMBREE is 3 or 4), a uniform grid walked cell by cell (Amanatides and Woo 1987)
- * otherwise; both give the same pictures.
+ * Balls: many small spheres and the rays that meet them. Embree's sphere points where there is
+ * Embree, a uniform grid walked cell by cell (Amanatides and Woo 1987) otherwise; both give the same
+ * pictures.
  */
 #ifndef SPATE_OUTPUT_BALLS_H
 #define SPATE_OUTPUT_BALLS_H
@@ -13,7 +13,7 @@ typedef struct balls balls;
 
 /* centers[i]: x, y, z, radius. The array is copied. No balls give a valid, empty set. */
 spate_status balls_create(spate_context *ctx, const v3 *centers, int64_t count, balls **out);
-/* The same without Embree, whatever the build. */
+/* The same without Embree. */
 spate_status balls_create_plain(spate_context *ctx, const v3 *centers, int64_t count, balls **out);
 void balls_free(balls *b);
 

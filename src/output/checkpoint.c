@@ -229,10 +229,11 @@ static spate_status read_view(reading *r, const char *bytes, size_t length, size
     const size_t remain = length - *at - sizeof v->head, size = type_size(v->head.type);
     uint64_t total;
     if (v->head.name[CHECKPOINT_NAME - 1]) return fail_damaged(r, "a block has no proper name", "");
-    if (!size) return fail_damaged(r, "unknown type of block ", v->head.name);
+    /* Until its checksum holds, nothing in a head is believed, nor its name repeated. */
+    if (!size) return fail_damaged(r, "a block of unknown type", "");
     if (__builtin_mul_overflow(v->head.count, (uint64_t)v->head.components, &total) ||
         __builtin_mul_overflow(total, (uint64_t)size, &total) || total > remain)
-        return fail_damaged(r, "the file is too short for block ", v->head.name);
+        return fail_damaged(r, "the file is too short for a block", "");
     v->data = bytes + *at + sizeof v->head;
     v->bytes = (size_t)total;
     hash_state h;
@@ -240,7 +241,7 @@ static spate_status read_view(reading *r, const char *bytes, size_t length, size
     hash_add(&h, &v->head, offsetof(checkpoint_block, hash));
     hash_add(&h, v->data, v->bytes);
     if (hash_end(&h) != v->head.hash)
-        return fail_damaged(r, "a checksum does not match, block ", v->head.name);
+        return fail_damaged(r, "a block does not match its checksum", "");
     *at += sizeof v->head + v->bytes;
     return SPATE_OK;
 }

@@ -1,6 +1,6 @@
 /*
  * Facets: a closed mesh of triangles and the rays that cross it, with normals interpolated between
- * its vertices. Only where the build has Embree (HAVE_EMBREE is 3 or 4).
+ * its vertices. Only where there is Embree.
  */
 #ifndef SPATE_OUTPUT_FACETS_H
 #define SPATE_OUTPUT_FACETS_H

@@ -1,5 +1,6 @@
 /* Gathering the particles of one moment for the writers of frames. */
 #include "output/frames.h"
+#include "core/finite.h"
 #include <stdio.h>
 #include <string.h>
 
@@ -27,7 +28,9 @@ static spate_status add_array(spate_simulation *sim, const id_order *order, cons
     if (!values) return SPATE_OUT_OF_MEMORY;
     attribute_store(sim, order, a, values);
     f->arrays[f->array_count++] = (frame_array){a, values};
-    return SPATE_OK;
+    const int64_t count = order->count * a->components;
+    const bool good = a->type != ATTRIBUTE_REAL || finite_reals(values, count);
+    return good ? SPATE_OK : simulation_not_finite(sim, "the attribute", a->name);
 }
 
 spate_status frame_create(spate_simulation *sim, particle_frame *f) {

@@ -69,6 +69,15 @@ static spate_status in_folder(run *r, const char *name, char path[PATH_SIZE]) {
     return path_join(r->ctx, r->folder, name, path);
 }
 
+/* Nothing is written to a folder that took the place of the run's own. */
+static spate_status check_folder(run *r) {
+    if (file_is_locked_folder(r->folder, r->lock)) return SPATE_OK;
+    return fail(r->ctx, SPATE_IO_ERROR,
+                "the folder '%s' was renamed, removed or replaced during the run; put it back and "
+                "go on with --resume",
+                r->folder);
+}
+
 /* ---- Checkpoints ---- */
 
 static spate_status save(run *r) {
@@ -77,6 +86,7 @@ static spate_status save(run *r) {
     TRY(in_folder(r, RUN_CHECKPOINT, path));
     TRY(in_folder(r, RUN_PREVIOUS, previous));
     run_refresh(r);
+    TRY(check_folder(r));
     /* The checkpoint vouches for the frames and rows before it. */
     TRY(file_sync_folder(r->ctx, r->folder));
     TRY(checkpoint_write(r->sim, &r->record, path, previous));
@@ -202,6 +212,7 @@ static void warn_of_drift(run *r) {
 
 /* The files and the row of the frame that r->record.frame names. */
 static spate_status write_frame(run *r) {
+    TRY(check_folder(r));
     TRY(write_particles(r));
     TRY(write_volumes(r));
     TRY(write_surface(r));
@@ -481,6 +492,8 @@ static void tell_reason(const run *r, spate_status status, char reason[REASON_SI
  * is the one that is told. */
 static spate_status end(run *r, spate_status status) {
     char reason[REASON_SIZE], message[MESSAGE_SIZE];
+    /* A file that could not be written may be one of a folder that is gone. */
+    if (status == SPATE_IO_ERROR && check_folder(r)) return status;
     snprintf(message, sizeof message, "%s", r->ctx->message);
     if (status == SPATE_OK || status == SPATE_INTERRUPTED) {
         spate_status saved = save(r);
@@ -490,7 +503,8 @@ static spate_status end(run *r, spate_status status) {
         }
     }
     tell_reason(r, status, reason);
-    spate_status reported = run_report_write(r, (int)status, reason);
+    const bool here = file_is_locked_folder(r->folder, r->lock);
+    spate_status reported = here ? run_report_write(r, (int)status, reason) : SPATE_OK;
     if (status == SPATE_OK) return reported;
     return fail(r->ctx, status, "%s", message);
 }

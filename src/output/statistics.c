@@ -246,6 +246,16 @@ static spate_status evaluate_probes(statistics *s, int column) {
     return SPATE_OK;
 }
 
+/* NAN is a number that this solver or moment does not have; sums over particles always are. */
+static spate_status check_numbers(statistics *s) {
+    for (int i = 0; i < s->count; i++) {
+        const bool must_be = i >= COLUMN_mass && i <= COLUMN_potential_energy;
+        if (isinf(s->values[i]) || (must_be && isnan(s->values[i])))
+            return simulation_not_finite(s->sim, "the column", s->names[i]);
+    }
+    return SPATE_OK;
+}
+
 spate_status statistics_evaluate(statistics *s, int64_t frame, double wall_seconds) {
     spate_simulation *sim = s->sim;
     for (int i = 0; i < s->count; i++) s->values[i] = NAN;
@@ -258,7 +268,8 @@ spate_status statistics_evaluate(statistics *s, int64_t frame, double wall_secon
     take_numbers(s);
     if (s->solver_columns) sim->type->columns(sim, s->values + COLUMN_COUNT);
     evaluate_forces(s);
-    return evaluate_probes(s, -1);
+    TRY(evaluate_probes(s, -1));
+    return check_numbers(s);
 }
 
 /* A name with a comma or a quote in it is quoted. */

@@ -1,5 +1,6 @@
 /* The surface of a simulation's liquids, and its files. */
 #include "output/surface_frame.h"
+#include "core/finite.h"
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -145,8 +146,12 @@ static void obj_content(file_writer *w, const surface_mesh *m, double time) {
     }
 }
 
-spate_status surface_write(const spate_simulation *sim, const surface_mesh *m, const char *path) {
+spate_status surface_write(spate_simulation *sim, const surface_mesh *m, const char *path) {
     file_writer w;
+    const int64_t count = 3 * m->vertex_count;
+    if (count && !(finite_reals(*m->position, count) && finite_reals(*m->normal, count) &&
+                   finite_reals(*m->velocity, count)))
+        return simulation_not_finite(sim, "the mesh", "surface");
     TRY(file_create(m->ctx, path, false, &w));
     if (!strcmp(sim->scene->output.surface, "obj")) {
         obj_content(&w, m, sim->time);

@@ -20,7 +20,7 @@ bool surface_is_wanted(const spate_scene *scene);
 /* The mesh of the present state. */
 spate_status surface_of_simulation(spate_simulation *sim, surface_mesh *out);
 /* Writes it in the scene's format. */
-spate_status surface_write(const spate_simulation *sim, const surface_mesh *m, const char *path);
+spate_status surface_write(spate_simulation *sim, const surface_mesh *m, const char *path);
 
 /* "surface_0001.ply" */
 void surface_name(char out[FRAME_NAME_SIZE], const spate_scene *scene, int64_t number);

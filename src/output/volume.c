@@ -1,5 +1,6 @@
 /* VTK XML ImageData, laid out as vtp.c lays out particles: the text, then the arrays behind a '_'. */
 #include "output/volume.h"
+#include "core/finite.h"
 #include "output/vtp_read.h"
 #include <stdio.h>
 #include <string.h>
@@ -98,9 +99,9 @@ static void prepare(const spate_simulation *sim, volume_frame *f) {
     }
 }
 
-spate_status volume_write(const spate_simulation *sim, const char *path) {
+spate_status volume_write(spate_simulation *sim, const char *path) {
     volume_frame f;
-    file_writer w;
+    file_writer w = {0};
     int widest = 1;
     prepare(sim, &f);
     for (int i = 0; i < f.field_count; i++)
@@ -113,12 +114,16 @@ spate_status volume_write(const spate_simulation *sim, const char *path) {
         for (int i = 0; i < f.field_count; i++) {
             const uint64_t bytes = field_bytes(&f, i);
             sim->type->volume(sim, i, values);
+            if (!finite_floats(values, (int64_t)(bytes / sizeof *values)))
+                TRY_OR_DONE(status, simulation_not_finite(sim, "the field", f.fields[i].name));
             file_write(&w, &bytes, sizeof bytes);
             file_write(&w, values, (size_t)bytes);
         }
         file_print(&w, "\n</AppendedData>\n</VTKFile>\n");
         status = file_close(&w);
     }
+done:
+    file_abandon(&w);
     give(sim->ctx, values);
     return status;
 }

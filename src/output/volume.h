@@ -13,7 +13,7 @@
 bool volume_is_wanted(const spate_simulation *sim);
 
 /* Writes the fields of the present state, one after another: only one is in memory at a time. */
-spate_status volume_write(const spate_simulation *sim, const char *path);
+spate_status volume_write(spate_simulation *sim, const char *path);
 
 /* "volume_0001.vti" */
 void volume_name(char out[FRAME_NAME_SIZE], int64_t number);

@@ -118,6 +118,9 @@ static spate_status load_mesh(reader *r, const char *file, loaded_mesh **out) {
     loaded_mesh *m = arena_take(r->arena, 1, sizeof *m);
     if (!m) return SPATE_OUT_OF_MEMORY;
     TRY(path_join(r->ctx, r->scene->folder, file, path));
+    if (!file_is_below(path, r->scene->folder))
+        return fail(r->ctx, SPATE_BAD_INPUT,
+                    "'%s' is a link that leaves the scene's folder; put the mesh below it", file);
     TRY(file_read(r->ctx, path, MESH_BYTES, &bytes, &length));
     m->file = file;
     m->hash = hash_bytes(bytes, length, 0);

@@ -13,6 +13,10 @@ const char *const scene_wall_words[] = {"slip", "sticky", "separate", "open", "p
 
 /* ---- The scene ------------------------------------------------------------------------------- */
 
+/* More than anything here is about, and small enough that a float holds the squares. */
+#define SPEED_MOST        1e9
+#define ACCELERATION_MOST 1e12
+
 static const field top_fields[] = {
     {.name = "spate",
      .type = FIELD_INTEGER,
@@ -30,7 +34,7 @@ static const field top_fields[] = {
         "metre, kilogram, second; or cm, g, s (densities in g/cm^3, pressures in dyne/cm^2); "
         "defaults are converted"),
     PART_FIELD("domain", "mapping", true, "the box in which everything happens, and its grid"),
-    VECTOR_FIELD(scene_top, gravity, "m/s^2", NAN, ANY_MIN, ANY_MAX,
+    VECTOR_FIELD(scene_top, gravity, "m/s^2", NAN, -ACCELERATION_MOST, ACCELERATION_MOST,
                  "acceleration of everything; default: 9.81 m/s^2 downwards, along -y"),
     NUMBER_FIELD(scene_top, duration, "s", 1, SMALLEST, 1e9, "simulated time"),
     NUMBER_FIELD(scene_top, fps, "1/s", 25, SMALLEST, 1e6, "frames written a simulated second"),
@@ -84,7 +88,7 @@ const field_table scene_walls_table =
     {                                                                                          \
         .name = (side), .type = FIELD_VECTOR,                                                  \
         .offset = offsetof(domain, wall_velocity) + (2 * (axis_) + (end)) * sizeof(double[3]), \
-        .unit = "m/s", .fallback = 0, .min = ANY_MIN, .max = ANY_MAX,                          \
+        .unit = "m/s", .fallback = 0, .min = -SPEED_MOST, .max = SPEED_MOST,                   \
         .help = "of this side, which must be sticky; nothing across it"                        \
     }
 static const field wall_velocity_fields[] = {
@@ -128,15 +132,15 @@ static const field body_fields[] = {
     NUMBER_FIELD(body, jitter, "", 0.5, 0, 1,
                  "how far points leave the lattice, as a share of its spacing; giving it implies "
                  "`sampling: jittered`"),
-    VECTOR_FIELD(body, velocity, "m/s", 0, ANY_MIN, ANY_MAX, "at the start"),
+    VECTOR_FIELD(body, velocity, "m/s", 0, -SPEED_MOST, SPEED_MOST, "at the start"),
     {.name = "spin",
      .type = FIELD_SPIN,
      .offset = offsetof(body, spin),
      .unit = "rad/s",
-     .min = ANY_MIN,
-     .max = ANY_MAX,
+     .min = -SPEED_MOST,
+     .max = SPEED_MOST,
      .help = "angular velocity at the start about the centre of mass; 2D: one number"},
-    PAIR_FIELD(body, vortices, "", 0, ANY_MIN, ANY_MAX,
+    PAIR_FIELD(body, vortices, "", 0, -SPEED_MOST, SPEED_MOST,
                "speed U (m/s) and wave length L (m) of Taylor-Green vortices that are added to the "
                "velocity at the start: U sin(2 pi x/L) cos(2 pi y/L) along x, -U cos(2 pi x/L) "
                "sin(2 pi y/L) along y, with x and y from the domain's origin"),
@@ -161,7 +165,8 @@ static const field source_fields[] = {
     TEXT_FIELD(source, name, "default: source 1, source 2, ...; unique among bodies and sources"),
     PART_FIELD("material", "word", true, "name of one of the materials"),
     PART_FIELD("shape", "mapping", true, "where material appears; see shapes"),
-    VECTOR_FIELD(source, velocity, "m/s", 0, ANY_MIN, ANY_MAX, "of the material that appears"),
+    VECTOR_FIELD(source, velocity, "m/s", 0, -SPEED_MOST, SPEED_MOST,
+                 "of the material that appears"),
     NUMBER_FIELD(source, from, "s", 0, 0, ANY_MAX, "when it begins"),
     NUMBER_FIELD(source, until, "s", HUGE_VAL, 0, ANY_MAX, "when it ends"),
     INTEGER_FIELD(source, limit, HUGE_VAL, 0, ANY_MAX, "most particles it makes in all"),

@@ -189,6 +189,20 @@ static void drain(spate_simulation *sim) {
     phase_stop(sim, "sinks", start);
 }
 
+/* Physics that went wrong is told with the file it came from. */
+static spate_status name_scene(spate_simulation *sim, spate_status status) {
+    if (status == SPATE_UNSTABLE || status == SPATE_NOT_CONVERGED)
+        fail_prefix(sim->ctx, "%s: ", sim->scene->path ? sim->scene->path : sim->scene->name);
+    return status;
+}
+
+spate_status simulation_not_finite(spate_simulation *sim, const char *what, const char *name) {
+    return name_scene(sim, fail(sim->ctx, SPATE_UNSTABLE,
+                                "step %lld, t = %.6g s: %s '%s' is not a finite number and is not "
+                                "written; check velocities, densities and moduli of the scene",
+                                (long long)sim->step, sim->time, what, name));
+}
+
 spate_status spate_simulation_step(spate_simulation *sim, double until) {
     if (sim->broken)
         return fail(sim->ctx, sim->broken,
@@ -198,7 +212,9 @@ spate_status spate_simulation_step(spate_simulation *sim, double until) {
     double start = phase_start();
     choose_step(sim, until);
     if (!(sim->time + sim->dt > sim->time))
-        return simulation_unstable(sim, -1, "the time step became too short to move time on");
+        return name_scene(sim, simulation_unstable(sim, -1,
+                                                   "the time step became too short to move time "
+                                                   "on"));
     spate_status status = SPATE_OK;
     if (!scene_on_grid(sim->scene)) {
         status = sources_emit(sim, sim->dt);
@@ -206,7 +222,7 @@ spate_status spate_simulation_step(spate_simulation *sim, double until) {
     }
     if (!status) status = sim->type->step(sim);
     sim->broken = status;
-    if (status) return status;
+    if (status) return name_scene(sim, status);
     /* Landing on `until` must be exact, whatever rounding says. */
     double next = sim->time + sim->dt;
     sim->time = fabs(next - until) <= 1e-9 * sim->dt ? until : next;

@@ -217,6 +217,8 @@ spate_status simulation_judge(spate_simulation *sim, const solve_result *r, int6
 
 /* Stops with SPATE_UNSTABLE: names step, particle, material, x, v, J and dt. */
 spate_status simulation_unstable(spate_simulation *sim, int64_t particle, const char *what);
+/* The same for a value that is about to be written: nothing that is not finite ever is. */
+spate_status simulation_not_finite(spate_simulation *sim, const char *what, const char *name);
 
 /* All solvers, in the registry's order; src/solver/registry.c. */
 extern const solver_type *const solver_types[];

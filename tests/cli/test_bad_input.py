@@ -1,6 +1,7 @@
 """Every kind of bad input exits with 2 and one clear message, and writes nothing."""
 import csv
 import math
+import os
 import re
 import sys
 
@@ -51,6 +52,10 @@ TABLE = [
     ("another version", "spate: 1", "spate: 99", 1, ["99"]),
     ("no domain", "domain: {origin: [0, 0], size: [1, 1], dx: 0.05, walls: slip}\n", "", 0, ["domain"]),
     ("not YAML", "bodies:", "bodies: [}", 0, []),
+    ("velocity no float holds", "radius: 0.2}}", "radius: 0.2}}, velocity: [0, 1.0e60]", 12,
+     ["bodies.0.velocity", "1e+60"]),
+    ("spin no float holds", "radius: 0.2}}", "radius: 0.2}}, spin: 1.0e39", 12, ["bodies.0.spin", "1e+39"]),
+    ("gravity no float holds", "[0, -9.81]", "[0, -1.0e39]", 5, ["gravity", "-1e+39"]),
 ]
 
 # The same for solver and materials.
@@ -141,6 +146,25 @@ class BadInput(Case):
             with self.subTest(ending):
                 self.refused("run", path, "-o", self.folder / "run", contains=[f"notes.{ending}"])
 
+    def test_mesh_that_is_no_file_below_the_scene(self):
+        outside = self.folder.with_name(self.folder.name + "-outside.obj")
+        outside.write_text("v 0 0 0\n")
+        self.addCleanup(outside.unlink)
+        (self.folder / "link.obj").symlink_to(outside)
+        os.mkfifo(self.folder / "pipe.obj")
+        (self.folder / "zero.obj").symlink_to("/dev/zero")
+        (self.folder / "up").symlink_to(self.folder.parent)
+        for name, expected in (("link.obj", "leaves the scene's folder"), ("zero.obj", "leaves the scene's folder"),
+                               (f"up/{outside.name}", "leaves the scene's folder"),
+                               ("pipe.obj", "a pipe or a device")):
+            with self.subTest(name):
+                path = self.write(GOOD.replace("{sphere: {center: [0.5, 0.5], radius: 0.2}}",
+                                               f"{{mesh: {{file: {name}}}}}"))
+                result = spate("check", path)
+                self.assertEqual(result.returncode, 2, result.stderr)
+                self.assertIn(expected, result.stderr)
+                self.assertRegex(result.stderr, r"scene\.yaml:12:\d+: bodies\.0\.shape\.mesh\.file: ")
+
     def test_overrides(self):
         path = self.write(GOOD)
         for override, words in (("domain.dx=0", ["dx"]), ("domain.dy=1", ["dy"]), ("bodies.7.velocity=[0,0]", ["7"]),
@@ -200,8 +224,8 @@ class BadInput(Case):
                 result = spate(*words, "--set", "solver.dt=0.004")
                 self.assertEqual(result.returncode, 3, result.stderr)
                 told = result.stderr.splitlines()[-1]
-                self.assertRegex(told, r"^spate: step \d+, t = [\d.]+ s: .*limit: (wave|speed).*particle \d+ of "
-                                       r"material 'dune' at \(.*\) with v = \(.*\), J = .*, dt 0.004 s \(limit: "
+                self.assertRegex(told, r"^spate: .*scene\.yaml: step \d+, t = [\d.]+ s: .*limit: (wave|speed).*"
+                                       r"particle \d+ of material 'dune' at \(.*\) with v = \(.*\), J = .*, dt 0.004 s \(limit: "
                                        r"fixed\); use ")
                 self.assertIn(limit, told)
                 report = run_json(folder)

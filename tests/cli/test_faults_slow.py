@@ -1,4 +1,4 @@
-"""Every open, write, fsync, rename, mkdir and truncate of a run made to fail, once and from there on."""
+"""Every open, write, fsync, fstat, rename, mkdir and truncate of a run made to fail, once and from there on."""
 import os
 import pathlib
 import shutil
@@ -46,7 +46,7 @@ class Faults(Case):
     def test_all(self):
         self.assertEqual(self.run_with(self.folder / "whole", None).returncode, 0)
         for how in ("once", "on"):
-            for call, least in (("open", 5), ("write", 5), ("fsync", 2), ("rename", 4), ("mkdir", 1)):
+            for call, least in (("open", 5), ("write", 5), ("fsync", 2), ("fstat", 1), ("rename", 4), ("mkdir", 1)):
                 self.check(call, how, least)
         self.assertEqual(run_json(self.folder / "whole")["frames"], 2)
 

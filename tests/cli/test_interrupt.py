@@ -1,4 +1,4 @@
-"""Ctrl-C and SIGTERM leave a checkpoint and a complete folder; a lost standard output is noticed."""
+"""Ctrl-C, SIGTERM and SIGHUP leave a checkpoint and a complete folder; a lost standard output is noticed."""
 import os
 import pty
 import re
@@ -34,6 +34,20 @@ class Interrupt(Case):
 
     def test_terminate(self):
         self.check_signal(signal.SIGTERM)
+
+    def test_terminal_closes(self):
+        self.check_signal(signal.SIGHUP)
+
+    def test_nohup(self):
+        signal.signal(signal.SIGHUP, signal.SIG_IGN)
+        self.addCleanup(signal.signal, signal.SIGHUP, signal.SIG_DFL)
+        process = subprocess.Popen([COMMAND, "run", SCENE, "-o", self.folder / "run", "--frames", "10", "--quiet"],
+                                   stderr=subprocess.PIPE, text=True)
+        while process.poll() is None and not (self.folder / "run" / "particles_0001.vtp").exists():
+            time.sleep(0.005)
+        process.send_signal(signal.SIGHUP)
+        _, message = process.communicate(timeout=60)
+        self.assertEqual(process.returncode, 0, message)
 
 
 class Output(Case):

@@ -10,6 +10,15 @@ COMMANDS = ["run", "check", "info", "list", "render", "view", "bench", "docs", "
 
 
 class Usage(Case):
+    def test_pictures_are_loaded_on_demand(self):
+        """Code of a ray tracer must not run, nor fail, before main."""
+        if SANITIZED:
+            self.skipTest("the sanitizer's start-up answers instead of the loader")
+        listed = spate("--version", env={**os.environ, "LD_TRACE_LOADED_OBJECTS": "1"}).stdout
+        self.assertIn("libyaml", listed)
+        for library in ("embree", "tbb"):
+            self.assertNotIn(library, listed)
+
     def test_help_and_version(self):
         overview = spate("--help")
         self.assertEqual(overview.returncode, 0)
