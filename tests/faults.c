@@ -1,7 +1,7 @@
 /*
  * Preloaded into the command: makes one call on a file of the run's folder fail, or all from there
- * on. SPATE_FAULT is "CALL N once|on FOLDER": the Nth call of open, write, fsync, fstat, rename,
- * mkdir or truncate on a path below FOLDER (for writing) fails with ENOSPC. When it struck, FOLDER.struck is
+ * on. SPATE_FAULT is "CALL N once|on FOLDER": the Nth call of open, write, fsync, syncfs, fstat,
+ * rename, mkdir or truncate on a path below FOLDER (for writing) fails with ENOSPC; or fsync_folder, the fsync of a folder. When it struck, FOLDER.struck is
  * made.
  */
 #define _GNU_SOURCE
@@ -18,6 +18,7 @@
 
 enum { DESCRIPTORS = 1024 };
 static bool watched[DESCRIPTORS]; /* descriptors of files below the folder, open for writing */
+static bool folders[DESCRIPTORS]; /* descriptors of the folder itself and those below it */
 static char call_name[16], mode[8], folder[1024];
 static long strike_at = -1, calls;
 
@@ -55,7 +56,10 @@ int open(const char *path, int flags, ...) {
     bool watch = (flags & O_ACCMODE) != O_RDONLY && below(path);
     if (watch && strikes("open")) return -1;
     int fd = next(path, flags, permissions);
-    if (fd >= 0 && fd < DESCRIPTORS) watched[fd] = watch;
+    if (fd >= 0 && fd < DESCRIPTORS) {
+        watched[fd] = watch;
+        folders[fd] = flags & O_DIRECTORY && below(path);
+    }
     return fd;
 }
 
@@ -69,6 +73,13 @@ ssize_t write(int fd, const void *bytes, size_t length) {
 int fsync(int fd) {
     int (*next)(int) = (int (*)(int))dlsym(RTLD_NEXT, "fsync");
     if (fd >= 0 && fd < DESCRIPTORS && watched[fd] && strikes("fsync")) return -1;
+    if (fd >= 0 && fd < DESCRIPTORS && folders[fd] && strikes("fsync_folder")) return -1;
+    return next(fd);
+}
+
+int syncfs(int fd) {
+    int (*next)(int) = (int (*)(int))dlsym(RTLD_NEXT, "syncfs");
+    if (fd >= 0 && fd < DESCRIPTORS && folders[fd] && strikes("syncfs")) return -1;
     return next(fd);
 }
 

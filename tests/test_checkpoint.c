@@ -17,7 +17,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* A liquid, a solid, a source and an open side: everything a checkpoint has to carry. */
+/* A liquid, a solid, a source, a sink and an open side: everything a checkpoint has to carry. */
 static const char busy_scene[] =
     "spate: 1\nname: busy\ndimension: 2\n"
     "domain: {size: [1, 1], dx: 0.0625, walls: [slip, open, slip, slip]}\n"
@@ -33,6 +33,7 @@ static const char busy_scene[] =
     "sources:\n"
     "  - {name: tap, material: water, shape: {box: {min: [0.2, 0.7], max: [0.4, 0.9]}}, velocity: "
     "[0, -2]}\n"
+    "sinks:\n  - {shape: {box: {min: [0.5, 0], max: [0.55, 0.4]}}}\n"
     "colliders:\n"
     "  - {name: post, shape: {sphere: {center: [0.6, 0.1], radius: 0.1}},"
     " motion: {pivot: [0.6, 0.1], keys: [{t: 0, translate: [0, 0]}, {t: 1, translate: [0.5, "
@@ -120,6 +121,7 @@ static void check_resume(const char *words, const char *set, int stop, int total
     assert_memory_equal(saved, copy, length);
     give(f.ctx, saved);
     give(f.ctx, copy);
+    assert_true(restored->drained == f.sim->drained && (f.sim->drained > 0 || total < 60));
     spate_simulation_free(restored);
     spate_scene_free(again);
     close_scene(&f);
@@ -284,6 +286,38 @@ static char *find_block(char *bytes, const char *name, checkpoint_block *block) 
 }
 
 /* Values that no checksum would find, from a file that was made up: told before they do harm. */
+/* Gives the block at `at` this head, with the checksum of what it holds. */
+static void seal(char *at, checkpoint_block *block) {
+    const size_t size = block->type[1] == '1'   ? 2
+                        : block->type[1] == '6' ? 8
+                        : block->type[1] == '3' ? 4
+                                                : 1;
+    hash_state h;
+    hash_begin(&h, 0);
+    hash_add(&h, block, offsetof(checkpoint_block, hash));
+    hash_add(&h, at + sizeof *block, block->components * block->count * size);
+    block->hash = hash_end(&h);
+    memcpy(at, block, sizeof *block);
+}
+
+/* A count whose bytes are 0 in 64 bits is not taken for an empty block. */
+static void test_sizes_that_overflow(void **state) {
+    (void)state;
+    fixture f = open_scene(tiny_scene);
+    size_t length;
+    char *bytes = image(&f, f.sim, &length);
+    checkpoint_block block;
+    checkpoint_head head;
+    char *at = find_block(bytes, "blocks.pending", &block);
+    assert_true(at && block.count == 0 && block.components == 3);
+    block.count = UINT64_C(1) << 62;
+    seal(at, &block);
+    assert_int_equal(checkpoint_check(f.ctx, "c", bytes, length, &head), SPATE_BAD_INPUT);
+    assert_non_null(strstr(spate_message(f.ctx), "too short for a block"));
+    give(f.ctx, bytes);
+    close_scene(&f);
+}
+
 static void test_impossible_values_are_noticed(void **state) {
     (void)state;
     fixture f = open_scene(tiny_scene);
@@ -311,16 +345,7 @@ static void test_impossible_values_are_noticed(void **state) {
             value = UINT64_C(0x7ff8000000000000);
         }
         memcpy(at + sizeof block + cases[i].offset, &value, bytes_of);
-        size_t size = block.type[1] == '1'   ? 2
-                      : block.type[1] == '6' ? 8
-                      : block.type[1] == '3' ? 4
-                                             : 1;
-        hash_state h;
-        hash_begin(&h, 0);
-        hash_add(&h, at, offsetof(checkpoint_block, hash));
-        hash_add(&h, at + sizeof block, block.components * block.count * size);
-        block.hash = hash_end(&h);
-        memcpy(at, &block, sizeof block);
+        seal(at, &block);
         expect_damaged(&f, bytes, length);
         give(f.ctx, bytes);
     }
@@ -359,6 +384,7 @@ int main(void) {
         cmocka_unit_test(test_every_flip_is_noticed),
         cmocka_unit_test(test_damaged_names_are_not_shown),
         cmocka_unit_test(test_every_truncation_is_noticed),
+        cmocka_unit_test(test_sizes_that_overflow),
         cmocka_unit_test(test_impossible_values_are_noticed),
         cmocka_unit_test(test_previous_is_kept),
     };

@@ -253,6 +253,12 @@ static void test_a_link_stays_a_link(void **state) {
     struct stat info;
     assert_true(!lstat(in_folder("link"), &info) && S_ISLNK(info.st_mode));
     file_remove(ctx, in_folder("link"));
+    /* But a link in the place of the temporary file is not written through. */
+    file_writer w;
+    assert_int_equal(symlink("target", in_folder("new.tmp")), 0);
+    assert_int_equal(file_create(ctx, in_folder("new"), false, &w), SPATE_IO_ERROR);
+    assert_content(ctx, in_folder("target"), "new");
+    file_remove(ctx, in_folder("new.tmp"));
     file_remove(ctx, in_folder("target"));
 }
 

@@ -54,6 +54,12 @@ static motion_key ABOUT_MANY_AXES[3] = {
     {2.5, {1, 1, 0}, {0.6, 0, 0.8}, -1.2},
 };
 
+/* From one to the next is more than half a turn by way of the quaternions themselves. */
+static motion_key THE_SHORT_WAY_ROUND[2] = {
+    {0, {0, 0, 0}, {1, 0, 0}, 5},
+    {2, {0, 0, 1}, {0, 1, 0}, 1},
+};
+
 static motion with(motion_key *keys, int count, motion_interpolation kind) {
     return (motion){
         .pivot = {0.2, 0.1, -0.3}, .keys = keys, .key_count = count, .interpolation = kind};
@@ -91,9 +97,9 @@ static void test_velocity_is_the_derivative(void **state) {
 
 static void test_keys_are_met(void **state) {
     (void)state;
-    motion_key *sets[2] = {ABOUT_ONE_AXIS, ABOUT_MANY_AXES};
-    int counts[2] = {4, 3};
-    for (int set = 0; set < 2; set++)
+    motion_key *sets[3] = {ABOUT_ONE_AXIS, ABOUT_MANY_AXES, THE_SHORT_WAY_ROUND};
+    int counts[3] = {4, 3, 2};
+    for (int set = 0; set < 3; set++)
         for (int kind = MOTION_LINEAR; kind <= MOTION_SMOOTH; kind++) {
             motion m = with(sets[set], counts[set], kind);
             for (int i = 0; i < counts[set]; i++)
@@ -131,6 +137,8 @@ static void test_slerp(void **state) {
     mat_multiply(relative, (const double(*)[3])to, (const double(*)[3])from);
     for (int i = 0; i < 3; i++) trace += relative[i][i];
     assert_near(acos((trace - 1) / 2), vec_length(a.spin), 1e-9);
+    m = with(THE_SHORT_WAY_ROUND, 2, MOTION_LINEAR);
+    assert_true(2 * vec_length(motion_pose(&m, 1).spin) < PI);
 }
 
 static void test_held_outside_and_smooth_at_ends(void **state) {

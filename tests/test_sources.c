@@ -9,6 +9,7 @@
 #include "core/random.h"
 #include "core/vec.h"
 #include "solver/solver.h"
+#include "solver/sources.h"
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -182,6 +183,24 @@ static void test_from_and_until(void **state) {
 }
 
 /* A nozzle that sticks out of the domain goes on: points enter where they cross its side. */
+/* A source runs from the first moment on, and no longer at the last. */
+static void test_first_and_last_moment(void **state) {
+    (void)state;
+    play p = play_open(2, "[1, 1]",
+                       "shape: {box: {min: [0.4, 0.4], max: [0.6, 0.6]}}, velocity: [0, -1], "
+                       "from: 0.25, until: 0.5",
+                       1);
+    static const struct {
+        double time;
+        bool runs;
+    } moments[] = {{0, false}, {0.2499, false}, {0.25, true}, {0.4999, true}, {0.5, false}};
+    for (int i = 0; i < COUNT_OF(moments); i++) {
+        p.sim->time = moments[i].time;
+        assert_true(source_is_running(p.sim, 0) == moments[i].runs);
+    }
+    play_close(&p);
+}
+
 static void test_nozzle_through_the_side(void **state) {
     (void)state;
     play p = play_open(3, "[0.5, 1, 0.5]",
@@ -329,6 +348,7 @@ int main(void) {
         cmocka_unit_test(test_limit),
         cmocka_unit_test(test_limit_is_never_passed),
         cmocka_unit_test(test_from_and_until),
+        cmocka_unit_test(test_first_and_last_moment),
         cmocka_unit_test(test_nozzle_through_the_side),
         cmocka_unit_test(test_layers_are_even),
         cmocka_unit_test(test_particles_in_the_nozzle_keep_its_velocity),

@@ -82,6 +82,11 @@ static void test_one_particle(void **state) {
     assert_true(energy > 0);
     assert_float_equal(quantity(&f, "elastic_energy"), energy * 3 / 500, 1e-9 * energy);
     assert_true(isnan(quantity(&f, "iterations")));
+    statistics s; /* what the warning of a volume that drifts is measured by */
+    expect_ok(f.ctx, statistics_create(f.sim, &s));
+    expect_ok(f.ctx, statistics_evaluate(&s, 0, 0));
+    assert_float_equal(s.rest_volume, 3.0 / 500, 1e-9);
+    statistics_free(&s);
     close_scene(&f);
 }
 

@@ -1,4 +1,4 @@
-"""Every open, write, fsync, fstat, rename, mkdir and truncate of a run made to fail, once and from there on."""
+"""Every open, write, fsync, syncfs, fstat, rename, mkdir and truncate of a run made to fail, once and from there on."""
 import os
 import pathlib
 import shutil
@@ -37,16 +37,25 @@ class Faults(Case):
                 self.assertIn(str(folder), result.stderr)
                 left = [p.name for p in folder.rglob("*") if "tmp" in p.name] if folder.exists() else []
                 self.assertEqual(left, [])
+                if how == "once" and list(folder.glob("checkpoint.prev.spate")):
+                    self.assertTrue((folder / "checkpoint.spate").exists(), "the last one was not put back")
                 again = "--resume" if list(folder.glob("checkpoint*.spate")) else "--force"
                 result = self.run_with(folder, None, again)
                 self.assertEqual(result.returncode, 0, result.stderr)
                 self.assert_same_run(self.folder / "whole", folder)
         self.assertGreater(number, least, f"{call} was hardly called")
 
+    def test_folders_are_synced(self):
+        """A rename lasts through a crash. Where that cannot be had, the file is whole all the same."""
+        folder = self.folder / "run"
+        result = self.run_with(folder, "fsync_folder 1 on")
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertTrue((self.folder / "run.struck").exists())
+
     def test_all(self):
         self.assertEqual(self.run_with(self.folder / "whole", None).returncode, 0)
         for how in ("once", "on"):
-            for call, least in (("open", 5), ("write", 5), ("fsync", 2), ("fstat", 1), ("rename", 4), ("mkdir", 1)):
+            for call, least in (("open", 5), ("write", 5), ("fsync", 2), ("syncfs", 2), ("fstat", 1), ("rename", 4), ("mkdir", 1)):
                 self.check(call, how, least)
         self.assertEqual(run_json(self.folder / "whole")["frames"], 2)
 
