@@ -149,6 +149,8 @@ static void test_held_outside_and_smooth_at_ends(void **state) {
     assert_near(vec_length(before.spin) + vec_length(after.spin), 0, 0);
     assert_near(after.move[1], 1, 1e-12);
     assert_true(vec_length(motion_pose(&m, 1e-9).velocity) < 1e-6);
+    /* at an inner key it is the mean over both sides: from 0 to 1 in 1 s, then at rest for 0.5 s */
+    assert_near(motion_pose(&m, 1).velocity[0], 1 / 1.5, 1e-9);
     /* the velocity has no jumps at inner keys either */
     pose left = motion_pose(&m, 1 - 1e-9), right = motion_pose(&m, 1 + 1e-9);
     assert_true(distance(left.velocity, right.velocity) < 1e-6);
@@ -163,6 +165,8 @@ static void test_repeat(void **state) {
     motion m = with(keys, 3, MOTION_SMOOTH);
     m.repeat = true;
     double r[3] = {1, 0, 0}, x[3], y[3];
+    assert_near(motion_pose(&m, 1).move[0], 1, 1e-9);
+    assert_near(motion_pose(&m, 1 + 4).move[0], 1, 1e-9);
     point_at(&m, 0.9, r, x);
     point_at(&m, 0.9 + 6, r, y);
     assert_true(distance(x, y) < 1e-9);
