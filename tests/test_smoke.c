@@ -403,6 +403,9 @@ static void force_on_a_ball(void **state) {
                      "colliders: [{shape: {sphere: {center: [0.5, 0.5, 0.5], radius: 0.3}}}]\n");
     smoke *s = smoke_of(&p);
     EACH_VALUE(&p, PLACE_MIDDLE, at, x) s->pressure[at] = (real)(7 * x[0]);
+    p.sim->dt = 0.1;
+    impulses_begin_step(p.sim, &s->impulses);
+    smoke_after_projection(s);
     double force[3], torque[3];
     p.sim->type->force(p.sim, 0, force, torque);
     const double expected = -7 * 4 / 3.0 * M_PI * 0.027;

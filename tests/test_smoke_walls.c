@@ -79,13 +79,11 @@ static channel flow_between(const char *touch, double off) {
     play_until(&p, 0.5);
     p.sim->type->velocity(p.sim, middle, before);
     const double momentum = play_quantity(&p, "momentum_x");
-    for (int i = 0; i < 20; i++) {
-        play_until(&p, 0.5 + t * (i + 1) / 20);
-        for (int c = 0; c < 2; c++) {
-            double force[3], torque[3];
-            p.sim->type->force(p.sim, c, force, torque);
-            sum += force[0] * t / 20;
-        }
+    play_until(&p, 0.5 + t); /* a frame */
+    for (int c = 0; c < 2; c++) {
+        double force[3], torque[3];
+        p.sim->type->force(p.sim, c, force, torque);
+        sum += force[0] * t;
     }
     p.sim->type->velocity(p.sim, middle, after);
     const channel got = {log(before[0] / after[0]) / t,
@@ -106,7 +104,7 @@ static void gas_sticks_to_plates(void **state) {
                       got.rate / theory, got.friction);
         CHECK_BELOW(fabs(got.rate / theory - 1), n ? 0.04 : 0.01);
         CHECK_ABOVE(fabs(got.rate / wrong - 1), 0.05);
-        if (n == 0) CHECK_BELOW(fabs(got.friction - 1), 0.02);
+        if (n == 0) CHECK_BELOW(fabs(got.friction - 1), 1e-3);
     }
     CHECK_BELOW(fabs(flow_between("slip", 0).rate), 1e-3); /* negative control */
 }

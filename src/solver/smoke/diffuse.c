@@ -110,6 +110,7 @@ static spate_status diffuse(smoke *s, int component, real **values, double visco
 spate_status smoke_diffuse(smoke *s) {
     for (int a = 0; a < s->layout.dim; a++)
         TRY(diffuse(s, a, &s->velocity[a], s->viscosity / s->density));
+    smoke_after_diffusion(s);
     for (int d = 0; d < s->dye_count; d++) TRY(diffuse(s, -1, &s->dyes[d], s->kinds[d].diffusion));
     if (s->temperature) TRY(diffuse(s, -1, &s->temperature, s->heat_diffusion));
     return SPATE_OK;

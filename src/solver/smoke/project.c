@@ -247,6 +247,7 @@ spate_status smoke_project(smoke *s) {
     else
         TRY(project_middles(s, &report));
     smoke_border_pressure(s, s->pressure);
+    smoke_after_projection(s);
     memory->iterations = report.iterations;
     memory->residual = report.residual;
     memory->divergence = report.divergence / s->sim->scene->domain.dx;

@@ -30,13 +30,14 @@
  *
  * Files: smoke.c (options, memory, the step), layout.h and borders.c (arrays and their border), fill.c
  * (bodies, sources, sinks), advect.c, forces.c, diffuse.c, project.c, gauss_seidel.c, solids.c (walls,
- * and values inside colliders), outputs.c; smoke_kernels.c with passes.h, trace.h and stencils.h (passes
+ * and values inside colliders), reaction.c (forces on them), outputs.c; smoke_kernels.c with passes.h, trace.h and stencils.h (passes
  * over rows, compiled once for each instruction set).
  */
 #ifndef SPATE_SOLVER_SMOKE_H
 #define SPATE_SOLVER_SMOKE_H
 
 #include "core/simd.h"
+#include "solver/impulses.h"
 #include "solver/pressure/pressure.h"
 #include "solver/smoke/layout.h"
 #include "solver/solver.h"
@@ -129,6 +130,22 @@ typedef struct smoke_layers {
     int64_t count, first, capacity;
 } smoke_layers;
 
+/* Cells near colliders, and what the gas there gives to them (reaction.c). */
+typedef struct smoke_piece {
+    int collider;
+    int64_t begin, end; /* of the cells */
+    double sums[6];     /* of a stage: impulse and its moment */
+} smoke_piece;
+
+typedef struct smoke_vicinity {
+    int32_t *owner; /* by cells of bricks: the nearest collider; -1: none is near */
+    bool *near;     /* by bricks: whether `owner` tells */
+    int32_t *cells; /* indices, collider by collider */
+    int64_t *first; /* by collider, for the sort */
+    smoke_piece *pieces;
+    int64_t capacity, piece_count, piece_capacity;
+} smoke_vicinity;
+
 typedef struct smoke {
     spate_simulation *sim;
     const smoke_options *options;
@@ -145,13 +162,19 @@ typedef struct smoke {
     bool reflected;    /* `next` is the velocity to carry, made by the reflection */
     uint8_t *depth[4]; /* by place: how deep in solids; NULL where nothing is in the way */
     smoke_layers layers[4];
-    bool *closed; /* bricks with closed faces */
+    /* open shares of faces, 0 in sources and sides, where there are colliders; as they were before the
+     * step where some move, else the same arrays */
+    real *share[3], *share_before[3];
+    smoke_vicinity vicinity;
+    impulses impulses; /* on colliders */
+    bool *closed;      /* bricks with closed faces */
     mac grid;
     pressure *solver;
     double *right; /* right-hand side by cells of the bricks, where the solver does not make it */
     smoke_extremes *seen; /* by worker */
     bool *running;        /* sources as they were when faces were last prepared */
     bool prepared;
+    double walls_time; /* for which colliders were last put in place */
     smoke_memory memory;
     /* constants of the scene */
     smoke_dye kinds[SMOKE_DYES];
@@ -164,6 +187,13 @@ typedef struct smoke {
     double dt;
     int part; /* 1: the second half, with reflection */
 } smoke;
+
+static inline bool smoke_colliders_move(const smoke *s) {
+    const spate_scene *scene = s->sim->scene;
+    for (int c = 0; c < scene->collider_count; c++)
+        if (scene->colliders[c].motion.key_count) return true;
+    return false;
+}
 
 /* Whether this is the second half of a step, or the step has none. */
 static inline bool smoke_last_part(const smoke *s) {
@@ -231,10 +261,17 @@ void smoke_gauss_seidel(smoke *s, pressure_report *report);
 /* Runs a pass over all rows of `place`. */
 void smoke_rows(const smoke *s, int place, chunk_task task, void *data);
 
+/* reaction.c: after the faces have changed; around the stages. */
+spate_status smoke_find_vicinity(smoke *s);
+void smoke_before_advection(smoke *s);
+void smoke_after_advection(smoke *s);
+void smoke_after_diffusion(smoke *s);
+void smoke_after_projection(smoke *s);
+void smoke_force_on(const spate_simulation *sim, int c, double force[3], double torque[3]);
+
 /* outputs.c */
 void smoke_velocity_at(const spate_simulation *sim, const double x[3], double v[3]);
 double smoke_pressure_at(const spate_simulation *sim, const double x[3]);
-void smoke_force_on(const spate_simulation *sim, int c, double force[3], double torque[3]);
 void smoke_numbers(spate_simulation *sim, solver_numbers *out);
 int smoke_volumes(const spate_simulation *sim, volume_field *out, int capacity);
 void smoke_volume(const spate_simulation *sim, int index, float *values);

@@ -106,10 +106,12 @@ static void mark_bricks(void *data, int64_t begin, int64_t end, int worker) {
             if (!domain_cell(s, b, at, cell)) continue;
             const int64_t to = layout_at(l, cell[0], cell[1], cell[2]);
             for (int a = 0; a < l->dim; a++)
-                if (has_value(l, a, cell))
-                    s->depth[a][to] = s->closed[b]
-                                          ? face_depth(s, a, b * mac_cells(l->dim) + c, cell)
-                                          : DEPTH_GAS;
+                if (has_value(l, a, cell)) {
+                    const int64_t from = b * mac_cells(l->dim) + c;
+                    s->depth[a][to] = s->closed[b] ? face_depth(s, a, from, cell) : DEPTH_GAS;
+                    if (s->share[a])
+                        s->share[a][to] = s->depth[a][to] == DEPTH_GAS ? s->grid.open[a][from] : 0;
+                }
             if (has_value(l, PLACE_MIDDLE, cell))
                 s->depth[PLACE_MIDDLE][to] = s->closed[b] ? cell_depth(s, b, c, at) : DEPTH_GAS;
         }
@@ -202,11 +204,10 @@ static void mark_inside(void *data, int64_t begin, int64_t end, int worker) {
     }
 }
 
-/* Whether the faces are still as they were prepared; takes note of the sources that run. */
-static bool is_unchanged(smoke *s) {
+/* Whether the same sources run as when the faces were prepared; takes note of them. */
+static bool has_same_sources(smoke *s) {
     const spate_scene *scene = s->sim->scene;
     bool same = s->prepared;
-    for (int c = 0; c < scene->collider_count; c++) same &= !scene->colliders[c].motion.key_count;
     for (int i = 0; i < scene->source_count; i++) {
         const bool runs = source_is_running(s->sim, i);
         same &= runs == s->running[i];
@@ -216,10 +217,11 @@ static bool is_unchanged(smoke *s) {
     return same;
 }
 
-spate_status smoke_walls(smoke *s) {
+/* Puts colliders where they are at time t, and all that follows from it. */
+static spate_status place_walls(smoke *s, double t) {
     spate_simulation *sim = s->sim;
-    if (is_unchanged(s)) return SPATE_OK;
-    boundary_move(&sim->boundary, sim->time + sim->dt);
+    boundary_move(&sim->boundary, t);
+    s->walls_time = t;
     const bool blow = s->options->grid == SMOKE_MAC;
     faces_prepare(&(faces){
         .sim = sim, .grid = &s->grid, .sources = blow ? FACES_MOVING_SOURCES : FACES_NO_SOURCES});
@@ -230,5 +232,21 @@ spate_status smoke_walls(smoke *s) {
     parallel_for(sim->ctx->pool, s->grid.bricks.count, 8, mark_bricks, s);
     for (int place = 0; place <= PLACE_MIDDLE; place++)
         if (s->depth[place]) TRY(list_layers(s, place));
-    return SPATE_OK;
+    return smoke_find_vicinity(s);
+}
+
+/* Where colliders move, the shares before the step are wanted too (reaction.c): those of its beginning,
+ * whether or not the run goes on from a checkpoint there. */
+static spate_status move_walls(smoke *s, bool same_sources) {
+    const double start = s->sim->time, end = start + s->sim->dt;
+    if (s->part == 0 && (!same_sources || s->walls_time != start)) TRY(place_walls(s, start));
+    for (int a = 0; a < s->layout.dim; a++)
+        memcpy(s->share_before[a], s->share[a], (size_t)s->layout.reals * sizeof(real));
+    return s->walls_time == end ? SPATE_OK : place_walls(s, end);
+}
+
+spate_status smoke_walls(smoke *s) {
+    const bool same = has_same_sources(s);
+    if (smoke_colliders_move(s)) return move_walls(s, same);
+    return same ? SPATE_OK : place_walls(s, s->sim->time + s->sim->dt);
 }
