@@ -94,6 +94,7 @@ static spate_status diffuse(smoke *s, int component, real **values, double visco
                         .center = (real)(1 + 2 * dim * a),
                         .side = (real)a,
                         .depth = s->depth[place],
+                        .distance = component < 0 ? NULL : s->distance[component],
                         .right = *values};
     for (int axis = 0; axis < dim; axis++)
         for (int end = 0; end < 2; end++) d.job.reflect[axis][end] = reflection_at(&d, axis, end);
@@ -144,6 +145,7 @@ static void act_pressure(smoke *s, double sign) {
 static spate_status diffuse_velocity(smoke *s) {
     const bool balanced = s->options->grid == SMOKE_MAC && s->part == 0 && s->viscosity > 0;
     if (balanced) act_pressure(s, -1);
+    smoke_before_diffusion(s);
     for (int a = 0; a < s->layout.dim; a++)
         TRY(diffuse(s, a, &s->velocity[a], s->viscosity / s->density));
     smoke_after_diffusion(s);

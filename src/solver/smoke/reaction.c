@@ -210,7 +210,7 @@ static double mass_of_face(const smoke *s) {
 
 /* Whether momentum may pass: in the gas, and where it is blown in. */
 static bool lets_pass(const smoke *s, int a, int64_t at) {
-    return s->depth[a][at] == DEPTH_GAS || s->depth[a][at] == DEPTH_HELD;
+    return s->share[a][at] > 0 || s->depth[a][at] == DEPTH_HELD;
 }
 
 /* The flux u_b u_a between face `low` of axis a and the one above it along b. None through an edge that
@@ -231,7 +231,7 @@ static void add_inflow(const reaction_job *job, const cell_spot *c, double sums[
     const double way = 0.5 * s->sim->dt / s->sim->scene->domain.dx;
     for (int a = 0; a < s->layout.dim; a++) {
         double inflow = 0;
-        if (s->depth[a][c->at] != DEPTH_GAS) continue;
+        if (!(s->share[a][c->at] > 0)) continue;
         for (int b = 0; b < s->layout.dim; b++)
             inflow += flux(s, a, b, c->at - s->layout.stride[b]) - flux(s, a, b, c->at);
         give_along(job, c, a, way * inflow, sums);
@@ -262,12 +262,15 @@ void smoke_before_advection(smoke *s) {
     sum_up(&job);
 }
 
-void smoke_after_advection(smoke *s) {
-    reaction_job job = {.s = s, .add = add_momentum, .unit = -mass_of_face(s)};
+/* Adds what the gas has, or takes it off. */
+static void sum_momentum(smoke *s, double sign) {
+    reaction_job job = {.s = s, .add = add_momentum, .unit = sign * mass_of_face(s)};
     for (int a = 0; a < s->layout.dim; a++)
         job.share[a] = s->share[a], job.velocity[a] = s->velocity[a];
     if (s->vicinity.piece_count) sum_up(&job);
 }
+
+void smoke_after_advection(smoke *s) { sum_momentum(s, -1); }
 
 /* ---- Viscosity ------------------------------------------------------------------------------------- */
 
@@ -281,8 +284,8 @@ static void add_friction(const reaction_job *job, const cell_spot *c, int a, int
     const double step = (double)s->velocity[a][c->at] - (double)s->velocity[a][beside];
     double x[3], lost[3] = {0};
     smoke_world(s, a, c->cell, x);
-    if (smoke_sticks(depth)) {
-        const double gap = (double)smoke_gap(depth);
+    if (depth == DEPTH_STICKY) {
+        const double gap = (double)smoke_gap(s->distance[a][c->at], s->distance[a][beside]);
         lost[a] = share * step / gap;
         x[b] += way * gap * s->sim->scene->domain.dx;
     } else if (depth == DEPTH_GAS) {
@@ -296,6 +299,13 @@ static void add_all_friction(const reaction_job *job, const cell_spot *c, double
     for (int a = 0; a < s->layout.dim; a++)
         for (int b = 0; b < s->layout.dim && s->depth[a][c->at] == DEPTH_GAS; b++)
             for (int way = -1; way <= 1; way += 2) add_friction(job, c, a, b, way, sums);
+}
+
+void smoke_before_diffusion(smoke *s) {
+    if (!s->distance[0]) return;
+    sum_momentum(s, 1);
+    smoke_stick(s);
+    sum_momentum(s, -1);
 }
 
 void smoke_after_diffusion(smoke *s) {

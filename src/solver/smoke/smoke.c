@@ -181,6 +181,13 @@ static void find_constants(smoke *s) {
     }
 }
 
+static bool has_sticky_colliders(const smoke *s) {
+    const spate_scene *scene = s->sim->scene;
+    for (int c = 0; c < scene->collider_count; c++)
+        if (scene->colliders[c].contact == CONTACT_STICKY) return true;
+    return false;
+}
+
 /* Any step is stable, but beside walls that gas sticks to, one in which viscosity reaches far into the
  * domain is wrong, as it and the pressure are dealt with one after the other: a lid at Re = 1 drives
  * the middle of its cavity 1 % too slowly where sqrt(nu dt) is 0.03 of the cavity's width, 10 % at 0.1. */
@@ -192,8 +199,7 @@ static double viscous_step(const smoke *s) {
         edge = fmin(edge, scene->domain.cells[a] * scene->domain.dx);
         for (int end = 0; end < 2; end++) sticky |= scene->domain.walls[a][end] == WALL_STICKY;
     }
-    for (int c = 0; c < scene->collider_count; c++)
-        sticky |= scene->colliders[c].contact == CONTACT_STICKY;
+    sticky |= has_sticky_colliders(s);
     const double reach = 0.04 * edge;
     return sticky && s->viscosity > 0 ? reach * reach * s->density / s->viscosity : HUGE_VAL;
 }
@@ -226,6 +232,7 @@ static spate_status take_arrays(smoke *s) {
         TAKE(s->velocity[a]);
         TAKE(s->next[a]);
         if (has_obstacles(s)) TAKE(s->depth[a]);
+        if (has_sticky_colliders(s) && s->viscosity > 0) TAKE(s->distance[a]);
         if (s->sim->scene->collider_count) TAKE(s->share[a]);
         s->share_before[a] = s->share[a];
         if (smoke_colliders_move(s)) TAKE(s->share_before[a]);
@@ -321,7 +328,7 @@ static void destroy(spate_simulation *sim) {
     mac_free(&s->grid);
     pressure_free(s->solver);
     for (int a = 0; a < 3; a++) {
-        give(ctx, s->velocity[a]), give(ctx, s->next[a]);
+        give(ctx, s->velocity[a]), give(ctx, s->next[a]), give(ctx, s->distance[a]);
         if (s->share_before[a] != s->share[a]) give(ctx, s->share_before[a]);
         give(ctx, s->share[a]);
     }

@@ -114,15 +114,16 @@ typedef struct smoke_passes {
 } smoke_passes;
 
 /* How deep in solids a value is: in the gas; the layers that are made of values beside them; where gas
- * sticks, with hundredths of a cell below the surface added; and what is prescribed. */
-enum { DEPTH_GAS, DEPTH_FIRST, DEPTH_SECOND, DEPTH_STICKY = 100, DEPTH_HELD = 255 };
+ * sticks (also on faces that are open by a part, but not in their middle); and what is prescribed. */
+enum { DEPTH_GAS, DEPTH_FIRST, DEPTH_SECOND, DEPTH_STICKY, DEPTH_HELD = 255 };
 
-/* How far away from a value of the gas the wall is whose sticky value is beside it, in cells. */
-INLINE real smoke_gap(uint8_t depth) {
-    const real gap = 1 - (real)0.01 * (real)(depth - DEPTH_STICKY);
+/* How far away from a value of the gas the wall is whose sticky value is beside it, in cells, from the
+ * distances of both to it in hundredths. */
+INLINE real smoke_gap(int8_t gas, int8_t sticky) {
+    const int outside = gas > 0 ? gas : 0, inside = sticky < 0 ? -sticky : 0;
+    const real gap = (real)outside / (real)(outside + inside > 0 ? outside + inside : 1);
     return gap > (real)0.05 ? gap : (real)0.05;
 }
-INLINE bool smoke_sticks(uint8_t depth) { return depth >= DEPTH_STICKY && depth < DEPTH_HELD; }
 
 /* Values inside colliders next to the gas: the first layer, then the second (solids.c). */
 typedef struct smoke_layers {
@@ -161,13 +162,16 @@ typedef struct smoke {
     real *next[3], *spare[SMOKE_ROOM - 2];
     bool reflected;    /* `next` is the velocity to carry, made by the reflection */
     uint8_t *depth[4]; /* by place: how deep in solids; NULL where nothing is in the way */
+    int8_t
+        *distance[3]; /* of faces from the nearest collider, hundredths of a cell, at most 127; NULL
+                            where gas sticks to none */
     smoke_layers layers[4];
     /* open shares of faces, 0 in sources and sides, where there are colliders; as they were before the
      * step where some move, else the same arrays */
     real *share[3], *share_before[3];
     smoke_vicinity vicinity;
     impulses impulses; /* on colliders */
-    bool *closed;      /* bricks with closed faces */
+    bool *closed;      /* bricks with faces that are not quite open */
     mac grid;
     pressure *solver;
     double *right; /* right-hand side by cells of the bricks, where the solver does not make it */
@@ -245,6 +249,8 @@ static inline bool smoke_is_solid(const smoke *s, int64_t cell) {
     return s->depth[PLACE_MIDDLE] && s->depth[PLACE_MIDDLE][cell];
 }
 
+/* What viscosity does to the gas on faces whose middle is in a sticky collider. */
+void smoke_stick(smoke *s);
 /* After the velocity has changed: walls, solids and border. */
 void smoke_settle_velocity(smoke *s);
 
@@ -265,6 +271,7 @@ void smoke_rows(const smoke *s, int place, chunk_task task, void *data);
 spate_status smoke_find_vicinity(smoke *s);
 void smoke_before_advection(smoke *s);
 void smoke_after_advection(smoke *s);
+void smoke_before_diffusion(smoke *s);
 void smoke_after_diffusion(smoke *s);
 void smoke_after_projection(smoke *s);
 void smoke_force_on(const spate_simulation *sim, int c, double force[3], double torque[3]);
