@@ -189,8 +189,10 @@ static bool has_sticky_colliders(const smoke *s) {
 }
 
 /* Any step is stable, but beside walls that gas sticks to, one in which viscosity reaches far into the
- * domain is wrong, as it and the pressure are dealt with one after the other: a lid at Re = 1 drives
- * the middle of its cavity 1 % too slowly where sqrt(nu dt) is 0.03 of the cavity's width, 10 % at 0.1. */
+ * domain is not right: a flow that changes lags behind (flow between plates decays 0.8 % too slowly
+ * where sqrt(nu dt) is 0.04 of their distance), and on the collocated grid, where viscosity does not
+ * know of the pressure, one that does not change is wrong too: a lid at Re = 1 drives the middle of its
+ * cavity 1 % too slowly where it is 0.03 of the cavity's width, 10 % at 0.1. */
 static double viscous_step(const smoke *s) {
     const spate_scene *scene = s->sim->scene;
     double edge = HUGE_VAL;
