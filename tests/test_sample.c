@@ -70,6 +70,17 @@ static samples sample(fixture *f, int index) {
     return s;
 }
 
+/* What only counts must agree with what makes points. */
+static void expect_counted(fixture *f, int index) {
+    samples made, counted;
+    assert_int_equal(sample_body(&f->scene, index, &made), SPATE_OK);
+    assert_int_equal(sample_count_body(&f->scene, index, &counted), SPATE_OK);
+    assert_true(made.count > 0 && counted.count == made.count);
+    assert_true(counted.left_out == made.left_out && counted.clipped == made.clipped);
+    assert_near(counted.volume, made.volume, 0);
+    samples_free(f->ctx, &made), samples_free(f->ctx, &counted);
+}
+
 static int64_t count_of(fixture *f, int index) {
     samples s = sample(f, index);
     int64_t count = s.count;
@@ -361,6 +372,37 @@ static void test_every_allocation_failing(void **state) {
     spate_close(ctx);
 }
 
+static void test_counting_agrees(void **state) {
+    fixture *f = *state;
+    f->colliders[0] = (collider){.contact = CONTACT_SLIP};
+    f->scene.collider_count = 1;
+    for (int dim = 2; dim <= 3; dim++)
+        for (int kind = SAMPLE_REGULAR; kind <= SAMPLE_POISSON; kind++) {
+            f->scene.dim = dim, f->scene.body_count = 0;
+            f->colliders[0].shape = ball(f, 5, 5, dim == 2 ? -70 : 5, 2.3);
+            add_body(f, box(f, 0, 0, 0, 7.3, 8, 9), 8, (sampling)kind);
+            add_body(f, ball(f, 6, 5, dim == 2 ? -70 : 5, 4.7), 3, (sampling)kind);
+            for (int b = 0; b < 2; b++) expect_counted(f, b);
+        }
+    f->scene.dim = 3;
+}
+
+/* 64 million points: only those beside the surface are looked at, and none is made. */
+static void test_counting_makes_nothing(void **state) {
+    fixture *f = *state;
+    samples s;
+    f->scene.body_count = f->scene.collider_count = 0;
+    add_body(f, box(f, 1, 1, 1, 9, 9, 9), 1e6, SAMPLE_REGULAR);
+    const int64_t most = f->ctx->blocks_now;
+    f->scene.dim = 2;
+    assert_int_equal(sample_count_body(&f->scene, 0, &s), SPATE_OK);
+    assert_int_equal(s.count, 64000000);
+    assert_null(s.points);
+    assert_true(f->ctx->blocks_now == most);
+    samples_free(f->ctx, &s);
+    f->scene.dim = 3;
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_aligned_boxes_have_exact_counts),
@@ -369,6 +411,8 @@ int main(void) {
         cmocka_unit_test(test_curved_volume_is_met),
         cmocka_unit_test(test_colliders_and_earlier_bodies_stay_free),
         cmocka_unit_test(test_outside_the_domain),
+        cmocka_unit_test(test_counting_agrees),
+        cmocka_unit_test(test_counting_makes_nothing),
         cmocka_unit_test(test_given_points),
         cmocka_unit_test(test_jitter_depends_on_place_alone),
         cmocka_unit_test(test_jittered_points_stay_inside),

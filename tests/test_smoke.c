@@ -271,6 +271,36 @@ static void buoyancy_lifts(void **state) {
     }
 }
 
+static double slope_of_dye(const double x[3]) { return 0.2 + 0.3 * x[0] + 0.5 * x[1]; }
+static double slope_of_heat(const double x[3]) { return 2 - x[0] + 4 * x[1]; }
+
+/* Of fields that rise evenly a face gets what is on it: the mean of the cells beside it, not one of
+ * them; a middle gets its own. */
+static void buoyancy_is_the_mean_of_two_cells(void **state) {
+    (void)state;
+    for (int grid = 0; grid < 2; grid++) {
+        play p = open_gas(2, 16, "slip", grid ? "grid: collocated" : "grid: mac",
+                          "density: 1, temperature: 5, expansion: 0.03, weight: 0.2");
+        smoke *s = smoke_of(&p);
+        const double gravity[2] = {-3, -9.81};
+        int seen = 0;
+        for (int a = 0; a < 2; a++) p.scene->gravity[a] = gravity[a];
+        set_velocity(&p, (field_function[3]){nothing, nothing, nothing});
+        set_field(&p, PLACE_MIDDLE, s->temperature, slope_of_heat);
+        set_field(&p, PLACE_MIDDLE, s->dyes[0], slope_of_dye);
+        run_stage(&p, "forces", 0.1);
+        for (int a = 0; a < 2; a++) EACH_VALUE(&p, smoke_place(s, a), at, x) {
+                if (x[a] < 0.1 || x[a] > 0.9) continue; /* beside a side, where it is closed */
+                const double wanted =
+                    0.1 * gravity[a] * (0.2 * slope_of_dye(x) - 0.03 * slope_of_heat(x));
+                CHECK_BELOW(fabs((double)s->velocity[a][at] - wanted), 1e-5);
+                seen++;
+            }
+        assert_true(seen > 300);
+        play_close(&p);
+    }
+}
+
 static double swirl_x(const double x[3]) {
     return -(x[1] - 0.5) * exp(-40 * (pow(x[0] - 0.5, 2) + pow(x[1] - 0.5, 2)));
 }
@@ -294,6 +324,29 @@ static void confinement_feeds_vortices(void **state) {
         CHECK_ABOVE(energy[1], 1.01 * energy[0]);
         CHECK_BELOW(momentum, 1e-7);
     }
+}
+
+/* On faces it is the mean of the cells' beside them, which the pass leaves in `next`. */
+static void confinement_is_the_mean_of_two_cells(void **state) {
+    (void)state;
+    play p = open_gas(2, 16, "slip", "vorticity: 2", "density: 1");
+    smoke *s = smoke_of(&p);
+    const field_function swirl[3] = {swirl_x, swirl_y, nothing};
+    double largest = 0, unlike = 0;
+    set_velocity(&p, swirl);
+    run_stage(&p, "forces", 0.1);
+    for (int a = 0; a < 2; a++) EACH_VALUE(&p, a, at, x) {
+            if (x[a] < 0.1 || x[a] > 0.9) continue;
+            const double low = (double)s->next[a][at - s->layout.stride[a]];
+            const double high = (double)s->next[a][at];
+            const double change = (double)s->velocity[a][at] - swirl[a](x);
+            CHECK_BELOW(fabs(change - 0.1 * 0.5 * (low + high)), 1e-6);
+            largest = fmax(largest, fabs(change));
+            unlike = fmax(unlike, fabs(0.1 * (high - low)));
+        }
+    CHECK_ABOVE(largest, 1e-4);
+    CHECK_ABOVE(unlike, 1e-4); /* else one cell would do */
+    play_close(&p);
 }
 
 /* ---- Projection -------------------------------------------------------------------------------- */
@@ -403,6 +456,9 @@ static void force_on_a_ball(void **state) {
                      "colliders: [{shape: {sphere: {center: [0.5, 0.5, 0.5], radius: 0.3}}}]\n");
     smoke *s = smoke_of(&p);
     EACH_VALUE(&p, PLACE_MIDDLE, at, x) s->pressure[at] = (real)(7 * x[0]);
+    p.sim->dt = 0.1;
+    impulses_begin_step(p.sim, &s->impulses);
+    smoke_after_projection(s);
     double force[3], torque[3];
     p.sim->type->force(p.sim, 0, force, torque);
     const double expected = -7 * 4 / 3.0 * M_PI * 0.027;
@@ -737,7 +793,9 @@ int main(void) {
         cmocka_unit_test(borders_that_stick),
         cmocka_unit_test(diffusion_is_implicit),
         cmocka_unit_test(buoyancy_lifts),
+        cmocka_unit_test(buoyancy_is_the_mean_of_two_cells),
         cmocka_unit_test(confinement_feeds_vortices),
+        cmocka_unit_test(confinement_is_the_mean_of_two_cells),
         cmocka_unit_test(divergence_falls),
         cmocka_unit_test(solvers_agree),
         cmocka_unit_test(nothing_flows_through_walls),

@@ -33,7 +33,8 @@ typedef struct sampler {
     int64_t lattice[3]; /* points across the domain */
     obstacle *obstacles;
     int obstacle_count;
-    int *open; /* obstacles in an order where those not yet decided for a block come first */
+    int *open;  /* obstacles in an order where those not yet decided for a block come first */
+    bool count; /* points are only counted */
     samples *out;
 } sampler;
 
@@ -104,6 +105,10 @@ static void jitter_point(const sampler *w, const int64_t k[3], bool near_surface
 
 static spate_status add_point(sampler *w, const int64_t k[3], bool near_surface) {
     samples *s = w->out;
+    if (w->count) {
+        s->count++;
+        return SPATE_OK;
+    }
     TRY(GROW(w->ctx, s->points, s->capacity, s->count + 1));
     double *x = s->points[s->count++];
     lattice_point(w, k, x);
@@ -128,16 +133,15 @@ static void clip_block(const sampler *w, const block *b, int64_t low[3], int64_t
 
 /* Takes every point of a block that is wholly inside; `kept` false: an obstacle holds them. */
 static spate_status take_block(sampler *w, const block *b, bool kept) {
-    int64_t low[3], high[3], k[3];
+    int64_t low[3], high[3], k[3], points = 1;
     clip_block(w, b, low, high);
+    for (int i = 0; i < 3; i++) points *= high[i] > low[i] ? high[i] - low[i] : 0;
+    if (!kept) w->out->left_out += points;
+    if (kept && w->count) w->out->count += points;
+    if (!kept || w->count) return SPATE_OK;
     for (k[2] = low[2]; k[2] < high[2]; k[2]++)
         for (k[1] = low[1]; k[1] < high[1]; k[1]++)
-            for (k[0] = low[0]; k[0] < high[0]; k[0]++) {
-                if (kept)
-                    TRY(add_point(w, k, false));
-                else
-                    w->out->left_out++;
-            }
+            for (k[0] = low[0]; k[0] < high[0]; k[0]++) TRY(add_point(w, k, false));
     return SPATE_OK;
 }
 
@@ -343,10 +347,11 @@ static spate_status fill_body(sampler *w, sampling kind) {
     return SPATE_OK;
 }
 
-spate_status sample_body(const spate_scene *scene, int index, samples *out) {
+static spate_status sample(const spate_scene *scene, int index, bool count, samples *out) {
     const body *b = &scene->bodies[index];
     const bool cells = scene_on_grid(scene);
     sampler w = sampler_of(scene, b->shape, cells ? 1 : b->particles_per_cell, out);
+    w.count = count && (cells || b->sampling != SAMPLE_POISSON);
     if (b->sampling == SAMPLE_JITTERED && !cells) w.jitter = b->jitter;
     spate_status status;
     if (b->shape->kind == SHAPE_POINTS) {
@@ -362,6 +367,10 @@ done:
     return status;
 }
 
+spate_status sample_body(const spate_scene *scene, int index, samples *out) {
+    return sample(scene, index, false, out);
+}
+
 static const char *remedy_of_empty(bool cells, bool covered) {
     if (covered)
         return cells ? "move it out of the colliders that cover it"
@@ -372,8 +381,7 @@ static const char *remedy_of_empty(bool cells, bool covered) {
                    "enlarge it or use a smaller dx";
 }
 
-spate_status sample_filled_body(const spate_scene *scene, int index, samples *out) {
-    TRY(sample_body(scene, index, out));
+static spate_status refuse_empty(const spate_scene *scene, int index, samples *out) {
     if (out->count > 0) return SPATE_OK;
     int64_t left_out = out->left_out;
     samples_free(scene->ctx, out);
@@ -381,4 +389,14 @@ spate_status sample_filled_body(const spate_scene *scene, int index, samples *ou
     return fail(scene->ctx, SPATE_BAD_INPUT, "%s: bodies.%d: body '%s' %s; %s", scene->path, index,
                 scene->bodies[index].name, cells ? "fills no cell" : "has no particles",
                 remedy_of_empty(cells, left_out > 0));
+}
+
+spate_status sample_filled_body(const spate_scene *scene, int index, samples *out) {
+    TRY(sample(scene, index, false, out));
+    return refuse_empty(scene, index, out);
+}
+
+spate_status sample_count_body(const spate_scene *scene, int index, samples *out) {
+    TRY(sample(scene, index, true, out));
+    return refuse_empty(scene, index, out);
 }

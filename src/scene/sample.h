@@ -32,6 +32,9 @@ typedef struct samples {
 spate_status sample_body(const spate_scene *scene, int index, samples *out);
 /* The same, where a body without particles is an error that says why. */
 spate_status sample_filled_body(const spate_scene *scene, int index, samples *out);
+/* The same, but the points themselves are only there where they must be made to be counted (Poisson
+ * sets, given points): a block inside a body is counted at once, however many points it has. */
+spate_status sample_count_body(const spate_scene *scene, int index, samples *out);
 /* Spacing of a lattice of n particles a cell. */
 double sample_spacing(const domain *d, int dim, double particles_per_cell);
 void samples_free(spate_context *ctx, samples *s);

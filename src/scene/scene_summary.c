@@ -36,7 +36,7 @@ static double share_outside(const spate_scene *s, const shape *of) {
 static spate_status count_body(spate_scene *s, int index, int64_t *filled) {
     const body *b = &s->bodies[index];
     samples points;
-    TRY(sample_filled_body(s, index, &points));
+    TRY(sample_count_body(s, index, &points));
     int64_t count = points.count;
     bool clipped = points.clipped;
     samples_free(s->ctx, &points);

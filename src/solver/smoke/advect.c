@@ -83,9 +83,11 @@ static void advect_component(smoke *s, int a) {
 
 spate_status smoke_advect(smoke *s) {
     if (smoke_last_part(s)) advect_all_scalars(s);
+    smoke_before_advection(s);
     for (int a = 0; a < s->layout.dim; a++) advect_component(s, a);
     for (int a = 0; a < s->layout.dim; a++) swap(&s->velocity[a], &s->next[a]);
     s->reflected = false;
     smoke_settle_velocity(s);
+    smoke_after_advection(s);
     return SPATE_OK;
 }

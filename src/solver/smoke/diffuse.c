@@ -94,6 +94,7 @@ static spate_status diffuse(smoke *s, int component, real **values, double visco
                         .center = (real)(1 + 2 * dim * a),
                         .side = (real)a,
                         .depth = s->depth[place],
+                        .distance = component < 0 ? NULL : s->distance[component],
                         .right = *values};
     for (int axis = 0; axis < dim; axis++)
         for (int end = 0; end < 2; end++) d.job.reflect[axis][end] = reflection_at(&d, axis, end);
@@ -107,9 +108,53 @@ static spate_status diffuse(smoke *s, int component, real **values, double visco
     return SPATE_OK;
 }
 
-spate_status smoke_diffuse(smoke *s) {
+/* ---- Velocity -------------------------------------------------------------------------------------- */
+
+typedef struct shift_job {
+    smoke *s;
+    int axis;
+    real scale; /* of the difference of pressures across a face */
+} shift_job;
+
+static void shift_rows(void *data, int64_t begin, int64_t end, int worker) {
+    const shift_job *job = data;
+    const smoke *s = job->s;
+    const layout *l = &s->layout;
+    const uint8_t *depth = s->depth[job->axis];
+    const int64_t down = l->stride[job->axis];
+    (void)worker;
+    for (int64_t r = begin; r < end; r++) {
+        const layout_row row = layout_row_at(l, job->axis, r, l->dim);
+        for (int64_t at = row.begin; at < row.begin + row.length; at++)
+            if (!depth || depth[at] == DEPTH_GAS)
+                s->velocity[job->axis][at] +=
+                    job->scale * (s->pressure[at] - s->pressure[at - down]);
+    }
+}
+
+/* Lets the last step's pressure act on the velocity (sign -1), or no longer. */
+static void act_pressure(smoke *s, double sign) {
+    const double unit = sign * s->dt / (s->density * s->sim->scene->domain.dx);
+    for (int a = 0; a < s->layout.dim; a++) {
+        shift_job job = {s, a, (real)unit};
+        smoke_rows(s, a, shift_rows, &job);
+        smoke_border_velocity(s, a, s->velocity[a]);
+    }
+}
+
+static spate_status diffuse_velocity(smoke *s) {
+    const bool balanced = s->options->grid == SMOKE_MAC && s->part == 0 && s->viscosity > 0;
+    if (balanced) act_pressure(s, -1);
+    smoke_before_diffusion(s);
     for (int a = 0; a < s->layout.dim; a++)
         TRY(diffuse(s, a, &s->velocity[a], s->viscosity / s->density));
+    smoke_after_diffusion(s);
+    if (balanced) act_pressure(s, 1);
+    return SPATE_OK;
+}
+
+spate_status smoke_diffuse(smoke *s) {
+    TRY(diffuse_velocity(s));
     for (int d = 0; d < s->dye_count; d++) TRY(diffuse(s, -1, &s->dyes[d], s->kinds[d].diffusion));
     if (s->temperature) TRY(diffuse(s, -1, &s->temperature, s->heat_diffusion));
     return SPATE_OK;

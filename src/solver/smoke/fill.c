@@ -42,7 +42,8 @@ static void visit_rows(void *data, int64_t begin, int64_t end, int worker) {
             }
 }
 
-static void visit(visit_job *job) {
+/* The values that a shape may cover. */
+static void find_range(visit_job *job) {
     const layout *l = &job->s->layout;
     const domain *d = &job->s->sim->scene->domain;
     const bounds box = shape_bounds(job->shape, l->dim);
@@ -55,6 +56,10 @@ static void visit(visit_job *job) {
         if (low > 0) job->low[a] = low < most ? (int)low : most;
         if (high < most) job->high[a] = high > 0 ? (int)high : 0;
     }
+}
+
+static void visit(visit_job *job) {
+    find_range(job);
     const int64_t planes = job->high[0] - job->low[0];
     if (planes > 0) parallel_for(job->s->sim->ctx->pool, planes, 1, visit_rows, job);
 }
@@ -124,12 +129,13 @@ static void set_velocity(const visit_job *job, int64_t at, const double x[3], do
 
 /* Of the cells that a body covers; one after the other, so that threads do not matter. */
 static void find_center(smoke *s, const body *b, double center[3]) {
-    const layout *l = &s->layout;
+    visit_job job = {.s = s, .shape = b->shape, .place = PLACE_MIDDLE};
     double sum[3] = {0}, weight = 0;
     int at[3];
-    for (at[0] = 0; at[0] < l->n[0]; at[0]++)
-        for (at[1] = 0; at[1] < l->n[1]; at[1]++)
-            for (at[2] = 0; at[2] < l->n[2]; at[2]++) {
+    find_range(&job);
+    for (at[0] = job.low[0]; at[0] < job.high[0]; at[0]++)
+        for (at[1] = job.low[1]; at[1] < job.high[1]; at[1]++)
+            for (at[2] = job.low[2]; at[2] < job.high[2]; at[2]++) {
                 double x[3];
                 smoke_world(s, PLACE_MIDDLE, at, x);
                 const double share = share_of(s, b->shape, x);

@@ -246,7 +246,9 @@ spate_status smoke_project(smoke *s) {
         TRY(project_faces(s, &report));
     else
         TRY(project_middles(s, &report));
+    smoke_extend(s, PLACE_MIDDLE, s->pressure);
     smoke_border_pressure(s, s->pressure);
+    smoke_after_projection(s);
     memory->iterations = report.iterations;
     memory->residual = report.residual;
     memory->divergence = report.divergence / s->sim->scene->domain.dx;

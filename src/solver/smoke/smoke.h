@@ -30,13 +30,14 @@
  *
  * Files: smoke.c (options, memory, the step), layout.h and borders.c (arrays and their border), fill.c
  * (bodies, sources, sinks), advect.c, forces.c, diffuse.c, project.c, gauss_seidel.c, solids.c (walls,
- * and values inside colliders), outputs.c; smoke_kernels.c with passes.h, trace.h and stencils.h (passes
+ * and values inside colliders), reaction.c (forces on them), outputs.c; smoke_kernels.c with passes.h, trace.h and stencils.h (passes
  * over rows, compiled once for each instruction set).
  */
 #ifndef SPATE_SOLVER_SMOKE_H
 #define SPATE_SOLVER_SMOKE_H
 
 #include "core/simd.h"
+#include "solver/impulses.h"
 #include "solver/pressure/pressure.h"
 #include "solver/smoke/layout.h"
 #include "solver/solver.h"
@@ -113,21 +114,38 @@ typedef struct smoke_passes {
 } smoke_passes;
 
 /* How deep in solids a value is: in the gas; the layers that are made of values beside them; where gas
- * sticks, with hundredths of a cell below the surface added; and what is prescribed. */
-enum { DEPTH_GAS, DEPTH_FIRST, DEPTH_SECOND, DEPTH_STICKY = 100, DEPTH_HELD = 255 };
+ * sticks (also on faces that are open by a part, but not in their middle); and what is prescribed. */
+enum { DEPTH_GAS, DEPTH_FIRST, DEPTH_SECOND, DEPTH_STICKY, DEPTH_HELD = 255 };
 
-/* How far away from a value of the gas the wall is whose sticky value is beside it, in cells. */
-INLINE real smoke_gap(uint8_t depth) {
-    const real gap = 1 - (real)0.01 * (real)(depth - DEPTH_STICKY);
+/* How far away from a value of the gas the wall is whose sticky value is beside it, in cells, from the
+ * distances of both to it in hundredths. */
+INLINE real smoke_gap(int8_t gas, int8_t sticky) {
+    const int outside = gas > 0 ? gas : 0, inside = sticky < 0 ? -sticky : 0;
+    const real gap = (real)outside / (real)(outside + inside > 0 ? outside + inside : 1);
     return gap > (real)0.05 ? gap : (real)0.05;
 }
-INLINE bool smoke_sticks(uint8_t depth) { return depth >= DEPTH_STICKY && depth < DEPTH_HELD; }
 
 /* Values inside colliders next to the gas: the first layer, then the second (solids.c). */
 typedef struct smoke_layers {
     int32_t *list; /* indices */
     int64_t count, first, capacity;
 } smoke_layers;
+
+/* Cells near colliders, and what the gas there gives to them (reaction.c). */
+typedef struct smoke_piece {
+    int collider;
+    int64_t begin, end; /* of the cells */
+    double sums[6];     /* of a stage: impulse and its moment */
+} smoke_piece;
+
+typedef struct smoke_vicinity {
+    int32_t *owner; /* by cells of bricks: the nearest collider; -1: none is near */
+    bool *near;     /* by bricks: whether `owner` tells */
+    int32_t *cells; /* indices, collider by collider */
+    int64_t *first; /* by collider, for the sort */
+    smoke_piece *pieces;
+    int64_t capacity, piece_count, piece_capacity;
+} smoke_vicinity;
 
 typedef struct smoke {
     spate_simulation *sim;
@@ -144,14 +162,23 @@ typedef struct smoke {
     real *next[3], *spare[SMOKE_ROOM - 2];
     bool reflected;    /* `next` is the velocity to carry, made by the reflection */
     uint8_t *depth[4]; /* by place: how deep in solids; NULL where nothing is in the way */
+    int8_t
+        *distance[3]; /* of faces from the nearest collider, hundredths of a cell, at most 127; NULL
+                            where gas sticks to none */
     smoke_layers layers[4];
-    bool *closed; /* bricks with closed faces */
+    /* open shares of faces, 0 in sources and sides, where there are colliders; as they were before the
+     * step where some move, else the same arrays */
+    real *share[3], *share_before[3];
+    smoke_vicinity vicinity;
+    impulses impulses; /* on colliders */
+    bool *closed;      /* bricks with faces that are not quite open */
     mac grid;
     pressure *solver;
     double *right; /* right-hand side by cells of the bricks, where the solver does not make it */
     smoke_extremes *seen; /* by worker */
     bool *running;        /* sources as they were when faces were last prepared */
     bool prepared;
+    double walls_time; /* for which colliders were last put in place */
     smoke_memory memory;
     /* constants of the scene */
     smoke_dye kinds[SMOKE_DYES];
@@ -164,6 +191,13 @@ typedef struct smoke {
     double dt;
     int part; /* 1: the second half, with reflection */
 } smoke;
+
+static inline bool smoke_colliders_move(const smoke *s) {
+    const spate_scene *scene = s->sim->scene;
+    for (int c = 0; c < scene->collider_count; c++)
+        if (scene->colliders[c].motion.key_count) return true;
+    return false;
+}
 
 /* Whether this is the second half of a step, or the step has none. */
 static inline bool smoke_last_part(const smoke *s) {
@@ -215,6 +249,8 @@ static inline bool smoke_is_solid(const smoke *s, int64_t cell) {
     return s->depth[PLACE_MIDDLE] && s->depth[PLACE_MIDDLE][cell];
 }
 
+/* What viscosity does to the gas on faces whose middle is in a sticky collider. */
+void smoke_stick(smoke *s);
 /* After the velocity has changed: walls, solids and border. */
 void smoke_settle_velocity(smoke *s);
 
@@ -231,10 +267,18 @@ void smoke_gauss_seidel(smoke *s, pressure_report *report);
 /* Runs a pass over all rows of `place`. */
 void smoke_rows(const smoke *s, int place, chunk_task task, void *data);
 
+/* reaction.c: after the faces have changed; around the stages. */
+spate_status smoke_find_vicinity(smoke *s);
+void smoke_before_advection(smoke *s);
+void smoke_after_advection(smoke *s);
+void smoke_before_diffusion(smoke *s);
+void smoke_after_diffusion(smoke *s);
+void smoke_after_projection(smoke *s);
+void smoke_force_on(const spate_simulation *sim, int c, double force[3], double torque[3]);
+
 /* outputs.c */
 void smoke_velocity_at(const spate_simulation *sim, const double x[3], double v[3]);
 double smoke_pressure_at(const spate_simulation *sim, const double x[3]);
-void smoke_force_on(const spate_simulation *sim, int c, double force[3], double torque[3]);
 void smoke_numbers(spate_simulation *sim, solver_numbers *out);
 int smoke_volumes(const spate_simulation *sim, volume_field *out, int capacity);
 void smoke_volume(const spate_simulation *sim, int index, float *values);

@@ -52,6 +52,37 @@ static void hold_faces(void *data, int64_t begin, int64_t end, int worker) {
     }
 }
 
+/* A face whose middle is inside: what is left of it, a strip of share w beside the wall, loses its
+ * momentum to that through half its width: u - u_wall becomes (u - u_wall) / (1 + 2 nu dt / (w dx)^2).
+ * The values beside it see the wall where it is (smoke_gap). */
+static void stick_faces(void *data, int64_t begin, int64_t end, int worker) {
+    smoke *s = data;
+    const mac *m = &s->grid;
+    const layout *l = &s->layout;
+    const double dx = s->sim->scene->domain.dx;
+    const double reach2 = s->viscosity / s->density * s->dt / (dx * dx);
+    (void)worker;
+    for (int64_t b = begin; b < end; b++)
+        for (int c = 0; c < mac_cells(l->dim) && s->closed[b]; c++) {
+            int at[3], cell[3];
+            mac_place(c, l->dim, at);
+            if (!domain_cell(s, b, at, cell)) continue;
+            const int64_t from = b * mac_cells(l->dim) + c;
+            const int64_t to = layout_at(l, cell[0], cell[1], cell[2]);
+            for (int a = 0; a < l->dim; a++) {
+                const double share = (double)m->open[a][from], still = (double)m->wall[a][from];
+                if (!(share > 0) || !has_value(l, a, cell) || s->depth[a][to] != DEPTH_STICKY)
+                    continue;
+                const double slip = (double)s->velocity[a][to] - still;
+                s->velocity[a][to] = (real)(still + slip / (1 + 2 * reach2 / (share * share)));
+            }
+        }
+}
+
+void smoke_stick(smoke *s) {
+    parallel_for(s->sim->ctx->pool, s->grid.bricks.count, 8, stick_faces, s);
+}
+
 void smoke_settle_velocity(smoke *s) {
     if (s->options->grid == SMOKE_MAC) {
         parallel_for(s->sim->ctx->pool, s->grid.bricks.count, 8, hold_faces, s);
@@ -62,24 +93,30 @@ void smoke_settle_velocity(smoke *s) {
 
 /* ---- Depths --------------------------------------------------------------------------------------- */
 
-/* How many cells below the surface of a collider that gas sticks to; -1: of another. */
-static double sticky_depth(const smoke *s, const int cell[3], int place) {
+/* The distance of a face from the nearest of some colliders, and whether gas sticks to that one. */
+static int8_t sticky_distance(const smoke *s, const boundary_part *part, const int cell[3], int a,
+                              bool *sticks) {
     const spate_scene *scene = s->sim->scene;
-    const boundary_part all = boundary_all(&s->sim->boundary);
     double x[3];
     int nearest = -1;
-    smoke_world(s, place, cell, x);
-    const double distance = boundary_part_nearest(&all, x, &nearest);
-    if (nearest < 0 || scene->colliders[nearest].contact != CONTACT_STICKY) return -1;
-    return fmin(fmax(-distance / scene->domain.dx, 0), 1);
+    smoke_world(s, a, cell, x);
+    const double distance = boundary_part_nearest(part, x, &nearest) / scene->domain.dx;
+    *sticks = nearest >= 0 && scene->colliders[nearest].contact == CONTACT_STICKY;
+    return (int8_t)lrint(100 * fmin(fmax(distance, -1.27), 1.27));
 }
 
 /* A face inside a collider; those of sides and sources are prescribed. */
-static uint8_t face_depth(const smoke *s, int a, int64_t from, const int cell[3]) {
-    if (s->grid.open[a][from] > 0) return DEPTH_GAS;
+static uint8_t face_depth(const smoke *s, const boundary_part *part, int a, int64_t from,
+                          const int cell[3]) {
+    const bool open = s->grid.open[a][from] > 0;
+    bool sticks = false;
     if (s->grid.known[0][from] >> (a + 4) & 1) return DEPTH_HELD;
-    const double below = sticky_depth(s, cell, a);
-    return below < 0 ? DEPTH_SECOND : (uint8_t)(DEPTH_STICKY + (int)(100 * below + 0.5));
+    if (s->distance[a]) {
+        int8_t *distance = &s->distance[a][layout_at(&s->layout, cell[0], cell[1], cell[2])];
+        *distance = sticky_distance(s, part, cell, a, &sticks);
+        if (sticks && (!open || *distance < 0)) return DEPTH_STICKY;
+    }
+    return open ? DEPTH_GAS : DEPTH_SECOND;
 }
 
 /* A cell without an open face, of which at least one is a collider's. */
@@ -95,24 +132,40 @@ static uint8_t cell_depth(const smoke *s, int64_t brick, int c, const int at[3])
     return solid ? DEPTH_SECOND : DEPTH_GAS;
 }
 
+/* The colliders near a brick. */
+static boundary_part part_near(const smoke *s, int64_t brick) {
+    const domain *d = &s->sim->scene->domain;
+    const int dim = s->layout.dim;
+    double middle[3] = {0};
+    for (int a = 0; a < dim; a++)
+        middle[a] = d->origin[a] + (s->grid.bricks.coords[brick][a] + 0.5) * BRICK_EDGE * d->dx;
+    return boundary_around(&s->sim->boundary, middle, d->dx * (0.5 * BRICK_EDGE * sqrt(dim) + 2));
+}
+
 static void mark_bricks(void *data, int64_t begin, int64_t end, int worker) {
     smoke *s = data;
     const layout *l = &s->layout;
     (void)worker;
-    for (int64_t b = begin; b < end; b++)
+    for (int64_t b = begin; b < end; b++) {
+        const boundary_part part = s->distance[0] ? part_near(s, b) : (boundary_part){0};
         for (int c = 0; c < mac_cells(l->dim); c++) {
             int at[3], cell[3];
             mac_place(c, l->dim, at);
             if (!domain_cell(s, b, at, cell)) continue;
             const int64_t to = layout_at(l, cell[0], cell[1], cell[2]);
             for (int a = 0; a < l->dim; a++)
-                if (has_value(l, a, cell))
-                    s->depth[a][to] = s->closed[b]
-                                          ? face_depth(s, a, b * mac_cells(l->dim) + c, cell)
+                if (has_value(l, a, cell)) {
+                    const int64_t from = b * mac_cells(l->dim) + c;
+                    s->depth[a][to] = s->closed[b] || part.count
+                                          ? face_depth(s, &part, a, from, cell)
                                           : DEPTH_GAS;
+                    if (s->share[a])
+                        s->share[a][to] = s->depth[a][to] == DEPTH_HELD ? 0 : s->grid.open[a][from];
+                }
             if (has_value(l, PLACE_MIDDLE, cell))
                 s->depth[PLACE_MIDDLE][to] = s->closed[b] ? cell_depth(s, b, c, at) : DEPTH_GAS;
         }
+    }
 }
 
 /* Whether a value has one of the given depth beside it. */
@@ -183,7 +236,7 @@ void smoke_extend(const smoke *s, int place, real *values) {
 
 /* ---- When something has changed ------------------------------------------------------------------- */
 
-/* Which bricks have closed faces, and the inside of the domain. */
+/* Which bricks have faces that are not quite open, and the inside of the domain. */
 static void mark_inside(void *data, int64_t begin, int64_t end, int worker) {
     smoke *s = data;
     mac *m = &s->grid;
@@ -197,16 +250,15 @@ static void mark_inside(void *data, int64_t begin, int64_t end, int worker) {
             mac_place(c, l->dim, at);
             const bool inside = domain_cell(s, b, at, cell) && has_value(l, PLACE_MIDDLE, cell);
             m->phi[0][to] = inside ? -1 : 1;
-            for (int a = 0; a < l->dim; a++) s->closed[b] |= !(m->open[a][to] > 0);
+            for (int a = 0; a < l->dim; a++) s->closed[b] |= m->open[a][to] < 1;
         }
     }
 }
 
-/* Whether the faces are still as they were prepared; takes note of the sources that run. */
-static bool is_unchanged(smoke *s) {
+/* Whether the same sources run as when the faces were prepared; takes note of them. */
+static bool has_same_sources(smoke *s) {
     const spate_scene *scene = s->sim->scene;
     bool same = s->prepared;
-    for (int c = 0; c < scene->collider_count; c++) same &= !scene->colliders[c].motion.key_count;
     for (int i = 0; i < scene->source_count; i++) {
         const bool runs = source_is_running(s->sim, i);
         same &= runs == s->running[i];
@@ -216,10 +268,11 @@ static bool is_unchanged(smoke *s) {
     return same;
 }
 
-spate_status smoke_walls(smoke *s) {
+/* Puts colliders where they are at time t, and all that follows from it. */
+static spate_status place_walls(smoke *s, double t) {
     spate_simulation *sim = s->sim;
-    if (is_unchanged(s)) return SPATE_OK;
-    boundary_move(&sim->boundary, sim->time + sim->dt);
+    boundary_move(&sim->boundary, t);
+    s->walls_time = t;
     const bool blow = s->options->grid == SMOKE_MAC;
     faces_prepare(&(faces){
         .sim = sim, .grid = &s->grid, .sources = blow ? FACES_MOVING_SOURCES : FACES_NO_SOURCES});
@@ -230,5 +283,21 @@ spate_status smoke_walls(smoke *s) {
     parallel_for(sim->ctx->pool, s->grid.bricks.count, 8, mark_bricks, s);
     for (int place = 0; place <= PLACE_MIDDLE; place++)
         if (s->depth[place]) TRY(list_layers(s, place));
-    return SPATE_OK;
+    return smoke_find_vicinity(s);
+}
+
+/* Where colliders move, the shares before the step are wanted too (reaction.c): those of its beginning,
+ * whether or not the run goes on from a checkpoint there. */
+static spate_status move_walls(smoke *s, bool same_sources) {
+    const double start = s->sim->time, end = start + s->sim->dt;
+    if (s->part == 0 && (!same_sources || s->walls_time != start)) TRY(place_walls(s, start));
+    for (int a = 0; a < s->layout.dim; a++)
+        memcpy(s->share_before[a], s->share[a], (size_t)s->layout.reals * sizeof(real));
+    return s->walls_time == end ? SPATE_OK : place_walls(s, end);
+}
+
+spate_status smoke_walls(smoke *s) {
+    const bool same = has_same_sources(s);
+    if (smoke_colliders_move(s)) return move_walls(s, same);
+    return same ? SPATE_OK : place_walls(s, s->sim->time + s->sim->dt);
 }

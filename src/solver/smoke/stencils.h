@@ -66,8 +66,8 @@ INLINE surrounding surrounding_of(const relax_job *j, const real *values, int64_
             const int64_t beside = way * l->stride[a];
             if (depth[beside] == DEPTH_GAS || depth[beside] == DEPTH_HELD) continue;
             real share = -1, rest = 0; /* rest - share f is there */
-            if (smoke_sticks(depth[beside])) {
-                const real gap = smoke_gap(depth[beside]);
+            if (depth[beside] == DEPTH_STICKY) {
+                const real gap = smoke_gap(j->distance[at], j->distance[at + beside]);
                 share = (1 - gap) / gap, rest = f[beside] / gap;
             }
             s.sum += rest - share * *f - f[beside];
