@@ -177,7 +177,8 @@ void contact_apply(contact mode, double friction, const double normal[3],
     double relative[3];
     vec_sub(relative, v, wall_velocity);
     double approach = vec_dot(relative, normal);
-    if (mode == CONTACT_SEPARATE && approach >= 0) return;
+    bool pulls = mode == CONTACT_SLIP && friction == 0;
+    if (!pulls && approach >= 0) return;
     vec_add_scaled(relative, relative, -approach, normal);
     double sliding = vec_length(relative), grip = friction * fmax(0, -approach);
     vec_scale(relative, sliding > grip ? 1 - grip / sliding : 0, relative);

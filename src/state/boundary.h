@@ -33,7 +33,8 @@ double boundary_distance(const boundary *b, int c, const double x[3], double nor
 /* What a contact does to a velocity v, given the outward normal and the velocity of the wall:
  * sticky takes on the wall's, slip loses the normal part of the relative velocity, separate loses
  * it only when approaching; friction (Coulomb) shortens the tangential part by friction * the
- * approach that was stopped (pulling away grips nothing). */
+ * approach that was stopped. Slip with friction also loses it only when approaching: if it pulled as
+ * well, a body that vibrates would be pressed by more than its weight in between, and grip by more. */
 void contact_apply(contact mode, double friction, const double normal[3],
                    const double wall_velocity[3], double v[3]);
 

@@ -29,7 +29,7 @@
  * nodes, the block and what its particles reach beyond it), and every node then adds up the tiles
  * that hold a part of it, in a fixed order. So results do not depend on the number of threads.
  *
- * Closed sides of the domain are mirrors: what falls on the node behind a side is folded onto the
+ * Sticky sides of the domain, and slip ones without friction, are mirrors: what falls on the node behind a side is folded onto the
  * one before it, with the normal momentum turned round (all of it where the side is sticky), and
  * gathered back the same way. A liquid at rest stays at rest and a column is second-order accurate
  * at its foot.
