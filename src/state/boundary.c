@@ -226,6 +226,12 @@ bool boundary_part_meets(const boundary_part *p, const double y[3], const double
     return false;
 }
 
+bool boundary_part_near(const boundary_part *p, const double x[3], double reach) {
+    for (int k = 0; k < p->count; k++)
+        if (is_near(p->whole, collider_of(p, k), x, reach)) return true;
+    return false;
+}
+
 double boundary_part_nearest(const boundary_part *p, const double x[3], int *which) {
     double nearest = HUGE_VAL;
     *which = -1;
@@ -250,9 +256,8 @@ double boundary_part_depth(const boundary_part *p, const double x[3]) {
 }
 
 bool boundary_near(const boundary *b, const double x[3], double reach) {
-    for (int c = 0; c < b->scene->collider_count; c++)
-        if (is_near(b, c, x, reach)) return true;
-    return false;
+    boundary_part all = boundary_all(b);
+    return boundary_part_near(&all, x, reach);
 }
 
 void boundary_apply(const boundary *b, const double x[3], double v[3]) {
