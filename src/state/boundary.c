@@ -160,12 +160,16 @@ static bool holds(const boundary *b, int c, const double x[3], double normal[3],
     return true;
 }
 
-/* What is interpolated may be off by a part of a cell, both at x and at what lies within reach. */
+/* At most the distance to it from a place at rest: what is interpolated may be off by a part of a
+ * cell, both there and at what lies within reach. */
+static double clearance(const boundary *b, int c, const double rest[3]) {
+    return rest_distance(b, c, rest, NULL) - (b->baked[c] ? 2 * baked_error(b->baked[c]) : 0);
+}
+
 static bool is_near(const boundary *b, int c, const double x[3], double reach) {
-    double rest[3], slack = b->baked[c] ? 2 * baked_error(b->baked[c]) : 0;
+    double rest[3];
     to_rest(b, c, x, rest);
-    return bounds_gap(&b->boxes[c], b->scene->dim, rest) < reach &&
-           rest_distance(b, c, rest, NULL) < reach + slack;
+    return bounds_gap(&b->boxes[c], b->scene->dim, rest) < reach && clearance(b, c, rest) < reach;
 }
 
 void contact_apply(contact mode, double friction, const double normal[3],
@@ -226,10 +230,16 @@ bool boundary_part_meets(const boundary_part *p, const double y[3], const double
     return false;
 }
 
-bool boundary_part_near(const boundary_part *p, const double x[3], double reach) {
-    for (int k = 0; k < p->count; k++)
-        if (is_near(p->whole, collider_of(p, k), x, reach)) return true;
-    return false;
+double boundary_part_clearance(const boundary_part *p, const double x[3]) {
+    double least = HUGE_VAL;
+    for (int k = 0; k < p->count; k++) {
+        double rest[3];
+        int c = collider_of(p, k);
+        to_rest(p->whole, c, x, rest);
+        double gap = bounds_gap(&p->whole->boxes[c], p->whole->scene->dim, rest);
+        if (gap < least) least = fmin(least, fmax(gap, clearance(p->whole, c, rest)));
+    }
+    return least;
 }
 
 double boundary_part_nearest(const boundary_part *p, const double x[3], int *which) {
@@ -256,8 +266,9 @@ double boundary_part_depth(const boundary_part *p, const double x[3]) {
 }
 
 bool boundary_near(const boundary *b, const double x[3], double reach) {
-    boundary_part all = boundary_all(b);
-    return boundary_part_near(&all, x, reach);
+    for (int c = 0; c < b->scene->collider_count; c++)
+        if (is_near(b, c, x, reach)) return true;
+    return false;
 }
 
 void boundary_apply(const boundary *b, const double x[3], double v[3]) {

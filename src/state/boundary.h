@@ -58,8 +58,8 @@ void boundary_part_apply(const boundary_part *p, const double x[3], double v[3])
 /* Whether material at y with velocity v runs into a collider: it is inside of one, phi(y) < 0, and
  * does not leave it, grad phi(y) . (v - v_collider(y)) <= 0. */
 bool boundary_part_meets(const boundary_part *p, const double y[3], const double v[3]);
-/* Whether one of them may be nearer than `reach` to x. */
-bool boundary_part_near(const boundary_part *p, const double x[3], double reach);
+/* At most the distance to the nearest of them; what is within it around x is outside of all. */
+double boundary_part_clearance(const boundary_part *p, const double x[3]);
 /* Signed distance to the nearest of them, HUGE_VAL without one, and which it is. */
 double boundary_part_nearest(const boundary_part *p, const double x[3], int *which);
 /* How deep x is in the nearest-surface collider: > 0 inside, 0 outside all. */

@@ -109,22 +109,30 @@ INLINE void add_pressing(const mpm *m, int32_t block, pressing *p, int dim) {
     add_tiles(b, m->press.tiles, m->press.tile, block, p->loads, 4, dim);
 }
 
-/* Sources, colliders and walls on one node. */
-static void constrain_node(const mpm *m, const int32_t *coords, int n, const constraints *c,
-                           const pressing *p, real mass, real *v, int dim) {
-    const spate_simulation *sim = m->sim;
-    const domain *d = &sim->scene->domain;
-    const real *load = p->any ? p->loads + 4 * n : NULL;
-    int64_t at[3] = {0};
-    double x[3] = {0}, u[3] = {v[0], v[1], v[2]};
+INLINE bool is_pressed(const pressing *p, int n) {
+    const real *load = p->loads + 4 * n;
+    return load[0] != 0 || load[1] != 0 || load[2] != 0;
+}
+
+/* Node n of the block at `coords`: its place on the grid and in the world. */
+INLINE void place_node(const mpm *m, const int32_t *coords, int n, int64_t at[3], double x[3],
+                       int dim) {
+    const domain *d = &m->sim->scene->domain;
     for (int a = dim - 1; a >= 0; a--, n /= BLOCK_EDGE) {
         at[a] = (int64_t)coords[a] * BLOCK_EDGE + n % BLOCK_EDGE;
-        if (sim->blocks.period[a] && at[a] < 1) at[a] += d->cells[a]; /* the same one, inside */
+        if (m->sim->blocks.period[a] && at[a] < 1) at[a] += d->cells[a]; /* the same one, inside */
         x[a] = d->origin[a] + (double)(at[a] - 1) * d->dx;
     }
-    if (load && (load[0] != 0 || load[1] != 0 || load[2] != 0))
-        press_node(&p->solid, x, load, mass, u);
-    if (c->nozzle) sources_velocity(sim, x, u);
+}
+
+/* Sources, colliders and walls on one node. `pressed` may be NULL; else `mass` is the node's. */
+static void constrain_node(const mpm *m, const int32_t *coords, int n, const constraints *c,
+                           const pressing *pressed, real mass, real *v, int dim) {
+    int64_t at[3] = {0};
+    double x[3] = {0}, u[3] = {v[0], v[1], v[2]};
+    place_node(m, coords, n, at, x, dim);
+    if (pressed) press_node(&pressed->solid, x, pressed->loads + 4 * n, mass, u);
+    if (c->nozzle) sources_velocity(m->sim, x, u);
     if (c->solid.count) boundary_part_apply(&c->solid, x, u);
     apply_walls(m, at, u, dim);
     for (int a = 0; a < dim; a++) v[a] = (real)u[a];
@@ -141,7 +149,7 @@ INLINE void grid_block(const mpm *m, int32_t block, real *v, int node, int dim) 
     quad pull = {(real)(g[0] * sim->dt), (real)(g[1] * sim->dt),
                  dim == 3 ? (real)(g[2] * sim->dt) : 0, 0};
     constraints c = constraints_of(m, block, dim);
-    bool constrained = c.solid.count || c.nozzle || c.side || pressed.any;
+    bool constrained = c.solid.count || c.nozzle || c.side;
     for (int n = 0; n < block_nodes(dim); n++) {
         real *at = v + node * n, mass = at[3];
         if (!(mass > m->negligible)) {
@@ -159,8 +167,10 @@ INLINE void grid_block(const mpm *m, int32_t block, real *v, int node, int dim) 
         moved += pull;
         moved[3] = 0;
         quad_store(at, moved);
-        if (constrained)
-            constrain_node(m, sim->blocks.coords[block], n, &c, &pressed, mass, at, dim);
+        bool load = pressed.any && is_pressed(&pressed, n);
+        if (constrained || load)
+            constrain_node(m, sim->blocks.coords[block], n, &c, load ? &pressed : NULL, mass, at,
+                           dim);
     }
 }
 

@@ -44,20 +44,33 @@ static bool press_on(const mpm *m, const boundary_part *solid, const double x[3]
     return true;
 }
 
-/* Whether any of eight particles may be inside: most are far from where a block meets a collider. */
+/* A place in cells and how far around it, in cells, nothing is inside a collider. */
+typedef struct clear_ball {
+    double place[3], radius;
+} clear_ball;
+
+/* Whether any of eight particles may be inside. They are in order, so what is known around one place
+ * tells most of the next ones off. */
 INLINE bool press_reaches(const mpm *m, const boundary_part *solid, const int32_t *coords,
-                          int64_t i, int lanes, int dim) {
-    double low[3] = {0}, high[3] = {0}, middle[3] = {0}, x[3], radius2 = 0;
+                          int64_t i, int lanes, clear_ball *clear, int dim) {
+    double middle[3] = {0}, x[3], radius2 = 0, gap2 = 0;
     for (int a = 0; a < dim; a++) {
         const real *at = PLANE(&m->sim->particles, position, a) + i;
-        low[a] = high[a] = (double)at[0];
-        for (int k = 1; k < lanes; k++)
-            low[a] = fmin(low[a], (double)at[k]), high[a] = fmax(high[a], (double)at[k]);
-        middle[a] = 0.5 * (low[a] + high[a]);
-        radius2 += (high[a] - middle[a]) * (high[a] - middle[a]);
+        real low = at[0], high = at[0];
+        for (int k = 1; k < lanes; k++) {
+            low = at[k] < low ? at[k] : low;
+            high = at[k] > high ? at[k] : high;
+        }
+        middle[a] = 0.5 * ((double)low + (double)high);
+        radius2 += 0.25 * (double)((high - low) * (high - low));
+        gap2 += (middle[a] - clear->place[a]) * (middle[a] - clear->place[a]);
     }
+    const double radius = sqrt(radius2) + 1e-3; /* for rounding */
+    if (sqrt(gap2) + radius < clear->radius) return false;
     simulation_world(m->sim, coords, middle, x);
-    return boundary_part_near(solid, x, (sqrt(radius2) + 1e-3) * (double)m->dx);
+    vec_copy(clear->place, middle);
+    clear->radius = boundary_part_clearance(solid, x) / (double)m->dx;
+    return radius >= clear->radius;
 }
 
 INLINE void press_block(const mpm *m, int32_t block, real *tile, int dim) {
@@ -70,10 +83,11 @@ INLINE void press_block(const mpm *m, int32_t block, real *tile, int dim) {
     simulation_middle(sim, coords, middle);
     boundary_part solid = seam ? boundary_all(&sim->boundary)
                                : boundary_around(&sim->boundary, middle, simulation_reach(sim));
+    clear_ball clear = {.radius = 0};
     memset(tile, 0, (size_t)tile_reals(dim, 4) * sizeof *tile);
     for (int64_t i = sim->blocks.first[block]; i < last; i += WIDE) {
         int lanes = last - i < WIDE ? (int)(last - i) : WIDE;
-        if (!seam && !press_reaches(m, &solid, coords, i, lanes, dim)) continue;
+        if (!seam && !press_reaches(m, &solid, coords, i, lanes, &clear, dim)) continue;
         stencil s;
         stencil_fill(&s, p, i, dim);
         for (int lane = 0; lane < lanes; lane++) {
