@@ -59,8 +59,10 @@ static const field domain_fields[] = {
     PART_FIELD("walls", "word, list or mapping", false,
                "`slip` (default), `sticky`, `separate`, `open` or `periodic` for all sides; or a "
                "list in the order x_min, x_max, y_min, y_max, z_min, z_max; or a mapping of these"),
-    NUMBER_FIELD(domain, wall_friction, "", 0, 0, 100,
-                 "Coulomb friction coefficient of slip and separate walls (solver mpm)"),
+    NUMBER_FIELD(
+        domain, wall_friction, "", 0, 0, 100,
+        "Coulomb friction coefficient of slip and separate walls; slip walls with friction let "
+        "go of material as separate ones do (solver mpm)"),
     PART_FIELD("wall_velocity", "mapping", false,
                "velocities of sticky sides along themselves, such as `{y_max: [1, 0]}` for a lid; "
                "default: at rest. Only solvers whose section says so know them"),
@@ -153,9 +155,10 @@ static const field collider_fields[] = {
     PART_FIELD("shape", "mapping", true, "its solid; see shapes"),
     CHOICE_FIELD(collider, contact, CONTACT_SEPARATE, contact_words,
                  "material sticks to it, slips along it, or may also leave it"),
-    NUMBER_FIELD(
-        collider, friction, "", 0, 0, 100,
-        "Coulomb friction coefficient of slip and separate contact (solvers mpm and flip)"),
+    NUMBER_FIELD(collider, friction, "", 0, 0, 100,
+                 "Coulomb friction coefficient of slip and separate contact; slip contact with "
+                 "friction lets "
+                 "go of material as separate does (solvers mpm and flip)"),
     PART_FIELD("motion", "mapping", false, "how it moves; see motion"),
 };
 const field_table scene_collider_table =

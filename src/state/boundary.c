@@ -160,12 +160,16 @@ static bool holds(const boundary *b, int c, const double x[3], double normal[3],
     return true;
 }
 
-/* What is interpolated may be off by a part of a cell, both at x and at what lies within reach. */
+/* At most the distance to it from a place at rest: what is interpolated may be off by a part of a
+ * cell, both there and at what lies within reach. */
+static double clearance(const boundary *b, int c, const double rest[3]) {
+    return rest_distance(b, c, rest, NULL) - (b->baked[c] ? 2 * baked_error(b->baked[c]) : 0);
+}
+
 static bool is_near(const boundary *b, int c, const double x[3], double reach) {
-    double rest[3], slack = b->baked[c] ? 2 * baked_error(b->baked[c]) : 0;
+    double rest[3];
     to_rest(b, c, x, rest);
-    return bounds_gap(&b->boxes[c], b->scene->dim, rest) < reach &&
-           rest_distance(b, c, rest, NULL) < reach + slack;
+    return bounds_gap(&b->boxes[c], b->scene->dim, rest) < reach && clearance(b, c, rest) < reach;
 }
 
 void contact_apply(contact mode, double friction, const double normal[3],
@@ -177,7 +181,8 @@ void contact_apply(contact mode, double friction, const double normal[3],
     double relative[3];
     vec_sub(relative, v, wall_velocity);
     double approach = vec_dot(relative, normal);
-    if (mode == CONTACT_SEPARATE && approach >= 0) return;
+    bool pulls = mode == CONTACT_SLIP && friction == 0;
+    if (!pulls && approach >= 0) return;
     vec_add_scaled(relative, relative, -approach, normal);
     double sliding = vec_length(relative), grip = friction * fmax(0, -approach);
     vec_scale(relative, sliding > grip ? 1 - grip / sliding : 0, relative);
@@ -223,6 +228,18 @@ bool boundary_part_meets(const boundary_part *p, const double y[3], const double
         if (vec_dot(normal, relative) <= 0) return true;
     }
     return false;
+}
+
+double boundary_part_clearance(const boundary_part *p, const double x[3]) {
+    double least = HUGE_VAL;
+    for (int k = 0; k < p->count; k++) {
+        double rest[3];
+        int c = collider_of(p, k);
+        to_rest(p->whole, c, x, rest);
+        double gap = bounds_gap(&p->whole->boxes[c], p->whole->scene->dim, rest);
+        if (gap < least) least = fmin(least, fmax(gap, clearance(p->whole, c, rest)));
+    }
+    return least;
 }
 
 double boundary_part_nearest(const boundary_part *p, const double x[3], int *which) {

@@ -33,7 +33,8 @@ double boundary_distance(const boundary *b, int c, const double x[3], double nor
 /* What a contact does to a velocity v, given the outward normal and the velocity of the wall:
  * sticky takes on the wall's, slip loses the normal part of the relative velocity, separate loses
  * it only when approaching; friction (Coulomb) shortens the tangential part by friction * the
- * approach that was stopped (pulling away grips nothing). */
+ * approach that was stopped. Slip with friction also loses it only when approaching: if it pulled as
+ * well, a body that vibrates would be pressed by more than its weight in between, and grip by more. */
 void contact_apply(contact mode, double friction, const double normal[3],
                    const double wall_velocity[3], double v[3]);
 
@@ -57,6 +58,8 @@ void boundary_part_apply(const boundary_part *p, const double x[3], double v[3])
 /* Whether material at y with velocity v runs into a collider: it is inside of one, phi(y) < 0, and
  * does not leave it, grad phi(y) . (v - v_collider(y)) <= 0. */
 bool boundary_part_meets(const boundary_part *p, const double y[3], const double v[3]);
+/* At most the distance to the nearest of them; what is within it around x is outside of all. */
+double boundary_part_clearance(const boundary_part *p, const double x[3]);
 /* Signed distance to the nearest of them, HUGE_VAL without one, and which it is. */
 double boundary_part_nearest(const boundary_part *p, const double x[3], int *which);
 /* How deep x is in the nearest-surface collider: > 0 inside, 0 outside all. */

@@ -3,6 +3,7 @@
 #define SPATE_SOLVER_GRID_H
 
 #include "solver/mpm/mirror.h"
+#include "solver/mpm/press.h"
 #include "solver/sources.h"
 
 /* The part of a block along an axis that the tile of its neighbour at offset o (-1, 0, 1) holds. */
@@ -36,17 +37,17 @@ INLINE void add_tile(real *sum, const real *tile, int offset_x, int offset_y, in
         }
 }
 
-/* Adds up all tiles that hold a part of the block. */
-INLINE void add_tiles(const mpm *m, int32_t block, real *sum, int node, int dim) {
-    const blocks *b = &m->sim->blocks;
+/* Adds up all tiles that hold a part of the block; `place` tells where those of a block are. */
+INLINE void add_tiles(const blocks *b, const real *all, const int32_t *place, int32_t block,
+                      real *sum, int node, int dim) {
     memset(sum, 0, (size_t)block_reals(dim, node) * sizeof *sum);
     for (int line = 0; line < neighbour_count(dim) / 3; line++) {
         int x = dim == 2 ? line : line / 3, y = dim == 2 ? 0 : line % 3;
         const real *tiles[3];
         for (int z = 0; z < 3; z++) {
             int32_t other = b->neighbours[block][3 * line + z];
-            bool holds = other >= 0 && b->tile[other] >= 0;
-            tiles[z] = holds ? m->tiles + b->tile[other] * tile_reals(dim, node) : NULL;
+            bool holds = other >= 0 && place[other] >= 0;
+            tiles[z] = holds ? all + place[other] * tile_reals(dim, node) : NULL;
         }
         if (tiles[0]) add_tile(sum, tiles[0], x, y, 0, node, dim);
         if (tiles[1]) add_tile(sum, tiles[1], x, y, 1, node, dim);
@@ -85,19 +86,53 @@ INLINE constraints constraints_of(const mpm *m, int32_t block, int dim) {
     };
 }
 
-/* Sources, colliders and walls on one node. */
-static void constrain_node(const mpm *m, const int32_t *coords, int n, const constraints *c,
-                           real *v, int dim) {
+/* What colliders give to particles around the block (press.h), and which colliders they are. */
+typedef struct pressing {
+    bool any;
+    boundary_part solid;
+    real loads[BLOCK_NODES_MAX * 4] __attribute__((aligned(64)));
+} pressing;
+
+INLINE void add_pressing(const mpm *m, int32_t block, pressing *p, int dim) {
     const spate_simulation *sim = m->sim;
-    const domain *d = &sim->scene->domain;
-    int64_t at[3] = {0};
-    double x[3] = {0}, u[3] = {v[0], v[1], v[2]};
+    const blocks *b = &sim->blocks;
+    p->any = false;
+    for (int k = 0; k < neighbour_count(dim) && m->press.count && !p->any; k++) {
+        int32_t other = b->neighbours[block][k];
+        p->any = other >= 0 && m->press.tile[other] >= 0;
+    }
+    if (!p->any) return;
+    double middle[3], reach = simulation_reach(sim) + 2 * sim->scene->domain.dx;
+    simulation_middle(sim, b->coords[block], middle);
+    p->solid = simulation_at_seam(sim, block) ? boundary_all(&sim->boundary)
+                                              : boundary_around(&sim->boundary, middle, reach);
+    add_tiles(b, m->press.tiles, m->press.tile, block, p->loads, 4, dim);
+}
+
+INLINE bool is_pressed(const pressing *p, int n) {
+    const real *load = p->loads + 4 * n;
+    return load[0] != 0 || load[1] != 0 || load[2] != 0;
+}
+
+/* Node n of the block at `coords`: its place on the grid and in the world. */
+INLINE void place_node(const mpm *m, const int32_t *coords, int n, int64_t at[3], double x[3],
+                       int dim) {
+    const domain *d = &m->sim->scene->domain;
     for (int a = dim - 1; a >= 0; a--, n /= BLOCK_EDGE) {
         at[a] = (int64_t)coords[a] * BLOCK_EDGE + n % BLOCK_EDGE;
-        if (sim->blocks.period[a] && at[a] < 1) at[a] += d->cells[a]; /* the same one, inside */
+        if (m->sim->blocks.period[a] && at[a] < 1) at[a] += d->cells[a]; /* the same one, inside */
         x[a] = d->origin[a] + (double)(at[a] - 1) * d->dx;
     }
-    if (c->nozzle) sources_velocity(sim, x, u);
+}
+
+/* Sources, colliders and walls on one node. `pressed` may be NULL; else `mass` is the node's. */
+static void constrain_node(const mpm *m, const int32_t *coords, int n, const constraints *c,
+                           const pressing *pressed, real mass, real *v, int dim) {
+    int64_t at[3] = {0};
+    double x[3] = {0}, u[3] = {v[0], v[1], v[2]};
+    place_node(m, coords, n, at, x, dim);
+    if (pressed) press_node(&pressed->solid, x, pressed->loads + 4 * n, mass, u);
+    if (c->nozzle) sources_velocity(m->sim, x, u);
     if (c->solid.count) boundary_part_apply(&c->solid, x, u);
     apply_walls(m, at, u, dim);
     for (int a = 0; a < dim; a++) v[a] = (real)u[a];
@@ -107,7 +142,9 @@ static void constrain_node(const mpm *m, const int32_t *coords, int n, const con
  * over their mass, affine part included, before stress, gravity and boundaries. */
 INLINE void grid_block(const mpm *m, int32_t block, real *v, int node, int dim) {
     const spate_simulation *sim = m->sim;
-    add_tiles(m, block, v, node, dim);
+    pressing pressed;
+    add_tiles(&sim->blocks, m->tiles, sim->blocks.tile, block, v, node, dim);
+    add_pressing(m, block, &pressed, dim);
     const double *g = sim->scene->gravity;
     quad pull = {(real)(g[0] * sim->dt), (real)(g[1] * sim->dt),
                  dim == 3 ? (real)(g[2] * sim->dt) : 0, 0};
@@ -130,7 +167,10 @@ INLINE void grid_block(const mpm *m, int32_t block, real *v, int node, int dim) 
         moved += pull;
         moved[3] = 0;
         quad_store(at, moved);
-        if (constrained) constrain_node(m, sim->blocks.coords[block], n, &c, at, dim);
+        bool load = pressed.any && is_pressed(&pressed, n);
+        if (constrained || load)
+            constrain_node(m, sim->blocks.coords[block], n, &c, load ? &pressed : NULL, mass, at,
+                           dim);
     }
 }
 

@@ -5,7 +5,10 @@
 #include "core/vec.h"
 #include "solver/mpm/mpm.h"
 
-INLINE bool is_mirror(wall w) { return w == WALL_SLIP || w == WALL_STICKY; }
+/* A mirror bears no shear, so a side with friction is none. */
+INLINE bool is_mirror(const domain *d, wall w) {
+    return (w == WALL_SLIP && d->wall_friction == 0) || w == WALL_STICKY;
+}
 
 /* One plane of a tile that lies behind a mirror, node by node: its sums go to the plane before the
  * wall (fold), or it takes its velocities from there. `turn` is what the mirror does to a node. */
@@ -33,7 +36,7 @@ INLINE void mirror_tile(const mpm *m, int32_t block, real *tile, bool fold, int 
     const int32_t *coords = m->sim->blocks.coords[block];
     for (int a = 0; a < dim; a++)
         for (int side = 0; side < 2; side++) {
-            if (!is_mirror(d->walls[a][side])) continue;
+            if (!is_mirror(d, d->walls[a][side])) continue;
             /* Grid nodes: the wall is at 1 or cells + 1, its back one further out. */
             int64_t back =
                 (side ? (int64_t)d->cells[a] + 2 : 0) - (int64_t)coords[a] * BLOCK_EDGE + 1;

@@ -273,12 +273,18 @@ static spate_status create(spate_simulation *sim) {
         m->group_material[g] = (uint16_t)scene_group_material(scene, g);
     m->dx = (real)scene->domain.dx;
     m->negligible = negligible_mass(scene);
+    /* nflip, and schemes without their boundary term, are there to show what becomes of material that
+     * nothing keeps out of colliders. */
+    const mpm_scheme *scheme = &schemes[options->integrator];
+    m->press.on = scene->collider_count > 0 && !scheme->naturally &&
+                  (options->beta_boundary || !scheme->separates);
     sim->max_speed = m->max_move = simulation_fastest(sim);
     return SPATE_OK;
 }
 
 static void destroy(spate_simulation *sim) {
     mpm *m = sim->solver;
+    give(sim->ctx, m->press.tiles), give(sim->ctx, m->press.tile);
     give(sim->ctx, m->tiles), give(sim->ctx, m->velocities), give(sim->ctx, m->materials);
     give(sim->ctx, m->group_material), give(sim->ctx, m->seen), give(sim->ctx, m->ranges);
     give(sim->ctx, m);
@@ -333,6 +339,46 @@ static spate_status reserve(spate_context *ctx, real **array, int64_t *capacity,
     return SPATE_OK;
 }
 
+/* Which blocks may have particles inside colliders. */
+static void find_pressed(void *data, int64_t begin, int64_t end, int worker) {
+    mpm *m = data;
+    const spate_simulation *sim = m->sim;
+    (void)worker;
+    for (int64_t o = begin; o < end; o++) {
+        int32_t block = sim->blocks.occupied[o];
+        double middle[3];
+        simulation_middle(sim, sim->blocks.coords[block], middle);
+        m->press.tile[block] = simulation_at_seam(sim, block) ||
+                                       boundary_near(&sim->boundary, middle, simulation_reach(sim))
+                                   ? 0
+                                   : -1;
+    }
+}
+
+static spate_status prepare_press(spate_simulation *sim) {
+    mpm *m = sim->solver;
+    const blocks *b = &sim->blocks;
+    m->press.count = 0;
+    if (!m->press.on) return SPATE_OK;
+    boundary_move(&sim->boundary, sim->time);
+    if (b->count > m->press.tile_capacity) {
+        int64_t capacity = b->count + b->count / 8;
+        give(sim->ctx, m->press.tile);
+        m->press.tile_capacity = 0;
+        m->press.tile = take(sim->ctx, (size_t)capacity, sizeof *m->press.tile);
+        if (!m->press.tile) return SPATE_OUT_OF_MEMORY;
+        m->press.tile_capacity = capacity;
+    }
+    for (int32_t block = 0; block < b->count; block++) m->press.tile[block] = -1;
+    parallel_for(sim->ctx->pool, b->occupied_count, 64, find_pressed, m);
+    for (int32_t o = 0; o < b->occupied_count; o++) {
+        int32_t *tile = &m->press.tile[b->occupied[o]];
+        if (*tile >= 0) *tile = m->press.count++;
+    }
+    return reserve(sim->ctx, &m->press.tiles, &m->press.capacity,
+                   m->press.count * tile_reals(sim->scene->dim, 4));
+}
+
 static spate_status scatter(spate_simulation *sim) {
     mpm *m = sim->solver;
     int dim = sim->scene->dim;
@@ -342,6 +388,7 @@ static spate_status scatter(spate_simulation *sim) {
                 sim->blocks.occupied_count * tile_reals(dim, node)));
     TRY(reserve(sim->ctx, &m->velocities, &m->velocity_capacity,
                 sim->blocks.count * block_reals(dim, node)));
+    TRY(prepare_press(sim));
     parallel_for(sim->ctx->pool, sim->blocks.occupied_count, 4, m->passes->scatter[dim - 2], m);
     return SPATE_OK;
 }
@@ -449,7 +496,7 @@ static void columns(spate_simulation *sim, double *values) {
 
 static size_t grid_bytes(const spate_simulation *sim) {
     const mpm *m = sim->solver;
-    return (size_t)(m->tile_capacity + m->velocity_capacity) * sizeof(real);
+    return (size_t)(m->tile_capacity + m->velocity_capacity + m->press.capacity) * sizeof(real);
 }
 
 const solver_type solver_mpm = {

@@ -6,6 +6,7 @@
  *   sort      particles into blocks, when one may have left the reach of its block's tile
  *   scatter   particles to tiles: m_i = sum w m, (m v)_i = sum w m [v + C (x_i - x_p)],
  *             dt f_i = -sum w m dt / (D rho0) tau (x_i - x_p)
+ *             particles inside colliders: what presses them out (press.h)
  *   grid      tiles are added up to nodes: v^n = (m v)_i / m_i; v* = v^n + dt f_i / m_i + dt g;
  *             sources, colliders, walls on v*
  *   gather    vpic = sum w v*, vbar = sum w v^n, C = (1/D) sum w v* (x_i - x_p)^T; strain;
@@ -29,13 +30,13 @@
  * nodes, the block and what its particles reach beyond it), and every node then adds up the tiles
  * that hold a part of it, in a fixed order. So results do not depend on the number of threads.
  *
- * Closed sides of the domain are mirrors: what falls on the node behind a side is folded onto the
+ * Sticky sides of the domain, and slip ones without friction, are mirrors: what falls on the node behind a side is folded onto the
  * one before it, with the normal momentum turned round (all of it where the side is sticky), and
  * gathered back the same way. A liquid at rest stays at rest and a column is second-order accurate
  * at its foot.
  *
  * Files: mpm.c (options, time step, stages), transfer.h (a particle and its nodes), scatter.h,
- * grid.h, gather.h (the passes), poly.h (PolyPIC), mirror.h (sides), gradient.c (F, for output),
+ * grid.h, gather.h (the passes), poly.h (PolyPIC), mirror.h (sides), press.h (colliders), gradient.c (F, for output),
  * NAME_kernels.c (one for each kernel function, compiled once for each instruction set).
  */
 #ifndef SPATE_SOLVER_MPM_H
@@ -115,6 +116,14 @@ typedef struct mpm {
     const material_passes *laws;
     real *tiles; /* of every occupied block: momentum and mass of its nodes, impulse */
     int64_t tile_capacity;
+    struct {
+        bool on;
+        real *tiles; /* of blocks near a collider: what it gives to their nodes (press.h) */
+        int64_t capacity;
+        int32_t *tile; /* block -> place in `tiles`, or -1 */
+        int64_t tile_capacity;
+        int32_t count;
+    } press;
     real *velocities; /* of every block's nodes: v*, and v^n where it is asked for */
     int64_t velocity_capacity;
     material_constants *materials; /* of the scene's materials */

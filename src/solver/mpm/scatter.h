@@ -5,6 +5,7 @@
 #include "solver/mpm/lanes.h"
 #include "solver/mpm/mirror.h"
 #include "solver/mpm/poly.h"
+#include "solver/mpm/press.h"
 
 /* -dt / (D dx rho0) tau: what stress adds to the affine part over a cell. */
 INLINE void impulse_of(const mpm *m, const material_constants *c, int64_t i, const wide C[9],
@@ -114,9 +115,12 @@ INLINE void scatter_block(const mpm *m, int32_t block, real *tile, transfer_fami
 
 INLINE void scatter_chunk(void *data, int64_t begin, int64_t end, transfer_family family, int dim) {
     const mpm *m = data;
-    for (int64_t o = begin; o < end; o++)
-        scatter_block(m, m->sim->blocks.occupied[o],
-                      m->tiles + o * tile_reals(dim, node_reals(family)), family, dim);
+    for (int64_t o = begin; o < end; o++) {
+        int32_t block = m->sim->blocks.occupied[o];
+        scatter_block(m, block, m->tiles + o * tile_reals(dim, node_reals(family)), family, dim);
+        int32_t pressed = m->press.count ? m->press.tile[block] : -1;
+        if (pressed >= 0) press_block(m, block, m->press.tiles + pressed * tile_reals(dim, 4), dim);
+    }
 }
 
 #endif
