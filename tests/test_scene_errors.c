@@ -447,6 +447,7 @@ static void test_wrong_motion_probes_output(void **state) {
         {6, "probes: [{extent: ^{axis: x}}]", "probes.0.extent.side: is missing"},
         {6, "probes: [{extent: {axis: ^z, side: max}}]", "extent.axis: 'z' in a 2D scene; use x"},
         {6, "probes: [{extent: {axis: ^w, side: max}}]", "extent.axis: unknown word 'w'"},
+        {6, "probes: [{depth: {at: 0.5, width: ^1000}}]", "wider than the domain"},
         {6, "probes: [{height: {at: ^[1, 1]}}]", "height.at: expected a number, found a list"},
         {6, "probes: [{height: {at: ^5}}]",
          "height.at: x = 5 is outside the domain; give one from"},

@@ -75,6 +75,7 @@ typedef struct sink {
 typedef enum probe_kind {
     PROBE_EXTENT,
     PROBE_HEIGHT,
+    PROBE_DEPTH,
     PROBE_PRESSURE,
     PROBE_CENTER_OF_MASS,
     PROBE_COUNT,
@@ -95,7 +96,8 @@ typedef struct probe {
     int group;        /* body or source (bodies first); -1: everything */
     int axis;         /* extent, mixing: 0..2; spread: AXIS_* too */
     int side;         /* extent: 0 min, 1 max */
-    double at[3];     /* height: at[0] = x, at[2] = z (2D: 0); pressure, velocity: position */
+    double at[3];     /* height, depth: at[0] = x, at[2] = z (2D: 0); else: position */
+    double width;     /* depth: of the column */
     shape *shape;     /* count, mean_speed: what is inside; NULL: everywhere */
     double gap;       /* pieces, largest_piece: particles nearer than this hang together */
     int64_t at_least; /* pieces: particles of the smallest that counts */

@@ -249,7 +249,9 @@ static spate_status read_group(reader *r, const yaml_value *v, int *out) {
     return fail_name(r, v, "no body or source is named", scene_group_name, scene_group_count(s));
 }
 
-/* The place of a height probe on the floor: x in 2D, x and z in 3D. */
+static bool is_over_floor(probe_kind kind) { return kind == PROBE_HEIGHT || kind == PROBE_DEPTH; }
+
+/* The place of a height or depth probe on the floor: x in 2D, x and z in 3D. */
 static spate_status read_floor_point(reader *r, const yaml_value *v, probe *p) {
     double at[2] = {0, 0};
     vec_set(p->at, 0, 0, 0);
@@ -266,7 +268,7 @@ static spate_status check_probe_point(reader *r, const yaml_value *v, const prob
     const domain *d = &r->scene->domain;
     for (int i = 0; i < r->dim; i++) {
         double low = d->origin[i], high = low + d->size[i];
-        if (p->kind == PROBE_HEIGHT && i == 1) continue;
+        if (is_over_floor(p->kind) && i == 1) continue;
         if (p->at[i] < low || p->at[i] > high)
             return reader_fail(r, v,
                                "%s = %.10g is outside the domain; give one from %.10g to %.10g",
@@ -291,6 +293,16 @@ static spate_status check_gap(reader *r, const yaml_value *v, probe *p) {
                              p->gap, least);
 }
 
+/* A column fits the domain, or nothing would be over most of it. */
+static spate_status check_width(reader *r, const yaml_value *v, probe *p) {
+    const domain *d = &r->scene->domain;
+    if (isnan(p->width)) p->width = d->dx;
+    const double most = r->dim == 3 ? fmin(d->size[0], d->size[2]) : d->size[0];
+    if (p->width <= most) return SPATE_OK;
+    return reader_fail_field(r, yaml_find(v, "width"), "width",
+                             "%.10g is wider than the domain; give at most %.10g", p->width, most);
+}
+
 /* Only bodies have an order at the start. */
 static spate_status check_mixing(reader *r, const yaml_value *v, const probe *p) {
     const spate_scene *s = r->scene;
@@ -308,6 +320,7 @@ static spate_status check_probe(reader *r, const yaml_value *v, probe *p) {
     if (has_axis && p->axis == 2 && r->dim == 2)
         return reader_fail_field(r, yaml_find(v, "axis"), "axis",
                                  "'z' in a 2D scene; use x or y, or say dimension: 3");
+    if (p->kind == PROBE_DEPTH) return check_width(r, v, p);
     if (p->kind == PROBE_PIECES || p->kind == PROBE_LARGEST_PIECE) return check_gap(r, v, p);
     return p->kind == PROBE_MIXING ? check_mixing(r, v, p) : SPATE_OK;
 }
@@ -325,7 +338,7 @@ static spate_status read_probe_kind(reader *r, const yaml_value *v, const probe_
     if (yaml_find(v, "shape")) TRY(read_probe_shape(r, v, p));
     if ((at = yaml_find(v, "at"))) {
         int back = reader_enter(r, "at");
-        if (d->kind == PROBE_HEIGHT) TRY(read_floor_point(r, at, p));
+        if (is_over_floor(d->kind)) TRY(read_floor_point(r, at, p));
         TRY(check_probe_point(r, at, p));
         reader_leave(r, back);
     }

@@ -239,6 +239,7 @@ static const field probe_fields[] = {
     TEXT_FIELD(probe, name, "name of the column; default: probe 1, probe 2, ...; unique"),
     PART_FIELD("extent", "mapping", false, "how far material reaches along an axis"),
     PART_FIELD("height", "mapping", false, "the highest material above a point of the floor"),
+    PART_FIELD("depth", "mapping", false, "volume of material in a column over its area"),
     PART_FIELD("pressure", "mapping", false, "pressure at a point"),
     PART_FIELD("velocity", "mapping", false, "velocity at a point, a column for each axis"),
     PART_FIELD("center_of_mass", "mapping", false, "centre of mass, a column for each axis"),
@@ -275,6 +276,12 @@ static const field extent_fields[] = {
 static const field height_fields[] = {
     OF_FIELD,
     PART_FIELD("at", "number or list", true, "2D: x; 3D: [x, z]"),
+};
+static const field depth_fields[] = {
+    OF_FIELD,
+    PART_FIELD("at", "number or list", true, "2D: x; 3D: [x, z]: the middle of the column"),
+    NUMBER_FIELD(probe, width, "m", NAN, SMALLEST, ANY_MAX,
+                 "of the column, along x and in 3D along z; default: dx"),
 };
 static const field pressure_fields[] = {
     OF_FIELD,
@@ -324,6 +331,12 @@ const probe_declaration scene_probes[PROBE_DECLARATIONS] = {
     {"height", PROBE_HEIGHT,
      FIELD_TABLE("probes: height", "The highest material above a point of the floor.",
                  height_fields, probe)},
+    {"depth", PROBE_DEPTH,
+     FIELD_TABLE("probes: depth",
+                 "How deep material lies above a point of the floor: its volume in a column, over "
+                 "the column's area. Droplets and empty space count for what they are, where "
+                 "`height` takes the highest particle.",
+                 depth_fields, probe)},
     {"pressure", PROBE_PRESSURE,
      FIELD_TABLE("probes: pressure", "Pressure at a point.", pressure_fields, probe)},
     {"velocity", PROBE_VELOCITY,
