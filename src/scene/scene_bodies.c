@@ -111,12 +111,43 @@ static spate_status check_inside(reader *r, const yaml_value *mapping, const sha
 }
 
 /* Vortices are as long as something. */
-static spate_status check_vortices(reader *r, const yaml_value *mapping, const body *b) {
-    if (b->vortices[0] == 0 || b->vortices[1] > 0) return SPATE_OK;
+static spate_status check_vortices(reader *r, const yaml_value *mapping, const double vortices[2]) {
+    if (vortices[0] == 0 || vortices[1] > 0) return SPATE_OK;
     return reader_fail_field(r, yaml_find(mapping, "vortices"), "vortices",
                              "the wave length is %.10g; give [speed, length] with a length "
                              "greater than 0",
-                             b->vortices[1]);
+                             vortices[1]);
+}
+
+static spate_status read_flow_part(reader *r, const yaml_value *v, flow_part *p) {
+    TRY(reader_table(r, v, &scene_flow_table, p));
+    TRY(check_vortices(r, v, p->vortices));
+    if (p->shear != 0 && p->along == p->across)
+        return reader_fail_field(r, yaml_find(v, "across"), "across",
+                                 "is the axis that the shear moves along; choose another, or use "
+                                 "strain");
+    if (r->dim == 2 && p->shear != 0 && (p->along == 2 || p->across == 2))
+        return reader_fail_field(r, yaml_find(v, p->along == 2 ? "along" : "across"),
+                                 p->along == 2 ? "along" : "across",
+                                 "'z' in a 2D scene; use x or y, or say dimension: 3");
+    if (v->count == 0)
+        return reader_fail(r, v, "nothing moves; add translate: [1, 0], or another motion");
+    return SPATE_OK;
+}
+
+static spate_status read_flow(reader *r, const yaml_value *mapping, body *b) {
+    const yaml_value *v = yaml_find(mapping, "flow");
+    if (!v) return SPATE_OK;
+    int back = reader_enter(r, "flow");
+    TRY(begin_list(r, v, sizeof(flow_part), &b->flow));
+    for (const yaml_entry *e = v->first; e; e = e->next) {
+        int entry = reader_enter_index(r, b->flow_count);
+        TRY(read_flow_part(r, e->value, &b->flow[b->flow_count]));
+        b->flow_count++;
+        reader_leave(r, entry);
+    }
+    reader_leave(r, back);
+    return SPATE_OK;
 }
 
 static double default_per_cell(const reader *r) { return r->dim == 3 ? 8 : 4; }
@@ -138,7 +169,8 @@ static spate_status read_body(reader *r, const yaml_value *v, int index) {
     TRY(read_material_name(r, v, &b->material));
     TRY(read_shape_field(r, v, &b->shape));
     TRY(check_inside(r, v, b->shape));
-    TRY(check_vortices(r, v, b));
+    TRY(check_vortices(r, v, b->vortices));
+    TRY(read_flow(r, v, b));
     if (scene_on_grid(r->scene)) TRY(refuse_points(r, v, b->shape, "body on a grid"));
     if (isnan(b->particles_per_cell)) b->particles_per_cell = default_per_cell(r);
     if (yaml_find(v, "jitter") && !yaml_find(v, "sampling")) b->sampling = SAMPLE_JITTERED;
@@ -164,6 +196,7 @@ static spate_status read_collider(reader *r, const yaml_value *v, int index) {
         if (strcmp(r->scene->colliders[i].name, c->name) == 0) return duplicate_name(r, v, c->name);
     TRY(read_shape_field(r, v, &c->shape));
     TRY(refuse_points(r, v, c->shape, "collider"));
+    TRY(check_times(r, v, c->from, c->until));
     const yaml_value *moves = yaml_find(v, "motion");
     if (moves) {
         int back = reader_enter(r, "motion");

@@ -152,6 +152,7 @@ typedef struct smoke {
     smoke_extremes *seen; /* by worker */
     bool *running;        /* sources as they were when faces were last prepared */
     bool prepared;
+    int64_t changes; /* of the set of colliders, likewise */
     smoke_memory memory;
     /* constants of the scene */
     smoke_dye kinds[SMOKE_DYES];

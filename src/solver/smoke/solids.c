@@ -205,7 +205,8 @@ static void mark_inside(void *data, int64_t begin, int64_t end, int worker) {
 /* Whether the faces are still as they were prepared; takes note of the sources that run. */
 static bool is_unchanged(smoke *s) {
     const spate_scene *scene = s->sim->scene;
-    bool same = s->prepared;
+    bool same = s->prepared && s->changes == s->sim->boundary.changes;
+    s->changes = s->sim->boundary.changes;
     for (int c = 0; c < scene->collider_count; c++) same &= !scene->colliders[c].motion.key_count;
     for (int i = 0; i < scene->source_count; i++) {
         const bool runs = source_is_running(s->sim, i);
