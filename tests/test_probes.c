@@ -88,6 +88,39 @@ static void test_count_and_speed(void **state) {
     play_close(&p);
 }
 
+/* Half a column over water that ends at x = 1 and a drop above: its volume over the area, where `height`
+ * takes the drop. Beside closed and periodic sides nothing is lost. */
+static void test_depth(void **state) {
+    (void)state;
+    static const char *const solvers[] = {"mpm", "flip", "sph"};
+    for (int k = 0; k < 6; k++) {
+        const bool deep = k & 1;
+        const char *extra = deep ? ", 1" : "", *low = deep ? ", 0" : "";
+        play p = play_open(
+            1,
+            "spate: 1\ndimension: %d\ndomain: {size: [2, 2%s], dx: 0.125, walls: {%s}}\n"
+            "solver: {type: %s}\n" WATER "bodies:\n"
+            "  - {name: pool, material: water, shape: {box: {min: [0, 0%s], max: [1, 0.75%s]}}}\n"
+            "  - {name: drop, material: water, shape: {box: {min: [0.25, 1.5%s], max: [0.375, "
+            "1.625%s]}}}\n"
+            "probes:\n"
+            "  - {name: inside, depth: {of: pool, at: %s, width: 0.3}}\n"
+            "  - {name: corner, depth: {at: %s, width: 0.2}}\n"
+            "  - {name: edge, depth: {at: %s, width: 0.2}}\n"
+            "  - {name: both, depth: {at: %s, width: 0.5}}\n"
+            "  - {name: top, height: {at: %s}}\n",
+            deep ? 3 : 2, extra, deep ? "z_min: periodic, z_max: periodic" : "", solvers[k / 2],
+            low, extra, low, extra, deep ? "[0.43, 0.5]" : "0.43", deep ? "[0.03, 0.02]" : "0.03",
+            deep ? "[1, 0.4]" : "1", deep ? "[0.3, 0.5]" : "0.3", deep ? "[0.3, 0.5]" : "0.3");
+        assert_float_equal(play_quantity(&p, "inside"), 0.75, 1e-5);
+        assert_float_equal(play_quantity(&p, "corner"), 0.75, 1e-5);
+        assert_float_equal(play_quantity(&p, "edge"), 0.375, 1e-5);
+        assert_float_equal(play_quantity(&p, "both"), 0.75 + 0.125 * 0.125 / 0.5, 1e-5);
+        assert_float_equal(play_quantity(&p, "top"), 1.625, 1e-5); /* not what lies there */
+        play_close(&p);
+    }
+}
+
 /* A jet that drifts out of its blocks and round a periodic side, counted one by one. */
 static void test_count_passes_nothing_over(void **state) {
     (void)state;
@@ -520,6 +553,7 @@ static void test_threads_do_not_matter(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_count_and_speed),
+        cmocka_unit_test(test_depth),
         cmocka_unit_test(test_count_passes_nothing_over),
         cmocka_unit_test(test_count_follows_the_drift),
         cmocka_unit_test(test_velocity_of_particles),

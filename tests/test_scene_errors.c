@@ -345,6 +345,12 @@ static void test_wrong_bodies(void **state) {
 static void test_wrong_shapes(void **state) {
     (void)state;
     static const wrong cases[] = {
+        {5, BODY("flow: [^{}], shape: {sphere: {center: [1, 1], radius: 1}}"),
+         "flow.0: nothing moves"},
+        {5, BODY("flow: [{shear: 1, across: ^x}], shape: {sphere: {center: [1, 1], radius: 1}}"),
+         "flow.0.across: is the axis that the shear moves along"},
+        {5, BODY("flow: [{shear: 1, along: ^z}], shape: {sphere: {center: [1, 1], radius: 1}}"),
+         "flow.0.along: 'z' in a 2D scene"},
         {5, "bodies: [{material: water, shape: ^box}]", "bodies.0.shape: expected a mapping"},
         {5, "bodies: [{material: water, shape: ^{}}]", "bodies.0.shape: no kind of shape; add"},
         {5, "bodies: [{material: water, shape: ^{scale: 2}}]", "no kind of shape"},
@@ -436,6 +442,8 @@ static void test_wrong_motion_probes_output(void **state) {
         {6, MOTION("[^{translate: [0, 1]}]"), "motion.keys.0.t: is missing"},
         {6, MOTION("[{t: 1}, {t: ^1}]"), "motion.keys.1.t: 1 is not after the key before (1)"},
         {6, MOTION("[{t: 1, rotate: ^[0, 1, 0, 90]}]"), "keys.0.rotate: a list in a 2D scene"},
+        {6, "colliders: [{from: 2, until: ^1, shape: {sphere: {center: [1, 1], radius: 1}}}]",
+         "colliders.0.until: 1 is not after from (2)"},
         {6, MOTION("[{t: 1}], interpolate: ^cubic"), "motion.interpolate: unknown word 'cubic'"},
         {6, MOTION("[{t: 1}], repeat: ^yes"), "motion.repeat: found 'yes'; write true or false"},
         {6, "probes: [^{name: a}]", "probes.0: nothing to measure; add extent"},
@@ -447,6 +455,7 @@ static void test_wrong_motion_probes_output(void **state) {
         {6, "probes: [{extent: ^{axis: x}}]", "probes.0.extent.side: is missing"},
         {6, "probes: [{extent: {axis: ^z, side: max}}]", "extent.axis: 'z' in a 2D scene; use x"},
         {6, "probes: [{extent: {axis: ^w, side: max}}]", "extent.axis: unknown word 'w'"},
+        {6, "probes: [{depth: {at: 0.5, width: ^1000}}]", "wider than the domain"},
         {6, "probes: [{height: {at: ^[1, 1]}}]", "height.at: expected a number, found a list"},
         {6, "probes: [{height: {at: ^5}}]",
          "height.at: x = 5 is outside the domain; give one from"},

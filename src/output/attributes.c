@@ -18,6 +18,10 @@ static double jacobian(const spate_simulation *sim, int64_t i) {
     return J;
 }
 
+double particle_volume(const spate_simulation *sim, int64_t i) {
+    return particle_rest_volume(sim, i) * jacobian(sim, i);
+}
+
 double particle_pressure(const spate_simulation *sim, int64_t i) {
     if (!sim->type->stress) return 0;
     double tau[6] = {0}, J = 1, trace = 0;

@@ -89,6 +89,8 @@ static inline double particle_rest_volume(const spate_simulation *sim, int64_t i
     return (double)sim->particles.mass[i] / particle_rest_density(sim, i);
 }
 double particle_radius(const spate_simulation *sim, int64_t i);
+/* As it is now, J times that at rest. */
+double particle_volume(const spate_simulation *sim, int64_t i);
 /* -tr(sigma) / d, 0 when the solver knows no stress. */
 double particle_pressure(const spate_simulation *sim, int64_t i);
 

@@ -478,6 +478,7 @@ static spate_status fill_simulation(reading *r, spate_simulation *sim) {
                 return fail_damaged(r, "impossible values in block ", "sources");
     set_scalars(sim, &numbers);
     boundary_move(&sim->boundary, sim->time);
+    boundary_appear(&sim->boundary, sim->time);
     TRY(sim->type->create(sim));
     set_scalars(sim, &numbers); /* whatever the solver's start has made of them */
     return read_solver(r, sim);

@@ -22,6 +22,7 @@ typedef struct flat_job {
     const spate_scene *scene;
     flat_map map;
     const pose *poses;
+    double time;
     picture *out;
 } flat_job;
 
@@ -41,6 +42,7 @@ static void collider_rows(void *data, int64_t begin, int64_t end, int worker) {
                                fmax(d->origin[a] - world[a], world[a] - d->origin[a] - d->size[a]));
             if (outside * job->map.scale > 0.5) continue;
             for (int c = 0; c < job->scene->collider_count; c++) {
+                if (!collider_is_present(&job->scene->colliders[c], job->time)) continue;
                 pose_to_rest(&job->poses[c], world, rest);
                 nearest = fmin(nearest, shape_distance(job->scene->colliders[c].shape, 2, rest));
             }
@@ -57,7 +59,7 @@ static spate_status draw_colliders(const shades *s, const flat_map *map, double 
     if (!poses) return SPATE_OUT_OF_MEMORY;
     for (int c = 0; c < scene->collider_count; c++)
         poses[c] = motion_pose(&scene->colliders[c].motion, time);
-    flat_job job = {scene, *map, poses, out};
+    flat_job job = {scene, *map, poses, time, out};
     parallel_for(scene->ctx->pool, out->height, 8, collider_rows, &job);
     give(scene->ctx, poses);
     return SPATE_OK;

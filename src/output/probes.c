@@ -48,6 +48,41 @@ static void visit_height(const tally_job *job, particle_range range, tally *t) {
     }
 }
 
+static double overlap(double a, double b, double c, double d) {
+    return fmax(fmin(b, d) - fmax(a, c), 0);
+}
+
+/* The part of [low, high] of an axis that lies in the probe's column or in its image beyond a side. */
+static double in_column(const tally_job *job, int axis, double low, double high) {
+    const domain *d = &job->sim->scene->domain;
+    const double half = 0.5 * job->probe->width, first = job->probe->at[axis] - half;
+    const double last = job->probe->at[axis] + half, begin = d->origin[axis];
+    const double size = d->size[axis], end = begin + size;
+    double sum = overlap(low, high, first, last);
+    if (d->walls[axis][0] == WALL_PERIODIC)
+        return sum + overlap(low, high, first - size, last - size) +
+               overlap(low, high, first + size, last + size);
+    if (d->walls[axis][0] != WALL_OPEN)
+        sum += overlap(low, fmin(high, begin), 2 * begin - last, 2 * begin - first);
+    if (d->walls[axis][1] != WALL_OPEN)
+        sum += overlap(fmax(low, end), high, 2 * end - last, 2 * end - first);
+    return sum;
+}
+
+static void visit_depth(const tally_job *job, particle_range range, tally *t) {
+    const spate_simulation *sim = job->sim;
+    double x[3];
+    for (int64_t i = range.begin; i < range.end; i++) {
+        if (!is_seen(job, range, i, x)) continue;
+        const double volume = particle_volume(sim, i);
+        const double half = 0.5 * pow(volume, 1.0 / sim->scene->dim);
+        double share = in_column(job, 0, x[0] - half, x[0] + half) / (2 * half);
+        if (sim->scene->dim == 3 && share > 0)
+            share *= in_column(job, 2, x[2] - half, x[2] + half) / (2 * half);
+        t->sums[0] += share * volume;
+    }
+}
+
 /* What particle i at x counts for at the probe's point: its mass, falling to 0 at a distance of dx. */
 static double weight_at(const tally_job *job, int64_t i, const double x[3]) {
     const spate_scene *scene = job->sim->scene;
@@ -161,6 +196,28 @@ static spate_status measure_height(tally_job *job, probe_memory *memory, double 
     tally t;
     TRY(tally_by(job, visit_height, &t));
     out[0] = t.tops[0] == -HUGE_VAL ? job->sim->scene->domain.origin[1] : t.tops[0];
+    return SPATE_OK;
+}
+
+/* The column's area: of what is in the domain. */
+static double column_area(const tally_job *job) {
+    const domain *d = &job->sim->scene->domain;
+    double area = 1;
+    for (int a = 0; a < job->sim->scene->dim; a += 2) {
+        const double first = job->probe->at[a] - 0.5 * job->probe->width,
+                     last = first + job->probe->width;
+        area *= d->walls[a][0] == WALL_PERIODIC
+                    ? last - first
+                    : overlap(first, last, d->origin[a], d->origin[a] + d->size[a]);
+    }
+    return area;
+}
+
+static spate_status measure_depth(tally_job *job, probe_memory *memory, double *out) {
+    (void)memory;
+    tally t;
+    TRY(tally_by(job, visit_depth, &t));
+    out[0] = t.sums[0] / column_area(job);
     return SPATE_OK;
 }
 
@@ -308,12 +365,12 @@ int probe_columns(const spate_scene *scene, const probe *p) {
 spate_status probe_measure(spate_simulation *sim, const probe *p, probe_memory *memory,
                            double *out) {
     static spate_status (*const measures[])(tally_job *, probe_memory *, double *) = {
-        [PROBE_EXTENT] = measure_extent,        [PROBE_HEIGHT] = measure_height,
-        [PROBE_PRESSURE] = measure_pressure,    [PROBE_CENTER_OF_MASS] = measure_center,
-        [PROBE_COUNT] = measure_inside,         [PROBE_MEAN_SPEED] = measure_inside,
-        [PROBE_SPREAD] = measure_spread,        [PROBE_PIECES] = measure_pieces,
-        [PROBE_LARGEST_PIECE] = measure_pieces, [PROBE_MIXING] = measure_mixing,
-        [PROBE_VELOCITY] = measure_velocity,
+        [PROBE_EXTENT] = measure_extent,         [PROBE_HEIGHT] = measure_height,
+        [PROBE_DEPTH] = measure_depth,           [PROBE_PRESSURE] = measure_pressure,
+        [PROBE_CENTER_OF_MASS] = measure_center, [PROBE_COUNT] = measure_inside,
+        [PROBE_MEAN_SPEED] = measure_inside,     [PROBE_SPREAD] = measure_spread,
+        [PROBE_PIECES] = measure_pieces,         [PROBE_LARGEST_PIECE] = measure_pieces,
+        [PROBE_MIXING] = measure_mixing,         [PROBE_VELOCITY] = measure_velocity,
     };
     return measures[p->kind](&(tally_job){.sim = sim, .probe = p}, memory, out);
 }

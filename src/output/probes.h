@@ -5,6 +5,9 @@
  * extent          the farthest particle's surface (its centre plus or minus pscale) along an axis
  * height          the top (plus pscale) of the highest particle within half a cell of the position,
  *                 the domain's floor where there is none
+ * depth           volume in a column over its area: each particle is a box of its volume, of which the
+ *                 part inside the column counts. Closed sides mirror what reaches beyond them, and the
+ *                 column ends at them; periodic ones continue it
  * pressure        mean of the particles nearer than dx, weighted by mass and 1 - r / dx; 0 where
  *                 there is none
  * velocity        the solver's at the point, or the same mean; one column a coordinate, empty where

@@ -257,7 +257,7 @@ static void warn_of_collapse(run *r) {
     const spate_simulation *sim = r->sim;
     const int64_t steps = sim->step - r->record.frame_step;
     const bool tiny = sim->dt < collapsed_dt / r->scene->fps && strcmp(sim->dt_limit, "frame") &&
-                      strcmp(sim->dt_limit, "fixed");
+                      strcmp(sim->dt_limit, "collider") && strcmp(sim->dt_limit, "fixed");
     if (r->record.collapsed || (!tiny && steps <= collapsed_steps)) return;
     r->record.collapsed = 1;
     warn(r->ctx, "time step collapsed",

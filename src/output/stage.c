@@ -74,6 +74,7 @@ spate_status stage_create(const spate_scene *scene, double time, stage *out) {
     if (!out->colliders) return SPATE_OUT_OF_MEMORY;
     for (int i = 0; i < scene->collider_count; i++) {
         stage_collider *c = &out->colliders[out->collider_count];
+        if (!collider_is_present(&scene->colliders[i], time)) continue;
         c->shape = scene->colliders[i].shape;
         c->pose = motion_pose(&scene->colliders[i].motion, time);
         collider_box(out, c);

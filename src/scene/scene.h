@@ -33,6 +33,15 @@ typedef struct material {
 
 typedef enum sampling { SAMPLE_REGULAR, SAMPLE_JITTERED, SAMPLE_POISSON } sampling;
 
+/* A part of a body's motion at the start (flow.h). */
+typedef struct flow_part {
+    double translate[3];
+    double rotate[3], strain[3], shear; /* 1/s */
+    int along, across;                  /* axes of the shear */
+    double vortices[2];
+    double center[3]; /* NAN: the body's own */
+} flow_part;
+
 typedef struct body {
     const char *name;
     int material; /* index into scene.materials */
@@ -43,6 +52,8 @@ typedef struct body {
     double velocity[3];
     double spin[3];     /* rad/s about the body's centre of mass; 2D: z only */
     double vortices[2]; /* speed and wave length of Taylor-Green vortices at the start; 0: none */
+    flow_part *flow;    /* more of its motion at the start, added to these */
+    int flow_count;
 } body;
 
 typedef enum contact { CONTACT_STICKY, CONTACT_SLIP, CONTACT_SEPARATE } contact;
@@ -53,7 +64,16 @@ typedef struct collider {
     contact contact;
     double friction;
     motion motion;
+    double from, until; /* seconds: there from the first on, and no longer at the second */
 } collider;
+
+static inline bool collider_is_present(const collider *c, double t) {
+    return t >= c->from && t < c->until;
+}
+/* Whether it comes or goes while a scene is played. */
+static inline bool collider_is_temporary(const collider *c) {
+    return c->from > 0 || c->until < HUGE_VAL;
+}
 
 typedef struct source {
     const char *name;
@@ -75,6 +95,7 @@ typedef struct sink {
 typedef enum probe_kind {
     PROBE_EXTENT,
     PROBE_HEIGHT,
+    PROBE_DEPTH,
     PROBE_PRESSURE,
     PROBE_CENTER_OF_MASS,
     PROBE_COUNT,
@@ -95,7 +116,8 @@ typedef struct probe {
     int group;        /* body or source (bodies first); -1: everything */
     int axis;         /* extent, mixing: 0..2; spread: AXIS_* too */
     int side;         /* extent: 0 min, 1 max */
-    double at[3];     /* height: at[0] = x, at[2] = z (2D: 0); pressure, velocity: position */
+    double at[3];     /* height, depth: at[0] = x, at[2] = z (2D: 0); else: position */
+    double width;     /* depth: of the column */
     shape *shape;     /* count, mean_speed: what is inside; NULL: everywhere */
     double gap;       /* pieces, largest_piece: particles nearer than this hang together */
     int64_t at_least; /* pieces: particles of the smallest that counts */

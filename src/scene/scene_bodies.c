@@ -111,12 +111,43 @@ static spate_status check_inside(reader *r, const yaml_value *mapping, const sha
 }
 
 /* Vortices are as long as something. */
-static spate_status check_vortices(reader *r, const yaml_value *mapping, const body *b) {
-    if (b->vortices[0] == 0 || b->vortices[1] > 0) return SPATE_OK;
+static spate_status check_vortices(reader *r, const yaml_value *mapping, const double vortices[2]) {
+    if (vortices[0] == 0 || vortices[1] > 0) return SPATE_OK;
     return reader_fail_field(r, yaml_find(mapping, "vortices"), "vortices",
                              "the wave length is %.10g; give [speed, length] with a length "
                              "greater than 0",
-                             b->vortices[1]);
+                             vortices[1]);
+}
+
+static spate_status read_flow_part(reader *r, const yaml_value *v, flow_part *p) {
+    TRY(reader_table(r, v, &scene_flow_table, p));
+    TRY(check_vortices(r, v, p->vortices));
+    if (p->shear != 0 && p->along == p->across)
+        return reader_fail_field(r, yaml_find(v, "across"), "across",
+                                 "is the axis that the shear moves along; choose another, or use "
+                                 "strain");
+    if (r->dim == 2 && p->shear != 0 && (p->along == 2 || p->across == 2))
+        return reader_fail_field(r, yaml_find(v, p->along == 2 ? "along" : "across"),
+                                 p->along == 2 ? "along" : "across",
+                                 "'z' in a 2D scene; use x or y, or say dimension: 3");
+    if (v->count == 0)
+        return reader_fail(r, v, "nothing moves; add translate: [1, 0], or another motion");
+    return SPATE_OK;
+}
+
+static spate_status read_flow(reader *r, const yaml_value *mapping, body *b) {
+    const yaml_value *v = yaml_find(mapping, "flow");
+    if (!v) return SPATE_OK;
+    int back = reader_enter(r, "flow");
+    TRY(begin_list(r, v, sizeof(flow_part), &b->flow));
+    for (const yaml_entry *e = v->first; e; e = e->next) {
+        int entry = reader_enter_index(r, b->flow_count);
+        TRY(read_flow_part(r, e->value, &b->flow[b->flow_count]));
+        b->flow_count++;
+        reader_leave(r, entry);
+    }
+    reader_leave(r, back);
+    return SPATE_OK;
 }
 
 static double default_per_cell(const reader *r) { return r->dim == 3 ? 8 : 4; }
@@ -138,7 +169,8 @@ static spate_status read_body(reader *r, const yaml_value *v, int index) {
     TRY(read_material_name(r, v, &b->material));
     TRY(read_shape_field(r, v, &b->shape));
     TRY(check_inside(r, v, b->shape));
-    TRY(check_vortices(r, v, b));
+    TRY(check_vortices(r, v, b->vortices));
+    TRY(read_flow(r, v, b));
     if (scene_on_grid(r->scene)) TRY(refuse_points(r, v, b->shape, "body on a grid"));
     if (isnan(b->particles_per_cell)) b->particles_per_cell = default_per_cell(r);
     if (yaml_find(v, "jitter") && !yaml_find(v, "sampling")) b->sampling = SAMPLE_JITTERED;
@@ -164,6 +196,7 @@ static spate_status read_collider(reader *r, const yaml_value *v, int index) {
         if (strcmp(r->scene->colliders[i].name, c->name) == 0) return duplicate_name(r, v, c->name);
     TRY(read_shape_field(r, v, &c->shape));
     TRY(refuse_points(r, v, c->shape, "collider"));
+    TRY(check_times(r, v, c->from, c->until));
     const yaml_value *moves = yaml_find(v, "motion");
     if (moves) {
         int back = reader_enter(r, "motion");
@@ -249,7 +282,9 @@ static spate_status read_group(reader *r, const yaml_value *v, int *out) {
     return fail_name(r, v, "no body or source is named", scene_group_name, scene_group_count(s));
 }
 
-/* The place of a height probe on the floor: x in 2D, x and z in 3D. */
+static bool is_over_floor(probe_kind kind) { return kind == PROBE_HEIGHT || kind == PROBE_DEPTH; }
+
+/* The place of a height or depth probe on the floor: x in 2D, x and z in 3D. */
 static spate_status read_floor_point(reader *r, const yaml_value *v, probe *p) {
     double at[2] = {0, 0};
     vec_set(p->at, 0, 0, 0);
@@ -266,7 +301,7 @@ static spate_status check_probe_point(reader *r, const yaml_value *v, const prob
     const domain *d = &r->scene->domain;
     for (int i = 0; i < r->dim; i++) {
         double low = d->origin[i], high = low + d->size[i];
-        if (p->kind == PROBE_HEIGHT && i == 1) continue;
+        if (is_over_floor(p->kind) && i == 1) continue;
         if (p->at[i] < low || p->at[i] > high)
             return reader_fail(r, v,
                                "%s = %.10g is outside the domain; give one from %.10g to %.10g",
@@ -291,6 +326,16 @@ static spate_status check_gap(reader *r, const yaml_value *v, probe *p) {
                              p->gap, least);
 }
 
+/* A column fits the domain, or nothing would be over most of it. */
+static spate_status check_width(reader *r, const yaml_value *v, probe *p) {
+    const domain *d = &r->scene->domain;
+    if (isnan(p->width)) p->width = d->dx;
+    const double most = r->dim == 3 ? fmin(d->size[0], d->size[2]) : d->size[0];
+    if (p->width <= most) return SPATE_OK;
+    return reader_fail_field(r, yaml_find(v, "width"), "width",
+                             "%.10g is wider than the domain; give at most %.10g", p->width, most);
+}
+
 /* Only bodies have an order at the start. */
 static spate_status check_mixing(reader *r, const yaml_value *v, const probe *p) {
     const spate_scene *s = r->scene;
@@ -308,6 +353,7 @@ static spate_status check_probe(reader *r, const yaml_value *v, probe *p) {
     if (has_axis && p->axis == 2 && r->dim == 2)
         return reader_fail_field(r, yaml_find(v, "axis"), "axis",
                                  "'z' in a 2D scene; use x or y, or say dimension: 3");
+    if (p->kind == PROBE_DEPTH) return check_width(r, v, p);
     if (p->kind == PROBE_PIECES || p->kind == PROBE_LARGEST_PIECE) return check_gap(r, v, p);
     return p->kind == PROBE_MIXING ? check_mixing(r, v, p) : SPATE_OK;
 }
@@ -325,7 +371,7 @@ static spate_status read_probe_kind(reader *r, const yaml_value *v, const probe_
     if (yaml_find(v, "shape")) TRY(read_probe_shape(r, v, p));
     if ((at = yaml_find(v, "at"))) {
         int back = reader_enter(r, "at");
-        if (d->kind == PROBE_HEIGHT) TRY(read_floor_point(r, at, p));
+        if (is_over_floor(d->kind)) TRY(read_floor_point(r, at, p));
         TRY(check_probe_point(r, at, p));
         reader_leave(r, back);
     }

@@ -180,6 +180,7 @@ spate_status spate_scene_reference(spate_context *context, void (*write)(const c
     put_table(&p, "###", &scene_wall_velocity_table);
     put_solvers_and_materials(&p);
     put_table(&p, "##", &scene_body_table);
+    put_table(&p, "###", &scene_flow_table);
     put_table(&p, "##", &scene_collider_table);
     put_table(&p, "##", &scene_source_table);
     put_table(&p, "##", &scene_sink_table);

@@ -146,7 +146,37 @@ static const field body_fields[] = {
                "speed U (m/s) and wave length L (m) of Taylor-Green vortices that are added to the "
                "velocity at the start: U sin(2 pi x/L) cos(2 pi y/L) along x, -U cos(2 pi x/L) "
                "sin(2 pi y/L) along y, with x and y from the domain's origin"),
+    PART_FIELD("flow", "list", false,
+               "more of its velocity at the start, in parts that are added to these; see "
+               "bodies.flow"),
 };
+static const field flow_fields[] = {
+    VECTOR_FIELD(flow_part, translate, "m/s", 0, ANY_MIN, ANY_MAX, "the same velocity everywhere"),
+    {.name = "rotate",
+     .type = FIELD_SPIN,
+     .offset = offsetof(flow_part, rotate),
+     .unit = "rad/s",
+     .min = ANY_MIN,
+     .max = ANY_MAX,
+     .help = "angular velocity about the centre; 2D: one number"},
+    VECTOR_FIELD(flow_part, strain, "1/s", 0, ANY_MIN, ANY_MAX,
+                 "rate of stretching along each axis: [-A, A] is v = (-A x, A y) from the centre"),
+    NUMBER_FIELD(flow_part, shear, "1/s", 0, ANY_MIN, ANY_MAX,
+                 "how fast the velocity along one axis grows across another"),
+    CHOICE_FIELD(flow_part, along, 0, scene_axis_words, "the axis that a shear moves along"),
+    CHOICE_FIELD(flow_part, across, 1, scene_axis_words, "the axis that a shear grows across"),
+    PAIR_FIELD(flow_part, vortices, "", 0, ANY_MIN, ANY_MAX,
+               "speed and wave length, as in `vortices` of the body"),
+    VECTOR_FIELD(
+        flow_part, center, "m", NAN, ANY_MIN, ANY_MAX,
+        "where rotation, strain and shear are at rest; default: the body's centre of mass"),
+};
+const field_table scene_flow_table = FIELD_TABLE(
+    "bodies.flow",
+    "Each entry is a motion, and all are added up: `flow: [{rotate: 2}, {strain: [-1, 1], center: "
+    "[0, 0]}]`. Where a solver keeps the gradient of the velocity (apic and its kin), that begins "
+    "with the exact one.",
+    flow_fields, flow_part);
 const field_table scene_body_table =
     FIELD_TABLE("bodies", "Each entry is a body.", body_fields, body);
 
@@ -160,6 +190,12 @@ static const field collider_fields[] = {
                  "friction lets "
                  "go of material as separate does (solvers mpm and flip)"),
     PART_FIELD("motion", "mapping", false, "how it moves; see motion"),
+    NUMBER_FIELD(
+        collider, from, "s", 0, 0, ANY_MAX,
+        "when it appears; particles in its place are pushed out (flip), taken away (sph, column "
+        "`drained`) or left to the contact (mpm)"),
+    NUMBER_FIELD(collider, until, "s", HUGE_VAL, 0, ANY_MAX,
+                 "when it vanishes, as a gate that opens"),
 };
 const field_table scene_collider_table =
     FIELD_TABLE("colliders", "Each entry is a collider.", collider_fields, collider);
@@ -247,6 +283,7 @@ static const field probe_fields[] = {
     TEXT_FIELD(probe, name, "name of the column; default: probe 1, probe 2, ...; unique"),
     PART_FIELD("extent", "mapping", false, "how far material reaches along an axis"),
     PART_FIELD("height", "mapping", false, "the highest material above a point of the floor"),
+    PART_FIELD("depth", "mapping", false, "volume of material in a column over its area"),
     PART_FIELD("pressure", "mapping", false, "pressure at a point"),
     PART_FIELD("velocity", "mapping", false, "velocity at a point, a column for each axis"),
     PART_FIELD("center_of_mass", "mapping", false, "centre of mass, a column for each axis"),
@@ -283,6 +320,12 @@ static const field extent_fields[] = {
 static const field height_fields[] = {
     OF_FIELD,
     PART_FIELD("at", "number or list", true, "2D: x; 3D: [x, z]"),
+};
+static const field depth_fields[] = {
+    OF_FIELD,
+    PART_FIELD("at", "number or list", true, "2D: x; 3D: [x, z]: the middle of the column"),
+    NUMBER_FIELD(probe, width, "m", NAN, SMALLEST, ANY_MAX,
+                 "of the column, along x and in 3D along z; default: dx"),
 };
 static const field pressure_fields[] = {
     OF_FIELD,
@@ -332,6 +375,12 @@ const probe_declaration scene_probes[PROBE_DECLARATIONS] = {
     {"height", PROBE_HEIGHT,
      FIELD_TABLE("probes: height", "The highest material above a point of the floor.",
                  height_fields, probe)},
+    {"depth", PROBE_DEPTH,
+     FIELD_TABLE("probes: depth",
+                 "How deep material lies above a point of the floor: its volume in a column, over "
+                 "the column's area. Droplets and empty space count for what they are, where "
+                 "`height` takes the highest particle.",
+                 depth_fields, probe)},
     {"pressure", PROBE_PRESSURE,
      FIELD_TABLE("probes: pressure", "Pressure at a point.", pressure_fields, probe)},
     {"velocity", PROBE_VELOCITY,

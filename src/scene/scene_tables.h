@@ -26,9 +26,9 @@ typedef struct output_common {
 
 extern const field_table scene_top_table, scene_domain_table, scene_walls_table,
     scene_wall_velocity_table, scene_solver_table, scene_material_table, scene_body_table,
-    scene_collider_table, scene_source_table, scene_sink_table, scene_motion_table,
-    scene_motion_key_table, scene_probe_table, scene_output_table, scene_camera_table,
-    scene_shape_table;
+    scene_flow_table, scene_collider_table, scene_source_table, scene_sink_table,
+    scene_motion_table, scene_motion_key_table, scene_probe_table, scene_output_table,
+    scene_camera_table, scene_shape_table;
 
 /* Words in the order of their enums, closed by NULL. */
 extern const char *const scene_wall_words[], *const scene_axis_words[];
@@ -40,7 +40,7 @@ typedef struct shape_declaration {
     field_table table; /* no fields: the value is a list */
 } shape_declaration;
 
-enum { SHAPE_DECLARATIONS = 13, PROBE_DECLARATIONS = 11 };
+enum { SHAPE_DECLARATIONS = 13, PROBE_DECLARATIONS = 12 };
 extern const shape_declaration scene_shapes[SHAPE_DECLARATIONS];
 
 /* A probe: `extent: {axis: x, side: max}`; its table fills a struct probe. */

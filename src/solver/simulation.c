@@ -2,6 +2,7 @@
  */
 #include "core/hash.h"
 #include "core/vec.h"
+#include "scene/flow.h"
 #include "scene/sample.h"
 #include "scene/vortices.h"
 #include "solver/sinks.h"
@@ -92,17 +93,28 @@ static void set_spin(spate_simulation *sim, const double spin[3], int64_t i, con
     }
 }
 
-/* Taylor-Green vortices: velocity, and its gradient where the solver's record has room for it. */
-static void add_vortices(spate_simulation *sim, const body *b, int64_t i, const double x[3]) {
+/* A velocity, and its gradient where the solver's record has room for it. */
+static void add_motion(spate_simulation *sim, int64_t i, const double v[3], double slopes[3][3]) {
     const int dim = sim->scene->dim;
     real *record = sim->particles.motion + i * 16;
-    double v[3], slopes[3][3];
-    vortices_velocity(sim->scene, b, x, v, slopes);
     for (int a = 0; a < dim; a++) record[a] += (real)v[a];
     if (sim->blocks.motion_reals < 16) return;
     for (int a = 0; a < dim; a++)
         for (int k = 0; k < dim; k++)
             record[4 + 4 * a + k] += (real)(sim->scene->domain.dx * slopes[a][k]);
+}
+
+static void add_flows(spate_simulation *sim, const body *b, const double middle[3], int64_t i,
+                      const double x[3]) {
+    double v[3], slopes[3][3];
+    if (body_has_vortices(b)) {
+        vortices_velocity(sim->scene, b, x, v, slopes);
+        add_motion(sim, i, v, slopes);
+    }
+    if (b->flow_count) {
+        flow_velocity(sim->scene, b, middle, x, v, slopes);
+        add_motion(sim, i, v, slopes);
+    }
 }
 
 static spate_status fill_body(spate_simulation *sim, int index) {
@@ -120,7 +132,7 @@ static spate_status fill_body(spate_simulation *sim, int index) {
         double arm[3];
         vec_sub(arm, s.points[k], center);
         if (!status && vec_length(filled->spin) > 0) set_spin(sim, filled->spin, i, arm);
-        if (!status && body_has_vortices(filled)) add_vortices(sim, filled, i, s.points[k]);
+        if (!status) add_flows(sim, filled, center, i, s.points[k]);
     }
     samples_free(sim->ctx, &s);
     return status;
@@ -163,14 +175,14 @@ void spate_simulation_free(spate_simulation *sim) {
 
 /* ---- Stepping -------------------------------------------------------------------------------- */
 
-/* The step from the solver's limit or the scene, made to land exactly on `until`. */
-static void choose_step(spate_simulation *sim, double until) {
+/* The step from the solver's limit or the scene, made to land exactly on `until`, which is named. */
+static void choose_step(spate_simulation *sim, double until, const char *landing) {
     const spate_scene *scene = sim->scene;
     const char *limit = "fixed";
     double dt = scene->dt > 0 ? scene->dt : sim->type->step_limit(sim, &limit);
     double left = until - sim->time;
     if (dt >= left * (1 - 1e-9)) {
-        if (dt > left * (1 + 1e-9)) limit = "frame";
+        if (dt > left * (1 + 1e-9)) limit = landing;
         dt = left;
     } else if (scene->dt <= 0 && dt * 2 > left) {
         dt = left / 2; /* two even steps instead of a long and a tiny one */
@@ -203,6 +215,16 @@ spate_status simulation_not_finite(spate_simulation *sim, const char *what, cons
                                 (long long)sim->step, sim->time, what, name));
 }
 
+/* Colliders come and go between steps: where the next one may end. */
+static double next_landing(spate_simulation *sim, double until, const char **landing) {
+    const double now = sim->time * (1 + TIME_ROUNDING);
+    const double change = boundary_next_change(&sim->boundary, now);
+    boundary_appear(&sim->boundary, now);
+    if (!(change < until * (1 - TIME_ROUNDING))) return until;
+    *landing = "collider";
+    return change;
+}
+
 spate_status spate_simulation_step(spate_simulation *sim, double until) {
     if (sim->broken)
         return fail(sim->ctx, sim->broken,
@@ -210,7 +232,9 @@ spate_status spate_simulation_step(spate_simulation *sim, double until) {
                     "restore it from a checkpoint");
     if (!(until > sim->time)) return SPATE_OK;
     double start = phase_start();
-    choose_step(sim, until);
+    const char *landing = "frame";
+    until = next_landing(sim, until, &landing);
+    choose_step(sim, until, landing);
     if (!(sim->time + sim->dt > sim->time))
         return name_scene(sim, simulation_unstable(sim, -1,
                                                    "the time step became too short to move time "

@@ -194,6 +194,11 @@ double simulation_fastest(const spate_simulation *sim);
 /* Marks particles of a block that have left through open sides; the next sort drops them. Returns how
  * many. */
 int64_t simulation_remove_outside(spate_simulation *sim, int32_t block);
+/* Whether the step begins at time t. Times that differ only by rounding are one. */
+#define TIME_ROUNDING 1e-12
+static inline bool simulation_is_now(const spate_simulation *sim, double t) {
+    return fabs(sim->time - t) <= TIME_ROUNDING * t;
+}
 /* Makes the solver sort its particles before it uses them again: some are to be gone. */
 void simulation_must_sort(spate_simulation *sim);
 

@@ -72,18 +72,20 @@ spate_status boundary_create(const spate_scene *scene, boundary *b) {
     b->poses = take(scene->ctx, count, sizeof *b->poses);
     b->boxes = b->poses ? take(scene->ctx, count, sizeof *b->boxes) : NULL;
     b->baked = b->boxes ? take(scene->ctx, count, sizeof *b->baked) : NULL;
-    spate_status status = b->baked ? SPATE_OK : SPATE_OUT_OF_MEMORY;
+    b->present = b->baked ? take(scene->ctx, count, sizeof *b->present) : NULL;
+    spate_status status = b->present ? SPATE_OK : SPATE_OUT_OF_MEMORY;
     for (int c = 0; c < scene->collider_count && !status; c++) status = prepare_collider(b, c);
     if (status)
         boundary_free(b);
     else
-        boundary_move(b, 0);
+        boundary_move(b, 0), boundary_appear(b, 0);
     return status;
 }
 
 void boundary_free(boundary *b) {
     if (!b->scene) return;
     for (int c = 0; c < b->scene->collider_count && b->baked; c++) baked_free(b->baked[c]);
+    give(b->scene->ctx, b->present);
     give(b->scene->ctx, b->baked);
     give(b->scene->ctx, b->boxes);
     give(b->scene->ctx, b->poses);
@@ -93,6 +95,26 @@ void boundary_free(boundary *b) {
 void boundary_move(boundary *b, double t) {
     for (int c = 0; c < b->scene->collider_count; c++)
         b->poses[c] = motion_pose(&b->scene->colliders[c].motion, t);
+}
+
+void boundary_appear(boundary *b, double t) {
+    bool changed = false;
+    for (int c = 0; c < b->scene->collider_count; c++) {
+        const bool present = collider_is_present(&b->scene->colliders[c], t);
+        changed |= present != b->present[c];
+        b->present[c] = present;
+    }
+    b->changes += changed;
+}
+
+double boundary_next_change(const boundary *b, double t) {
+    double next = HUGE_VAL;
+    for (int c = 0; c < b->scene->collider_count; c++) {
+        const collider *solid = &b->scene->colliders[c];
+        if (solid->from > t) next = fmin(next, solid->from);
+        if (solid->until > t) next = fmin(next, solid->until);
+    }
+    return next;
 }
 
 double boundary_speed(const boundary *b) {
@@ -144,13 +166,14 @@ double boundary_distance(const boundary *b, int c, const double x[3], double nor
     if (velocity) pose_velocity(&b->poses[c], x, velocity);
     double distance = rest_distance(b, c, rest, normal);
     if (normal) to_world(b, c, normal);
-    return distance;
+    return b->present[c] ? distance : HUGE_VAL;
 }
 
 /* Whether x is inside, and if so the normal and the collider's velocity there. */
 static bool holds(const boundary *b, int c, const double x[3], double normal[3],
                   double velocity[3]) {
     double rest[3];
+    if (!b->present[c]) return false;
     to_rest(b, c, x, rest);
     if (bounds_gap(&b->boxes[c], b->scene->dim, rest) > 0) return false;
     if (rest_distance(b, c, rest, NULL) >= 0) return false;
@@ -168,6 +191,7 @@ static double clearance(const boundary *b, int c, const double rest[3]) {
 
 static bool is_near(const boundary *b, int c, const double x[3], double reach) {
     double rest[3];
+    if (!b->present[c]) return false;
     to_rest(b, c, x, rest);
     return bounds_gap(&b->boxes[c], b->scene->dim, rest) < reach && clearance(b, c, rest) < reach;
 }
@@ -258,6 +282,7 @@ double boundary_part_depth(const boundary_part *p, const double x[3]) {
     for (int k = 0; k < p->count; k++) {
         double rest[3];
         int c = collider_of(p, k);
+        if (!p->whole->present[c]) continue;
         to_rest(p->whole, c, x, rest);
         if (bounds_gap(&p->whole->boxes[c], p->whole->scene->dim, rest) > 0) continue;
         depth = fmax(depth, -rest_distance(p->whole, c, rest, NULL));

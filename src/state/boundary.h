@@ -11,9 +11,12 @@
 
 typedef struct boundary {
     const spate_scene *scene;
-    pose *poses;   /* of every collider at the time of boundary_move */
-    bounds *boxes; /* around every collider at rest */
-    baked **baked; /* distances at rest of those with a mesh, NULL for the others */
+    pose *poses; /* of every collider at the time of boundary_move */
+    bool *
+        present; /* whether it is there, since the last boundary_appear; far from all if it is not */
+    int64_t changes; /* how often boundary_appear has found another set of them */
+    bounds *boxes;   /* around every collider at rest */
+    baked **baked;   /* distances at rest of those with a mesh, NULL for the others */
 } boundary;
 
 /* Bakes the distances of meshes (baked.h), with all threads. */
@@ -21,6 +24,12 @@ spate_status boundary_create(const spate_scene *scene, boundary *b);
 void boundary_free(boundary *b);
 /* Puts the colliders where they are at time t. */
 void boundary_move(boundary *b, double t);
+
+/* Lets those colliders be there that are from time t on. A step is made with the ones of its beginning,
+ * and none comes or goes before its end (boundary_next_change). */
+void boundary_appear(boundary *b, double t);
+/* The next time after t that a collider comes or goes, HUGE_VAL if none does. */
+double boundary_next_change(const boundary *b, double t);
 
 /* The fastest that any point of a collider ever moves, m/s. */
 double boundary_speed(const boundary *b);

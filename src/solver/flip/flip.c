@@ -2,6 +2,7 @@
 
 #include "core/isa.h"
 #include "core/vec.h"
+#include "solver/flip/reaction.h"
 #include "solver/materials/one_liquid.h"
 #include "solver/sources.h"
 
@@ -168,6 +169,7 @@ static spate_status create(spate_simulation *sim) {
     mac_create(ctx, scene->dim, period, MAC_ALL, &f->grid);
     f->seen = take(ctx, (size_t)pool_size(ctx->pool), sizeof *f->seen);
     if (!f->seen) return SPATE_OUT_OF_MEMORY;
+    TRY(impulses_create(sim, &f->impulses));
     TRY(pressure_create(ctx, &f->pressure));
     sim->max_speed = simulation_fastest(sim);
     return SPATE_OK;
@@ -177,7 +179,8 @@ static void destroy(spate_simulation *sim) {
     flip *f = sim->solver;
     mac_free(&f->grid);
     pressure_free(f->pressure);
-    give(sim->ctx, f->seen), give(sim->ctx, f->coloured), give(sim->ctx, f);
+    give(sim->ctx, f->seen), give(sim->ctx, f->impulses.values), give(sim->ctx, f->coloured),
+        give(sim->ctx, f);
     sim->solver = NULL;
 }
 
@@ -314,7 +317,12 @@ static spate_status gather(flip *f) {
     for (int w = 0; w < workers; w++) f->seen[w] = (flip_extremes){.bad = -1};
     f->reach = d->dx * (BLOCK_EDGE * 0.5 * sqrt(dim) + 1 + fmax(sim->scene->cfl, 1)) +
                fmax(sim->max_speed, boundary_speed(&sim->boundary)) * sim->dt;
+    f->touches = scratch_take(&sim->scratch, "flip touches", (size_t)sim->blocks.occupied_count + 1,
+                              sizeof *f->touches);
+    if (!f->touches) return SPATE_OUT_OF_MEMORY;
     parallel_for(sim->ctx->pool, sim->blocks.occupied_count, 4, f->passes->gather[dim - 2], f);
+    flip_add_touches(f);
+    scratch_give(&sim->scratch, "flip touches");
     flip_extremes all = {.bad = -1};
     for (int w = 0; w < workers; w++) {
         const flip_extremes *seen = &f->seen[w];
@@ -346,12 +354,14 @@ const flip_stage flip_stages[FLIP_STAGES] = {
     {"forces", forces},
     {"pressure", project},
     {"extrapolate", flip_extrapolate},
+    {"reaction", flip_reaction},
     {"gather", gather},
 };
 
 static spate_status step(spate_simulation *sim) {
     flip *f = sim->solver;
     f->dt = (real)sim->dt;
+    impulses_begin_step(sim, &f->impulses);
     for (int i = 0; i < FLIP_STAGES; i++) {
         double start = phase_start();
         TRY(flip_stages[i].run(f));
@@ -364,9 +374,11 @@ static spate_status step(spate_simulation *sim) {
 
 static int state(spate_simulation *sim, state_block *out, int capacity) {
     flip *f = sim->solver;
-    if (capacity < 1) return 0;
+    if (capacity < 2) return 0;
     out[0] = (state_block){"flip memory", &f->memory, sizeof f->memory};
-    return 1;
+    out[1] = (state_block){"flip impulses", f->impulses.values,
+                           impulses_count(sim->scene) * sizeof *f->impulses.values};
+    return 2;
 }
 
 /* The pressure of the last step, Pa, at a point in cells from the domain's corner: that of the cell
@@ -494,6 +506,7 @@ const solver_type solver_flip = {
     .state = state,
     .stress = stress,
     .pressure = pressure_in_world,
+    .force = flip_force,
     .affine_moment = affine_moment,
     .numbers = numbers,
     .column_names = column_names,

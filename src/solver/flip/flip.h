@@ -10,6 +10,7 @@
  *   forces       u = (m u)_f / m_f, kept as `before`; u += dt g; viscosity; surface tension
  *   pressure     u is made free of divergence (solver/pressure)
  *   extrapolate  u beyond the liquid, and along colliders
+ *   reaction     what colliders took of the momentum
  *   gather       vpic = sum w u, change = sum w (u - before);
  *
  *                     C in scatter   v_p
@@ -33,12 +34,13 @@
  *
  * Files: flip.c (options, time step, stages), grid.c (bricks, sides, colliders), surface.c (the level
  * set), release.c (sides that let go),
- * extrapolate.c, viscosity.c, tension.c, reseed.c, sharp.c; transfer.h, scatter.h,
+ * extrapolate.c, viscosity.c, tension.c, reaction.c (forces on colliders), reseed.c, sharp.c; transfer.h, scatter.h,
  * gather.h with NAME_kernels.c (one for each kernel function, compiled once for each instruction set).
  */
 #ifndef SPATE_SOLVER_FLIP_H
 #define SPATE_SOLVER_FLIP_H
 
+#include "solver/impulses.h"
 #include "solver/pressure/pressure.h"
 #include "solver/solver.h"
 #include "state/mac.h"
@@ -86,6 +88,13 @@ typedef struct flip_extremes {
     char apart[64];     /* keeps workers off each other's cache lines */
 } flip_extremes;
 
+/* What colliders get from the particles of a block: impulse and its moment. */
+enum { TOUCHES_MOST = 8 };
+typedef struct flip_touches {
+    int count, collider[TOUCHES_MOST];
+    double sums[TOUCHES_MOST][6];
+} flip_touches;
+
 typedef struct flip_passes {
     chunk_task scatter[2], gather[2]; /* [dim - 2]; over `coloured`, over occupied blocks */
 } flip_passes;
@@ -113,6 +122,8 @@ typedef struct flip {
     int64_t coloured_capacity;
     int64_t colour_starts[9];
     flip_memory memory;
+    flip_touches *touches; /* by occupied block, during a gather */
+    impulses impulses;     /* on colliders (reaction.c) */
     /* constants of the scene */
     bool affine; /* C is scattered */
     double density, viscosity, tension;
@@ -125,7 +136,7 @@ typedef struct flip {
 } flip;
 
 /* A step is its stages, one after the other. */
-enum { FLIP_STAGES = 8 };
+enum { FLIP_STAGES = 9 };
 typedef struct flip_stage {
     const char *name;
     spate_status (*run)(flip *f);
@@ -167,6 +178,10 @@ static inline int flip_mirror(const domain *d, int axis, int g, bool middle, rea
 /* Velocity at a point, in cells from the domain's corner, by linear interpolation; what lies outside
  * the bricks counts as nothing. False where no brick is near. */
 bool flip_sample(const flip *f, const double x[3], double v[3]);
+
+/* Notes what a particle at x lost to the nearest of some colliders (reaction.c). */
+void flip_touch(const flip *f, const boundary_part *solid, flip_touches *touches, const double x[3],
+                const double lost[3]);
 
 /* The shortest step that surface tension asks for, HUGE_VAL without it. */
 double flip_tension_limit(const flip *f);

@@ -200,7 +200,7 @@ INLINE void advect_lanes(const flip *f, const vicinity *near, const real *tile, 
 
 /* Particles that end in a collider are put beside it. */
 static void collide_lanes(const flip *f, const vicinity *near, particles *p, int64_t i, int lanes,
-                          const wide from[3], wide to[3], int64_t *stuck) {
+                          const wide from[3], wide to[3], flip_touches *touches, int64_t *stuck) {
     const int dim = f->sim->scene->dim;
     const double dx = f->sim->scene->domain.dx;
     for (int lane = 0; lane < lanes; lane++) {
@@ -217,24 +217,27 @@ static void collide_lanes(const flip *f, const vicinity *near, particles *p, int
         bool is_stuck;
         if (!collide(&near->solid, dx, x, end, v, &is_stuck)) continue;
         *stuck += is_stuck;
+        double lost[3] = {0};
         for (int e = 0; e < dim; e++) {
             to[e][lane] = (real)(b[e] + (end[e] - y[e]) / dx);
+            lost[e] = ((double)record[e] - v[e]) * (double)p->mass[i + lane];
             record[e] = (real)v[e];
         }
+        flip_touch(f, &near->solid, touches, end, lost);
     }
 }
 
 /* Positions of eight particles, and what is seen of them; the lanes that are not good. */
 INLINE wide_int move_lanes(const flip *f, const vicinity *near, particles *p, int64_t i, int lanes,
                            const real *tile, const wide x[3], const wide v[3], const wide u[3],
-                           flip_extremes *seen, int dim) {
+                           flip_touches *touches, flip_extremes *seen, int dim) {
     wide y[3], speed2 = wide_splat(0), move2 = speed2;
     wide_int used = ~wide_splat_int(0);
     for (int a = 0; a < dim; a++) y[a] = x[a], speed2 = wide_fma(v[a], v[a], speed2);
     advect_lanes(f, near, tile, y, u, lanes, dim);
     for (int a = 0; a < dim; a++) y[a] = wide_min(wide_max(y[a], near->low[a]), near->high[a]);
     if (near->solid.count) {
-        collide_lanes(f, near, p, i, lanes, x, y, &seen->stuck);
+        collide_lanes(f, near, p, i, lanes, x, y, touches, &seen->stuck);
         for (int a = 0; a < dim; a++) y[a] = wide_min(wide_max(y[a], near->low[a]), near->high[a]);
     }
     /* A particle that has come to a side does not run into it any more. */
@@ -285,7 +288,7 @@ INLINE void load_lanes(const particles *p, int64_t i, int lanes, wide x[3], wide
 }
 
 INLINE void gather_block(const flip *f, int32_t block, const real *tile, const vicinity *near,
-                         flip_extremes *seen, bool affine, int dim) {
+                         flip_touches *touches, flip_extremes *seen, bool affine, int dim) {
     particles *p = &f->sim->particles;
     const int64_t last = f->sim->blocks.first[block + 1];
     for (int64_t i = f->sim->blocks.first[block]; i < last; i += WIDE) {
@@ -294,7 +297,7 @@ INLINE void gather_block(const flip *f, int32_t block, const real *tile, const v
         load_lanes(p, i, lanes, x, v, dim);
         gather_lanes(f, p, i, lanes, tile, x, v, u, affine, dim);
         if (SUPPORT != 2) sample_tile(tile, x, u, lanes, dim);
-        wide_int bad = move_lanes(f, near, p, i, lanes, tile, x, v, u, seen, dim);
+        wide_int bad = move_lanes(f, near, p, i, lanes, tile, x, v, u, touches, seen, dim);
         if (wide_any(bad)) note_bad(seen, i, bad);
     }
 }
@@ -307,13 +310,14 @@ INLINE void gather_chunk(void *data, int64_t begin, int64_t end, int worker, int
         int32_t block = f->sim->blocks.occupied[o];
         vicinity near = vicinity_of(f, block, dim);
         tile_map map;
+        f->touches[o].count = 0;
         map_tile(&map, f, near.coords, dim);
         for (int c = 0; c < dim; c++)
             load_component(f, &map, tile + c * component_reals(dim), c, dim);
         if (f->affine)
-            gather_block(f, block, tile, &near, seen, true, dim);
+            gather_block(f, block, tile, &near, &f->touches[o], seen, true, dim);
         else
-            gather_block(f, block, tile, &near, seen, false, dim);
+            gather_block(f, block, tile, &near, &f->touches[o], seen, false, dim);
         if (near.open) seen->removed += simulation_remove_outside(f->sim, block);
     }
 }

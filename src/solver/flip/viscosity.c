@@ -26,10 +26,10 @@
  */
 #include "solver/flip/viscosity.h"
 
+#include "solver/flip/reaction.h"
+
 #include "core/isa.h"
 #include "core/vec.h"
-
-enum { NONE, FREE, FIXED, SLIP };
 
 /* Closest that a collider's wall may pass a free face, in cells. */
 static const double least_theta = 0.2;
@@ -483,6 +483,7 @@ spate_status flip_viscosity(flip *f) {
     set_up(&v, &memory);
     spate_status status = solve(&v);
     if (!status) over_active(&v, take_change, 0);
+    if (!status) status = flip_viscous_reaction(f, &v.levels[0], v.kinds);
     const double tolerance = f->options->tolerance;
     if (!status && !(v.left <= tolerance * tolerance * v.right)) {
         f->memory.missed++;

@@ -14,6 +14,9 @@
 
 enum { VISCOUS_LEVELS = 12, VISCOUS_GRAIN = 4 };
 
+/* Of faces, two bits an axis (viscosity.c). */
+enum { NONE, FREE, FIXED, SLIP };
+
 typedef struct viscous_level {
     int dim;
     int32_t bricks;

@@ -4,6 +4,7 @@
  * keeps as much as its share in such cells, however often it is asked.
  */
 #include "core/vec.h"
+#include "scene/flow.h"
 #include "scene/vortices.h"
 #include "solver/smoke/smoke.h"
 #include "solver/sources.h"
@@ -124,6 +125,11 @@ static void set_velocity(const visit_job *job, int64_t at, const double x[3], do
         vortices_velocity(job->s->sim->scene, m->body, x, swirl, NULL);
         vec_add(v, v, swirl);
     }
+    if (m->body->flow_count) {
+        double flow[3];
+        flow_velocity(job->s->sim->scene, m->body, m->center, x, flow, NULL);
+        vec_add(v, v, flow);
+    }
     job->s->velocity[job->component][at] = (real)v[job->component];
 }
 
@@ -150,7 +156,7 @@ static void fill_body(smoke *s, const body *b) {
     job.data = &s->kinds[b->material];
     visit(&job);
     body_motion moving = {.body = b};
-    if (vec_length(b->spin) > 0) find_center(s, b, moving.center);
+    if (vec_length(b->spin) > 0 || b->flow_count) find_center(s, b, moving.center);
     job.visit = set_velocity, job.data = &moving;
     for (int a = 0; a < s->layout.dim; a++) {
         job.component = a, job.place = smoke_place(s, a);

@@ -179,6 +179,7 @@ typedef struct smoke {
     bool *running;        /* sources as they were when faces were last prepared */
     bool prepared;
     double walls_time; /* for which colliders were last put in place */
+    int64_t changes;   /* of the set of colliders, when faces were last prepared */
     smoke_memory memory;
     /* constants of the scene */
     smoke_dye kinds[SMOKE_DYES];

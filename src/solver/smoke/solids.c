@@ -255,10 +255,11 @@ static void mark_inside(void *data, int64_t begin, int64_t end, int worker) {
     }
 }
 
-/* Whether the same sources run as when the faces were prepared; takes note of them. */
+/* Whether the same sources run and colliders are there as when the faces were prepared; takes note of them. */
 static bool has_same_sources(smoke *s) {
     const spate_scene *scene = s->sim->scene;
-    bool same = s->prepared;
+    bool same = s->prepared && s->changes == s->sim->boundary.changes;
+    s->changes = s->sim->boundary.changes;
     for (int i = 0; i < scene->source_count; i++) {
         const bool runs = source_is_running(s->sim, i);
         same &= runs == s->running[i];

@@ -150,10 +150,37 @@ static spate_status stand_walls(sph *s) {
     return SPATE_OK;
 }
 
+/* Takes away the liquid that a collider would appear in: walls cannot be pressed into it at once, or it
+ * would be thrown out. Half a spacing around it is where its walls allow no particle. */
+static void clear_for(const sph *s, int c) {
+    spate_simulation *sim = s->sim;
+    for (int32_t o = 0; o < sim->blocks.occupied_count; o++) {
+        const int32_t block = sim->blocks.occupied[o];
+        for (int64_t i = sim->blocks.first[block]; i < sim->blocks.first[block + 1]; i++) {
+            double x[3];
+            if (sim->particles.group[i] == GROUP_REMOVED) continue;
+            simulation_position(sim, block, i, x);
+            if (boundary_distance(&sim->boundary, c, x, NULL, NULL) >= 0.5 * s->spacing) continue;
+            sim->particles.group[i] = GROUP_REMOVED;
+            sim->drained++;
+            simulation_must_sort(sim);
+        }
+    }
+}
+
+static void clear_for_new_walls(const sph *s) {
+    spate_simulation *sim = s->sim;
+    const spate_scene *scene = sim->scene;
+    for (int c = 0; c < scene->collider_count; c++)
+        if (scene->colliders[c].from > 0 && simulation_is_now(sim, scene->colliders[c].from))
+            clear_for(s, c);
+}
+
 spate_status sph_lists(sph *s) {
     spate_simulation *sim = s->sim;
     particles *p = &sim->particles;
     TRY(stand_walls(s));
+    clear_for_new_walls(s);
     if (lists_serve(s)) return s->listed ? SPATE_OK : build_again(s);
     int64_t lost;
     TRY(blocks_sort(&sim->blocks, p, &sim->scratch, sim->ctx->pool, &lost));

@@ -88,9 +88,11 @@ static spate_status add_sides(const spate_scene *scene, wall_points *points) {
 
 /* ---- Where a point is now -------------------------------------------------------------------- */
 
+/* Or comes or goes, which is told by the volume of its points. */
 static bool moves(const sph_walls *w, int owner) {
     const spate_scene *scene = w->sim->scene;
-    return owner < scene->collider_count && scene->colliders[owner].motion.key_count > 0;
+    return owner < scene->collider_count && (scene->colliders[owner].motion.key_count > 0 ||
+                                             collider_is_temporary(&scene->colliders[owner]));
 }
 
 static void place_of(const sph_walls *w, uint32_t id, double x[3]) {
@@ -224,7 +226,9 @@ static void write_fields(sph_walls *w, int64_t i) {
     velocity_of(w, id, x, v);
     for (int a = 0; a < w->blocks.dim; a++) p->motion[16 * i + a] = (real)v[a];
     p->group[i] = w->owner[id];
-    p->mass[i] = moves(w, w->owner[id]) && is_behind_side(w, x) ? 0 : w->volume[id];
+    const bool hidden =
+        moves(w, w->owner[id]) && (is_behind_side(w, x) || !w->sim->boundary.present[w->owner[id]]);
+    p->mass[i] = hidden ? 0 : w->volume[id];
 }
 
 /* Cell in the block and id: what a block's points are ordered by. */
@@ -300,14 +304,16 @@ spate_status sph_walls_move(sph_walls *w, double time) {
 static spate_status add_colliders(spate_simulation *sim, wall_points *points) {
     const spate_scene *scene = sim->scene;
     boundary still = sim->boundary;
-    still.poses = take(sim->ctx, (size_t)scene->collider_count + 1, sizeof *still.poses);
-    if (!still.poses) return SPATE_OUT_OF_MEMORY;
+    const size_t room = (size_t)scene->collider_count + 1;
+    still.poses = take(sim->ctx, room, sizeof *still.poses);
+    still.present = still.poses ? take(sim->ctx, room, sizeof *still.present) : NULL;
+    spate_status status = still.present ? SPATE_OK : SPATE_OUT_OF_MEMORY;
     const motion none = {.key_count = 0};
-    spate_status status = SPATE_OK;
-    for (int c = 0; c < scene->collider_count; c++) still.poses[c] = motion_pose(&none, 0);
+    for (int c = 0; c < scene->collider_count && !status; c++)
+        still.poses[c] = motion_pose(&none, 0), still.present[c] = true;
     for (int c = 0; c < scene->collider_count && !status; c++)
         status = walls_sample(&still, c, points);
-    give(sim->ctx, still.poses);
+    give(sim->ctx, still.poses), give(sim->ctx, still.present);
     return status;
 }
 

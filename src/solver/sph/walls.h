@@ -17,8 +17,9 @@
  * them: `mass` holds the volume (m^dim), `group` the collider's number or collider_count + 2 axis + end
  * for a side, `motion` the velocity, `id` is the place in the arrays below. Colliders that move carry
  * theirs along. Parts that no liquid can reach, beyond the domain and its layers, have none, nor have
- * those behind closed sides and in earlier colliders, whose own points are there; what a collider that
- * moves takes behind a closed side has no volume while it is there (mass 0).
+ * those behind closed sides and in other colliders, whose own points are there for as long; what a
+ * collider that moves takes behind a closed side has no volume while it is there (mass 0), nor has one
+ * that is not there.
  */
 #ifndef SPATE_SOLVER_SPH_WALLS_H
 #define SPATE_SOLVER_SPH_WALLS_H
@@ -33,7 +34,7 @@ typedef struct sph_walls {
     real *depth;       /* by id: below the surface, m */
     real *volume;      /* by id: m^dim */
     uint16_t *owner;   /* by id: what `group` holds */
-    bool moving;       /* some collider has motion */
+    bool moving;       /* some collider has motion, comes or goes */
     double time;       /* where the points are now, s */
 } sph_walls;
 

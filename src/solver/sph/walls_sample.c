@@ -13,7 +13,7 @@
  *                   those from outside. Sharp tips, from which the first layer is far, get what
  *                   candidates there are in them
  *   4. volumes      as walls.h says, from all points chosen; only then
- *   5. clipping     what is behind the closed sides of the domain or in an earlier collider goes,
+ *   5. clipping     what is behind the closed sides of the domain or in another collider goes,
  *                   because those have points of their own there
  */
 #include "solver/sph/walls_sample.h"
@@ -423,12 +423,21 @@ static bool is_wanted(const sampler *s, const double x[3]) {
     return true;
 }
 
-static bool is_in_earlier(const sampler *s, const double x[3]) {
+/* Whether collider c is there whenever `other` is. */
+static bool lasts(const spate_scene *scene, int c, int other) {
+    const collider *a = &scene->colliders[c], *b = &scene->colliders[other];
+    return a->from <= b->from && a->until >= b->until;
+}
+
+/* In a collider whose points serve here: one that is there as long, and earlier in the list where both
+ * come and go together. */
+static bool is_in_another(const sampler *s, const double x[3]) {
     const boundary *b = s->still;
     if (!is_static(b->scene, s->collider)) return false;
-    for (int c = 0; c < s->collider; c++)
-        if (is_static(b->scene, c) && bounds_gap(&b->boxes[c], s->dim, x) == 0 &&
-            boundary_distance(b, c, x, NULL, NULL) < 0)
+    for (int c = 0; c < b->scene->collider_count; c++)
+        if (is_static(b->scene, c) && lasts(b->scene, c, s->collider) &&
+            (c < s->collider || !lasts(b->scene, s->collider, c)) &&
+            bounds_gap(&b->boxes[c], s->dim, x) == 0 && boundary_distance(b, c, x, NULL, NULL) < 0)
             return true;
     return false;
 }
@@ -436,7 +445,7 @@ static bool is_in_earlier(const sampler *s, const double x[3]) {
 static spate_status keep(const sampler *s, wall_points *out) {
     for (int64_t i = 0; i < s->point_count; i++) {
         const chosen *p = &s->points[i];
-        if (!is_wanted(s, p->x) || is_in_earlier(s, p->x)) continue;
+        if (!is_wanted(s, p->x) || is_in_another(s, p->x)) continue;
         TRY(GROW(s->ctx, out->list, out->capacity, out->count + 1));
         wall_point *new = &out->list[out->count++];
         *new = (wall_point){.depth = p->depth, .volume = p->volume, .owner = s->collider};
