@@ -50,7 +50,7 @@ static const field drucker_prager_fields[] = {
         "In 3D: strong as Mohr and Coulomb's law with the friction angle has it, or a round "
         "cone of their strength in triaxial compression (too strong for the rest) or in plane "
         "strain. In 2D all are the same."),
-    FLAG_FIELD(drucker_prager, volume_correction, 0,
+    FLAG_FIELD(drucker_prager, volume_correction, 1,
                "Sand that was spread out holds no pressure until it is pushed together again."),
 };
 

@@ -40,7 +40,8 @@ INLINE void drucker_prager_update(const material_constants *constants, particles
     const drucker_prager_constants *d = &constants->drucker_prager;
     wide B[6];
     strain_advance(p, i, G, B, dim);
-    if (d->correct) restore_volume(wide_load(p->hardening + i), B, dim);
+    wide gained = wide_load(p->hardening + i);
+    if (d->correct && wide_any(gained > wide_splat(0))) restore_volume(gained, B, dim);
     strain_parts s = strain_take_apart(B, dim);
     report->parted = reached(s.x, constants->critical);
     wide tip = wide_splat(2 * d->tip), x = s.x;
@@ -61,7 +62,8 @@ INLINE void drucker_prager_update(const material_constants *constants, particles
     report_strain(B, x, report, dim);
     report->yielded = outside;
     if (!d->correct) return;
-    wide cut = wide_log1p((s.x - x) / (wide_splat(1) + x)) * wide_splat((real)0.5);
+    wide cut = wide_splat(0);
+    if (wide_any(apart)) cut = wide_log1p((s.x - x) / (wide_splat(1) + x)) * wide_splat((real)0.5);
     hardening_store(p, i, mask, wide_min(wide_splat(LOOSEST), cut));
 }
 
