@@ -81,6 +81,7 @@ static void constants(const void *parameters, int dim, material_constants *out) 
         .elastic = elastic_constants_of(&d->base),
         .slope = (real)(d->slope * d->base.bulk / d->base.shear),
         .lode = (real)d->lode,
+        .weakest = (real)sqrt(1 + d->lode * d->lode),
         .tip = (real)(d->tip / d->base.bulk),
         .tip_strain = (real)expm1(log1p(x) / dim),
         .correct = d->volume_correction,

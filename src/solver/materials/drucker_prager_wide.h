@@ -10,29 +10,25 @@ INLINE void restore_volume(wide gained, wide B[6], int dim) {
     for (int c = 0; c < 6; c++) B[c] = wide_fma(f, B[c], c <= ZZ ? B[c] + f : B[c]);
 }
 
-/* cos(theta) - lode sin(theta) for the Lode angle of the deviator, sin(3 theta) = -3 sqrt(6) det(s) /
- * |s|^3. The angle is a cube root: with w = exp(3 i theta), each step z <- (2 z + w conj(z)^2) / 3
- * makes of an angle that is e off, at |z| = 1, one that is e^3 / 3 off and |z|^2 = 1 - 2 e^2. */
-INLINE wide lode_factor(const strain_parts *s, real lode) {
-    const wide one = wide_splat(1), two = wide_splat(2), third = wide_splat((real)(1.0 / 3));
+/* 1 / (cos(theta) - lode sin(theta)) for the Lode angle of a deviator of length `size`, sin(3 theta) =
+ * -3 sqrt(6) det(s) / |s|^3. With c = cos(theta): 4 c^3 - 3 c = cos(3 theta), which Newton's method
+ * solves from a cubic within 4e-5, and sin(theta) = sin(3 theta) / (4 c^2 - 1). */
+INLINE wide lode_strength(const strain_parts *s, wide size, real lode) {
+    const wide one = wide_splat(1), two = wide_splat(2), three = wide_splat(3),
+               four = wide_splat(4);
     /* Without strain to speak of there is no angle: theta = 0 */
-    wide size = wide_max(wide_sqrt(s->size2), wide_splat((real)1e-12)), unit = s->shrink / size;
+    wide unit = s->shrink / wide_max(size, wide_splat((real)1e-12));
     wide sine =
-        deviator_determinant(s) * unit * unit * unit * wide_splat((real)-7.3484692283495345);
+        deviator_determinant(s) * (unit * unit * unit) * wide_splat((real)-7.348469228349534);
     sine = wide_max(-one, wide_min(one, sine));
     wide cosine = wide_sqrt(wide_fma(-sine, sine, one));
-    /* a + w points along nearly a third of the angle of w */
-    const real a = (real)1.8;
-    wide scale = one / wide_sqrt(wide_fma(wide_splat(2 * a), cosine, wide_splat(a * a + 1)));
-    wide x = (wide_splat(a) + cosine) * scale, y = sine * scale;
+    static const real start[] = {(real)0.866066, (real)0.165330, (real)-0.040691, (real)0.009320};
+    wide c = wide_polynomial(cosine, start, COUNT_OF(start));
     for (int step = 0; step < (sizeof(real) == 4 ? 1 : 2); step++) {
-        wide square_x = wide_fma(x, x, -(y * y)), square_y = two * x * y; /* z^2 */
-        wide next_x = wide_fma(sine, square_y, wide_fma(cosine, square_x, two * x)) * third;
-        wide next_y = wide_fma(-cosine, square_y, wide_fma(sine, square_x, two * y)) * third;
-        wide norm = wide_sqrt(wide_fma(next_x, next_x, next_y * next_y));
-        x = next_x / norm, y = next_y / norm;
+        wide square = four * c * c;
+        c -= wide_fma(c, square - three, -cosine) / (three * (square - one));
     }
-    return wide_fma(wide_splat(-lode), y, x);
+    return wide_fma(four * c, c, -one) / (wide_fma(two, c, cosine) - wide_splat(lode) * sine);
 }
 
 INLINE void drucker_prager_update(const material_constants *constants, particles *p, int64_t i,
@@ -44,13 +40,17 @@ INLINE void drucker_prager_update(const material_constants *constants, particles
     if (d->correct && wide_any(gained > wide_splat(0))) restore_volume(gained, B, dim);
     strain_parts s = strain_take_apart(B, dim);
     report->parted = reached(s.x, constants->critical);
-    wide tip = wide_splat(2 * d->tip), x = s.x;
+    wide tip = wide_splat(2 * d->tip), x = s.x, size = wide_sqrt(s.size2);
     wide limit = wide_splat(d->slope * (real)0.5) * (tip - x); /* of |dev bbar| */
-    if (dim == 3 && d->lode > 0) limit = limit / lode_factor(&s, d->lode);
     wide_int apart = x > tip;
-    wide_int outside = apart | (s.size2 > limit * limit);
+    if (dim == 3 && d->lode > 0) { /* the cone is weakest at tan(theta) = -lode */
+        wide_int close = (size * wide_splat(d->weakest) > limit) & ~apart & mask;
+        if (wide_any(close))
+            limit = wide_select(close, limit * lode_strength(&s, size, d->lode), limit);
+    }
+    wide_int outside = apart | (size > limit);
     if (wide_any(outside & mask)) {
-        wide zero = wide_splat(0), ratio = limit / wide_sqrt(s.size2), next[6];
+        wide zero = wide_splat(0), ratio = limit / size, next[6];
         strain_rebuild(&s, x, wide_select(apart, zero, ratio), next, dim);
         for (int c = 0; c < 6; c++) {
             next[c] = wide_select(apart, c <= ZZ ? wide_splat(d->tip_strain) : zero, next[c]);

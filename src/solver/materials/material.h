@@ -66,6 +66,7 @@ typedef struct drucker_prager_constants {
     elastic_constants elastic;
     real slope;      /* of the cone, c_F kappa / mu: |dev bbar| <= slope (P / kappa + tip) */
     real lode;       /* the slope is that over cos(theta) - lode sin(theta), theta the Lode angle */
+    real weakest;    /* the largest of these: sqrt(1 + lode^2) */
     real tip;        /* how far the cone's tip lies below no pressure, over kappa */
     real tip_strain; /* b - I at the tip, on the diagonal */
     bool correct;    /* keeps account of the volume that is cut off at the tip */
