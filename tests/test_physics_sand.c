@@ -289,15 +289,13 @@ static double poured_volume(const char *integrator, bool corrected) {
     play p = play_open(1,
                        "spate: 1\ndimension: 2\nduration: 10\nfps: 1\n"
                        "domain: {size: [1, 2], dx: 0.03125, walls: {x_min: separate, x_max: "
-                       "separate, y_min: sticky, "
-                       "y_max: open}}\n"
+                       "separate, y_min: sticky, y_max: open}}\n"
                        "sources: [{material: s, shape: {box: {min: [0.4, 1.5], max: [0.6, 1.6]}}, "
-                       "velocity: [0, -1], "
-                       "until: 1}]\n"
+                       "velocity: [0, -1], until: 1}]\n"
                        "solver: {integrator: %s}\nbodies: []\n"
                        "materials: {s: {model: sand, density: 1500, young_modulus: 1.0e6, "
-                       "volume_correction: %s}}\n",
-                       integrator, corrected ? "true" : "false");
+                       "%s}}\n",
+                       integrator, corrected ? "" : "volume_correction: false");
     play_until(&p, 2.2);
     double top[POUR_COLUMNS] = {0}, volume = 0;
     EACH_PARTICLE(p.sim, block, i) {

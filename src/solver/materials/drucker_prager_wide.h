@@ -10,25 +10,32 @@ INLINE void restore_volume(wide gained, wide B[6], int dim) {
     for (int c = 0; c < 6; c++) B[c] = wide_fma(f, B[c], c <= ZZ ? B[c] + f : B[c]);
 }
 
-/* 1 / (cos(theta) - lode sin(theta)) for the Lode angle of a deviator of length `size`, sin(3 theta) =
- * -3 sqrt(6) det(s) / |s|^3. With c = cos(theta): 4 c^3 - 3 c = cos(3 theta), which Newton's method
- * solves from a cubic within 4e-5, and sin(theta) = sin(3 theta) / (4 c^2 - 1). */
-INLINE wide lode_strength(const strain_parts *s, wide size, real lode) {
+/* Multiplies by the two sides of 1 : cos(theta) - lode sin(theta), for the Lode angle of a deviator of
+ * length `size`: sin(3 theta) = -3 sqrt(6) det(s) / |s|^3. c = cos(theta) follows from 4 c^3 - 3 c =
+ * cos(3 theta), by a polynomial within 9e-8 and in double by Newton's method from there, and sin(theta) =
+ * sin(3 theta) / (4 c^2 - 1). */
+INLINE void weigh_by_lode(const strain_parts *s, real lode, wide_int where, wide *limit,
+                          wide *size) {
     const wide one = wide_splat(1), two = wide_splat(2), three = wide_splat(3),
                four = wide_splat(4);
     /* Without strain to speak of there is no angle: theta = 0 */
-    wide unit = s->shrink / wide_max(size, wide_splat((real)1e-12));
+    wide unit = s->shrink / wide_max(*size, wide_splat((real)1e-12));
     wide sine =
         deviator_determinant(s) * (unit * unit * unit) * wide_splat((real)-7.348469228349534);
     sine = wide_max(-one, wide_min(one, sine));
     wide cosine = wide_sqrt(wide_fma(-sine, sine, one));
-    static const real start[] = {(real)0.866066, (real)0.165330, (real)-0.040691, (real)0.009320};
-    wide c = wide_polynomial(cosine, start, COUNT_OF(start));
-    for (int step = 0; step < (sizeof(real) == 4 ? 1 : 2); step++) {
+    static const real fit[] = {(real)0.866025493, (real)0.166657814,  (real)-0.047965167,
+                               (real)0.023734577, (real)-0.012443533, (real)0.00499554,
+                               (real)-0.001004775};
+    wide c = wide_polynomial(cosine, fit, COUNT_OF(fit));
+    for (int step = 0; step < (sizeof(real) == 4 ? 0 : 2); step++) {
         wide square = four * c * c;
         c -= wide_fma(c, square - three, -cosine) / (three * (square - one));
     }
-    return wide_fma(four * c, c, -one) / (wide_fma(two, c, cosine) - wide_splat(lode) * sine);
+    /* (4 c^2 - 1) (c - lode sin(theta)) */
+    wide weight = wide_fma(two, c, cosine) - wide_splat(lode) * sine;
+    *limit = wide_select(where, *limit * wide_fma(four * c, c, -one), *limit);
+    *size = wide_select(where, *size * weight, *size);
 }
 
 INLINE void drucker_prager_update(const material_constants *constants, particles *p, int64_t i,
@@ -45,8 +52,7 @@ INLINE void drucker_prager_update(const material_constants *constants, particles
     wide_int apart = x > tip;
     if (dim == 3 && d->lode > 0) { /* the cone is weakest at tan(theta) = -lode */
         wide_int close = (size * wide_splat(d->weakest) > limit) & ~apart & mask;
-        if (wide_any(close))
-            limit = wide_select(close, limit * lode_strength(&s, size, d->lode), limit);
+        if (wide_any(close)) weigh_by_lode(&s, d->lode, close, &limit, &size);
     }
     wide_int outside = apart | (size > limit);
     if (wide_any(outside & mask)) {
