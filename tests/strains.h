@@ -41,6 +41,8 @@ static inline bool try_parameters(const sample *s, int dim, void *parameters,
         char *to = (char *)parameters + entry->offset;
         if (entry->type == FIELD_FLAG)
             *(bool *)to = value != 0;
+        else if (entry->type == FIELD_CHOICE)
+            *(int *)to = (int)value;
         else
             *(double *)to = value;
     }
@@ -171,6 +173,9 @@ static inline void wide_update(const material_constants *c, particles *p, int64_
     else
         material_update(c, p, i, G, lanes_of(bits), report, 3);
 }
+
+/* Words of sand's `cone`, as settings. */
+enum { COMPRESSION, PLANE_STRAIN, MOHR_COULOMB };
 
 /* The same gradient for every lane. */
 static inline void splat_gradient(double G[3][3], wide out[9]) {

@@ -20,6 +20,8 @@ static const sample solids[] = {
     {&material_fixed_corotated, {SOLID}},
     {&material_fixed_corotated, {{"young_modulus", 1e5}, {"poisson", -0.2}}},
     {&material_drucker_prager, {SOLID}},
+    {&material_drucker_prager, {SOLID, {"cone", COMPRESSION}}},
+    {&material_drucker_prager, {SOLID, {"cone", PLANE_STRAIN}}},
     {&material_drucker_prager, {SOLID, {"friction_angle", 45}, {"cohesion", 2e3}}},
     {&material_drucker_prager, {SOLID, {"friction_angle", 20}, {"volume_correction", 1}}},
     {&material_drucker_prager, {SOLID, {"cohesion", 5e2}, {"volume_correction", 1}}},

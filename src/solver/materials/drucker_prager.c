@@ -1,12 +1,22 @@
 /*
- * Sand: Drucker-Prager plasticity on Simo's neo-Hookean form (as in Fei et al. 2021; Klar et al.
- * 2016 on Hencky strains). With s = mu dev(bbar) and Kirchhoff pressure P = -(kappa / 2)(J^2 - 1):
+ * Sand: a frictional cone on Simo's neo-Hookean form (as in Fei et al. 2021; Klar et al. 2016 on
+ * Hencky strains). With s = mu dev(bbar) and Kirchhoff pressure P = -(kappa / 2)(J^2 - 1):
  *
  *   |s| <= c_F (P + P_t),   P_t = cohesion / tan(phi)
- *   c_F = sqrt(2/3) 6 sin(phi) / (3 - sin(phi)) in 3D, sqrt(2) sin(phi) in 2D
+ *
+ * In 2D c_F = sqrt(2) sin(phi) is Mohr and Coulomb's law. In 3D that law, (s1 - s3) / 2 <= sin(phi)
+ * (P + P_t - (s1 + s3) / 2) for principal stresses s1 >= s2 >= s3, is a pyramid of six sides, whose c_F
+ * depends on the Lode angle theta, from -30 degrees (triaxial extension) over 0 (plane strain, once it
+ * flows) to 30 (triaxial compression):
+ *
+ *   c_F = sqrt(2) sin(phi) / (cos(theta) - sin(theta) sin(phi) / sqrt(3)),
+ *   sin(3 theta) = -3 sqrt(6) det(s) / |s|^3
+ *
+ * `cone` takes that, or a round cone (Drucker and Prager 1952) through the pyramid's edges of
+ * compression, sqrt(2/3) 6 sin(phi) / (3 - sin(phi)), or through its sides at theta = 0.
  *
  * Beyond the cone's tip, J > J_t = sqrt(1 + 2 P_t / kappa), there is no stress but P_t:
- * b <- J_t^(2/d) I. Otherwise s is scaled back to the cone and J kept.
+ * b <- J_t^(2/d) I. Otherwise s is scaled back to the cone and J kept; theta stays as it is.
  *
  * volume_correction (Tampubolon et al. 2017): v_c = ln(J / J_t) that is taken away at the tip is
  * kept in `hardening`, and is given back to the trial strain of the next step: sand that was spread
@@ -16,12 +26,18 @@
 
 #include <stdio.h>
 
+enum { CONE_COMPRESSION, CONE_PLANE_STRAIN, CONE_MOHR_COULOMB };
+
 typedef struct drucker_prager {
     elastic base;
     double friction_angle, cohesion;
+    int cone;
     bool volume_correction;
-    double slope, tip; /* derived: c_F and P_t */
+    double slope, tip; /* derived: c_F, at theta = 0 where it depends on it, and P_t */
+    double lode;       /* derived: sin(phi) / sqrt(3), 0 where c_F does not depend on theta */
 } drucker_prager;
+
+static const char *const cone_words[] = {"compression", "plane_strain", "mohr_coulomb", NULL};
 
 static const field drucker_prager_fields[] = {
     ELASTIC_FIELDS("1, with cohesion J at the cone's tip"),
@@ -29,7 +45,12 @@ static const field drucker_prager_fields[] = {
                  "Angle of internal friction, degrees."),
     NUMBER_FIELD(drucker_prager, cohesion, "Pa", 0, 0, 1e15,
                  "Shear strength without pressure; shifts the cone's tip to tension."),
-    FLAG_FIELD(drucker_prager, volume_correction, 0,
+    CHOICE_FIELD(
+        drucker_prager, cone, CONE_MOHR_COULOMB, cone_words,
+        "In 3D: strong as Mohr and Coulomb's law with the friction angle has it, or a round "
+        "cone of their strength in triaxial compression (too strong for the rest) or in plane "
+        "strain. In 2D all are the same."),
+    FLAG_FIELD(drucker_prager, volume_correction, 1,
                "Sand that was spread out holds no pressure until it is pushed together again."),
 };
 
@@ -44,7 +65,10 @@ static bool prepare(void *parameters, int dim, field_report *report) {
                  "modulus");
         return false;
     }
-    d->slope = dim == 2 ? sqrt(2) * sin(phi) : sqrt(2.0 / 3) * 6 * sin(phi) / (3 - sin(phi));
+    d->slope = dim == 3 && d->cone == CONE_COMPRESSION
+                   ? sqrt(2.0 / 3) * 6 * sin(phi) / (3 - sin(phi))
+                   : sqrt(2) * sin(phi);
+    d->lode = dim == 3 && d->cone == CONE_MOHR_COULOMB ? sin(phi) / sqrt(3) : 0;
     d->tip = d->cohesion > 0 ? d->cohesion / tan(phi) : 0;
     return true;
 }
@@ -56,17 +80,30 @@ static void constants(const void *parameters, int dim, material_constants *out) 
     out->drucker_prager = (drucker_prager_constants){
         .elastic = elastic_constants_of(&d->base),
         .slope = (real)(d->slope * d->base.bulk / d->base.shear),
+        .lode = (real)d->lode,
+        .weakest = (real)sqrt(1 + d->lode * d->lode),
         .tip = (real)(d->tip / d->base.bulk),
         .tip_strain = (real)expm1(log1p(x) / dim),
         .correct = d->volume_correction,
     };
 }
 
+/* c_F for the direction of a deviator. */
+static double slope_along(const drucker_prager *d, const strain_split *s) {
+    if (!(d->lode > 0) || !(s->size > 0)) return d->slope;
+    double D[6];
+    for (int c = 0; c < 6; c++) D[c] = s->D[c] / s->size;
+    double det = D[XX] * (D[YY] * D[ZZ] - D[YZ] * D[YZ]) - D[XY] * (D[XY] * D[ZZ] - D[YZ] * D[XZ]) +
+                 D[XZ] * (D[XY] * D[YZ] - D[YY] * D[XZ]);
+    double theta = asin(fmax(-1, fmin(1, -3 * sqrt(6) * det))) / 3;
+    return d->slope / (cos(theta) - d->lode * sin(theta));
+}
+
 static double yield(const void *parameters, int dim, const strain_state *state) {
     const drucker_prager *d = parameters;
     strain_split s = split_strain(dim, state->strain);
     double pressure = -d->base.bulk / 2 * s.x;
-    return (d->base.shear * s.size - d->slope * (pressure + d->tip)) / d->base.bulk;
+    return (d->base.shear * s.size - slope_along(d, &s) * (pressure + d->tip)) / d->base.bulk;
 }
 
 static void project(const void *parameters, int dim, strain_state *state) {
@@ -79,7 +116,7 @@ static void project(const void *parameters, int dim, strain_state *state) {
         state->hardening = 0;
     }
     strain_split s = split_strain(dim, B);
-    double limit = d->slope * (d->tip - d->base.bulk / 2 * s.x) / d->base.shear;
+    double limit = slope_along(d, &s) * (d->tip - d->base.bulk / 2 * s.x) / d->base.shear;
     if (s.x > x_tip) {
         rebuild_strain(dim, &s, x_tip, 0, B);
         if (d->volume_correction) state->hardening = fmin(LOOSEST, (log1p(s.x) - log1p(x_tip)) / 2);

@@ -10,20 +10,53 @@ INLINE void restore_volume(wide gained, wide B[6], int dim) {
     for (int c = 0; c < 6; c++) B[c] = wide_fma(f, B[c], c <= ZZ ? B[c] + f : B[c]);
 }
 
+/* Multiplies by the two sides of 1 : cos(theta) - lode sin(theta), for the Lode angle of a deviator of
+ * length `size`: sin(3 theta) = -3 sqrt(6) det(s) / |s|^3. c = cos(theta) follows from 4 c^3 - 3 c =
+ * cos(3 theta), by a polynomial within 9e-8 and in double by Newton's method from there, and sin(theta) =
+ * sin(3 theta) / (4 c^2 - 1). */
+INLINE void weigh_by_lode(const strain_parts *s, real lode, wide_int where, wide *limit,
+                          wide *size) {
+    const wide one = wide_splat(1), two = wide_splat(2), three = wide_splat(3),
+               four = wide_splat(4);
+    /* Without strain to speak of there is no angle: theta = 0 */
+    wide unit = s->shrink / wide_max(*size, wide_splat((real)1e-12));
+    wide sine =
+        deviator_determinant(s) * (unit * unit * unit) * wide_splat((real)-7.348469228349534);
+    sine = wide_max(-one, wide_min(one, sine));
+    wide cosine = wide_sqrt(wide_fma(-sine, sine, one));
+    static const real fit[] = {(real)0.866025493, (real)0.166657814,  (real)-0.047965167,
+                               (real)0.023734577, (real)-0.012443533, (real)0.00499554,
+                               (real)-0.001004775};
+    wide c = wide_polynomial(cosine, fit, COUNT_OF(fit));
+    for (int step = 0; step < (sizeof(real) == 4 ? 0 : 2); step++) {
+        wide square = four * c * c;
+        c -= wide_fma(c, square - three, -cosine) / (three * (square - one));
+    }
+    /* (4 c^2 - 1) (c - lode sin(theta)) */
+    wide weight = wide_fma(two, c, cosine) - wide_splat(lode) * sine;
+    *limit = wide_select(where, *limit * wide_fma(four * c, c, -one), *limit);
+    *size = wide_select(where, *size * weight, *size);
+}
+
 INLINE void drucker_prager_update(const material_constants *constants, particles *p, int64_t i,
                                   const wide G[9], wide_int mask, strain_report *report, int dim) {
     const drucker_prager_constants *d = &constants->drucker_prager;
     wide B[6];
     strain_advance(p, i, G, B, dim);
-    if (d->correct) restore_volume(wide_load(p->hardening + i), B, dim);
+    wide gained = wide_load(p->hardening + i);
+    if (d->correct && wide_any(gained > wide_splat(0))) restore_volume(gained, B, dim);
     strain_parts s = strain_take_apart(B, dim);
     report->parted = reached(s.x, constants->critical);
-    wide tip = wide_splat(2 * d->tip), x = s.x;
+    wide tip = wide_splat(2 * d->tip), x = s.x, size = wide_sqrt(s.size2);
     wide limit = wide_splat(d->slope * (real)0.5) * (tip - x); /* of |dev bbar| */
     wide_int apart = x > tip;
-    wide_int outside = apart | (s.size2 > limit * limit);
+    if (dim == 3 && d->lode > 0) { /* the cone is weakest at tan(theta) = -lode */
+        wide_int close = (size * wide_splat(d->weakest) > limit) & ~apart & mask;
+        if (wide_any(close)) weigh_by_lode(&s, d->lode, close, &limit, &size);
+    }
+    wide_int outside = apart | (size > limit);
     if (wide_any(outside & mask)) {
-        wide zero = wide_splat(0), ratio = limit / wide_sqrt(s.size2), next[6];
+        wide zero = wide_splat(0), ratio = limit / size, next[6];
         strain_rebuild(&s, x, wide_select(apart, zero, ratio), next, dim);
         for (int c = 0; c < 6; c++) {
             next[c] = wide_select(apart, c <= ZZ ? wide_splat(d->tip_strain) : zero, next[c]);
@@ -35,7 +68,8 @@ INLINE void drucker_prager_update(const material_constants *constants, particles
     report_strain(B, x, report, dim);
     report->yielded = outside;
     if (!d->correct) return;
-    wide cut = wide_log1p((s.x - x) / (wide_splat(1) + x)) * wide_splat((real)0.5);
+    wide cut = wide_splat(0);
+    if (wide_any(apart)) cut = wide_log1p((s.x - x) / (wide_splat(1) + x)) * wide_splat((real)0.5);
     hardening_store(p, i, mask, wide_min(wide_splat(LOOSEST), cut));
 }
 

@@ -57,13 +57,16 @@ typedef struct elastic_constants {
     real lambda; /* may be negative, with poisson */
 } elastic_constants;
 
-/* The largest v_c of sand: grains that fly further apart than this, e times their volume, are loose, and
- * the velocity gradient of a single one says nothing of its surroundings. */
-#define LOOSEST 1
+/* The largest v_c of sand: grains that fly further apart than this, e^3 times their volume or some two
+ * cells, no longer meet on the grid, and the velocity gradient of a single one says nothing of its
+ * surroundings. */
+#define LOOSEST 3
 
 typedef struct drucker_prager_constants {
     elastic_constants elastic;
     real slope;      /* of the cone, c_F kappa / mu: |dev bbar| <= slope (P / kappa + tip) */
+    real lode;       /* the slope is that over cos(theta) - lode sin(theta), theta the Lode angle */
+    real weakest;    /* the largest of these: sqrt(1 + lode^2) */
     real tip;        /* how far the cone's tip lies below no pressure, over kappa */
     real tip_strain; /* b - I at the tip, on the diagonal */
     bool correct;    /* keeps account of the volume that is cut off at the tip */

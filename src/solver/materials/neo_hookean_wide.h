@@ -62,6 +62,14 @@ INLINE strain_parts strain_take_apart(const wide B[6], int dim) {
     return s;
 }
 
+/* Determinant of the deviator of B. */
+INLINE wide deviator_determinant(const strain_parts *s) {
+    const wide *D = s->dev;
+    return D[XX] * wide_fma(D[YY], D[ZZ], -(D[YZ] * D[YZ])) -
+           D[XY] * wide_fma(D[XY], D[ZZ], -(D[YZ] * D[XZ])) +
+           D[XZ] * wide_fma(D[XY], D[YZ], -(D[YY] * D[XZ]));
+}
+
 /* t - 1 for the largest t with det(ratio dev(bbar) + t I) = 1; of the trial strain it is known.
  * Halley's method on t^3 - k t + m = 1 from ratio times that of the trial strain, which is above
  * the root, since t is convex in the ratio. */
@@ -69,11 +77,8 @@ INLINE wide rebuilt_mean(const strain_parts *s, wide ratio, int dim) {
     wide one = wide_splat(1), two = wide_splat(2), three = wide_splat(3);
     wide k = ratio * ratio * s->size2 * wide_splat((real)0.5);
     if (dim == 2) return root_less_one(k);
-    const wide *D = s->dev;
-    wide m = D[XX] * wide_fma(D[YY], D[ZZ], -(D[YZ] * D[YZ])) -
-             D[XY] * wide_fma(D[XY], D[ZZ], -(D[YZ] * D[XZ])) +
-             D[XZ] * wide_fma(D[XY], D[YZ], -(D[YY] * D[XZ]));
-    wide scale = ratio * s->shrink, rest = wide_fma(scale * scale * scale, m, -k);
+    wide scale = ratio * s->shrink;
+    wide rest = wide_fma(scale * scale * scale, deviator_determinant(s), -k);
     wide e = ratio * wide_max(wide_splat(0), wide_fma(s->shrink, s->mean, s->shrink - one));
     for (int step = 0; step < (sizeof(real) == 4 ? 3 : 4); step++) {
         wide t = one + e, slope = wide_fma(three * t, t, -k);
