@@ -322,7 +322,7 @@ static void drag_of_a_lattice(void **state) {
         char solver[64];
         double felt, unused;
         snprintf(solver, sizeof solver, "%s, dt: 0.00015", schemes[n]);
-        const double until = 0.3, drag = lattice_drag(schemes[n], until, &felt);
+        const double until = 0.15, drag = lattice_drag(schemes[n], until, &felt);
         const double slow = WATCHED ? drag : lattice_drag(solver, until, &unused);
         print_message(
             "lattice%s: drag %.3f, with a tenth of the step %.3f, theory 24.83; the cylinder "

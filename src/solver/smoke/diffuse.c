@@ -125,10 +125,12 @@ static void shift_rows(void *data, int64_t begin, int64_t end, int worker) {
     (void)worker;
     for (int64_t r = begin; r < end; r++) {
         const layout_row row = layout_row_at(l, job->axis, r, l->dim);
-        for (int64_t at = row.begin; at < row.begin + row.length; at++)
-            if (!depth || depth[at] == DEPTH_GAS)
-                s->velocity[job->axis][at] +=
-                    job->scale * (s->pressure[at] - s->pressure[at - down]);
+        real *u = s->velocity[job->axis] + row.begin;
+        const real *p = s->pressure + row.begin;
+        for (int k = 0; k < row.length; k++) {
+            const real change = job->scale * (p[k] - p[k - down]);
+            u[k] += !depth || depth[row.begin + k] == DEPTH_GAS ? change : 0;
+        }
     }
 }
 
@@ -138,7 +140,7 @@ static void act_pressure(smoke *s, double sign) {
     for (int a = 0; a < s->layout.dim; a++) {
         shift_job job = {s, a, (real)unit};
         smoke_rows(s, a, shift_rows, &job);
-        smoke_border_velocity(s, a, s->velocity[a]);
+        if (sign < 0) smoke_border_velocity(s, a, s->velocity[a]); /* else the projection does it */
     }
 }
 

@@ -28,7 +28,7 @@
 #include "core/vec.h"
 #include "solver/smoke/smoke.h"
 
-enum { VICINITY = 8, PIECE = 512 };
+enum { VICINITY = 8, TOUCH = 2, PIECE = 512 };
 
 /* ---- Cells near colliders -------------------------------------------------------------------------- */
 
@@ -42,16 +42,17 @@ static double side_distance(const domain *d, int dim, const double x[3]) {
     return nearest;
 }
 
-/* The collider that a cell counts to; -1: none. What touches one always does. */
+/* What a cell counts to: smoke_vicinity. What touches a collider always does. */
 static int32_t owner_of(const smoke *s, const boundary_part *part, const int cell[3]) {
     const domain *d = &s->sim->scene->domain;
     double x[3];
     int nearest = -1;
     smoke_world(s, PLACE_MIDDLE, cell, x);
     const double distance = boundary_part_nearest(part, x, &nearest) / d->dx;
-    if (distance > VICINITY || distance < -2) return -1;
-    if (distance > 2 && side_distance(d, s->layout.dim, x) < distance * d->dx) return -1;
-    return nearest;
+    const bool apart = distance > TOUCH;
+    if (distance > VICINITY || distance < -TOUCH) return -1;
+    if (apart && side_distance(d, s->layout.dim, x) < distance * d->dx) return -1;
+    return 2 * nearest + apart;
 }
 
 static void find_owners(void *data, int64_t begin, int64_t end, int worker) {
@@ -90,12 +91,12 @@ static int32_t dense_index(const smoke *s, int64_t b, int c) {
                               corner[1] * BRICK_EDGE + at[1], corner[2] * BRICK_EDGE + at[2]);
 }
 
-/* How many cells each collider has, in first[collider + 1]. */
+/* How many cells each owner has, in first[owner + 1]. */
 static int64_t count_owned(const smoke *s) {
     const smoke_vicinity *v = &s->vicinity;
     const int cells = mac_cells(s->layout.dim);
     int64_t count = 0;
-    memset(v->first, 0, ((size_t)s->sim->scene->collider_count + 1) * sizeof *v->first);
+    memset(v->first, 0, (2 * (size_t)s->sim->scene->collider_count + 1) * sizeof *v->first);
     for (int64_t b = 0; b < s->grid.bricks.count; b++)
         for (int c = 0; c < cells && v->near[b]; c++) {
             const int32_t owner = v->owner[b * cells + c];
@@ -104,7 +105,7 @@ static int64_t count_owned(const smoke *s) {
     return count;
 }
 
-/* Cells collider by collider, from first[collider] on, which moves to their end. */
+/* Cells owner by owner, from first[owner] on, which moves to their end. */
 static void list_owned(const smoke *s) {
     const smoke_vicinity *v = &s->vicinity;
     const int cells = mac_cells(s->layout.dim);
@@ -115,26 +116,27 @@ static void list_owned(const smoke *s) {
         }
 }
 
-/* A counting sort by collider; each one's cells are summed in pieces, whose borders do not depend on
+/* A counting sort by owner; each one's cells are summed in pieces, whose borders do not depend on
  * the number of threads. */
 spate_status smoke_find_vicinity(smoke *s) {
     smoke_vicinity *v = &s->vicinity;
     spate_context *ctx = s->sim->ctx;
-    const int colliders = s->sim->scene->collider_count;
+    const int owners = 2 * s->sim->scene->collider_count;
     if (!v->owner) return SPATE_OK;
     parallel_for(ctx->pool, s->grid.bricks.count, 2, find_owners, s);
     int64_t pieces = 0;
     TRY(GROW(ctx, v->cells, v->capacity, count_owned(s) + 1));
-    for (int k = 0; k < colliders; k++) {
+    for (int k = 0; k < owners; k++) {
         pieces += (v->first[k + 1] + PIECE - 1) / PIECE;
         v->first[k + 1] += v->first[k];
     }
     TRY(GROW(ctx, v->pieces, v->piece_capacity, pieces + 1));
     v->piece_count = 0;
-    for (int k = 0; k < colliders; k++)
+    for (int k = 0; k < owners; k++)
         for (int64_t at = v->first[k]; at < v->first[k + 1]; at += PIECE)
             v->pieces[v->piece_count++] =
-                (smoke_piece){.collider = k,
+                (smoke_piece){.collider = k / 2,
+                              .apart = k % 2,
                               .begin = at,
                               .end = at + PIECE < v->first[k + 1] ? at + PIECE : v->first[k + 1]};
     list_owned(s);
@@ -144,51 +146,60 @@ spate_status smoke_find_vicinity(smoke *s) {
 /* ---- Sums ------------------------------------------------------------------------------------------ */
 
 typedef struct cell_spot {
-    int collider;
-    int cell[3];
     int64_t at;
+    double arm[3]; /* of its lowest corner, from the point that torques are about */
+    bool apart;
+    int collider;
 } cell_spot;
 
 typedef struct reaction_job reaction_job;
 struct reaction_job {
     smoke *s;
     void (*add)(const reaction_job *job, const cell_spot *c, double sums[6]);
-    double unit; /* what `add` gives, in N s */
+    double unit;   /* what `add` gives, in N s */
+    bool touching; /* only cells that touch a collider */
     const real *share[3], *velocity[3];
 };
 
-static void give_to(const reaction_job *job, const cell_spot *c, const double x[3],
-                    const double lost[3], double sums[6]) {
-    double part[3];
-    vec_scale(part, job->unit, lost);
-    simulation_add_force(job->s->sim, c->collider, x, part, sums, sums + 3);
+/* Adds what acts along axis a, `off` of a's face of a cell along b. */
+static inline void give_along(const reaction_job *job, const cell_spot *c, int a, int b, double off,
+                              double lost, double sums[6]) {
+    const double dx = job->s->sim->scene->domain.dx;
+    const int up = (a + 1) % 3, down = (a + 2) % 3;
+    const double half = 0.5 * dx;
+    const double arm_up = c->arm[up] + (up < job->s->layout.dim ? half : 0) + (b == up ? off : 0);
+    const double arm_down =
+        c->arm[down] + (down < job->s->layout.dim ? half : 0) + (b == down ? off : 0);
+    sums[a] += lost;
+    sums[3 + up] += arm_down * lost;
+    sums[3 + down] -= arm_up * lost;
 }
 
-/* The same along axis a, of its face of cell c. */
-static void give_along(const reaction_job *job, const cell_spot *c, int a, double lost,
-                       double sums[6]) {
-    double x[3], part[3] = {0};
-    smoke_world(job->s, a, c->cell, x);
-    part[a] = lost;
-    give_to(job, c, x, part, sums);
+static cell_spot spot_of(const smoke *s, const smoke_piece *piece, int64_t at) {
+    const layout *l = &s->layout;
+    const domain *d = &s->sim->scene->domain;
+    const pose *p = &s->sim->boundary.poses[piece->collider];
+    const uint32_t from = (uint32_t)(at - l->first), across = (uint32_t)l->stride[0];
+    const uint32_t rest = from % across, along = (uint32_t)l->stride[1];
+    const uint32_t cell[3] = {from / across, rest / along, rest % along};
+    cell_spot c = {.at = at, .apart = piece->apart, .collider = piece->collider};
+    for (int a = 0; a < l->dim; a++)
+        c.arm[a] = d->origin[a] + cell[a] * d->dx - p->pivot[a] - p->move[a];
+    return c;
 }
 
 static void sum_pieces(void *data, int64_t begin, int64_t end, int worker) {
     const reaction_job *job = data;
-    const layout *l = &job->s->layout;
+    const smoke *s = job->s;
     (void)worker;
     for (int64_t p = begin; p < end; p++) {
-        smoke_piece *piece = &job->s->vicinity.pieces[p];
-        memset(piece->sums, 0, sizeof piece->sums);
-        for (int64_t i = piece->begin; i < piece->end; i++) {
-            const int64_t at = job->s->vicinity.cells[i], from = at - l->first;
-            cell_spot c = {.collider = piece->collider, .at = at};
-            c.cell[0] = (int)(from / l->stride[0]);
-            const int64_t rest = from % l->stride[0];
-            c.cell[1] = (int)(rest / l->stride[1]);
-            if (l->dim == 3) c.cell[2] = (int)(rest % l->stride[1]);
-            job->add(job, &c, piece->sums);
+        smoke_piece *piece = &s->vicinity.pieces[p];
+        double sums[6] = {0};
+        for (int64_t i = piece->begin; i < piece->end && !(job->touching && piece->apart); i++) {
+            const cell_spot c = spot_of(s, piece, s->vicinity.cells[i]);
+            job->add(job, &c, sums);
         }
+        for (int k = 0; k < 6; k++) piece->sums[k] = job->unit * sums[k];
     }
 }
 
@@ -215,12 +226,13 @@ static bool lets_pass(const smoke *s, int a, int64_t at) {
 
 /* The flux u_b u_a between face `low` of axis a and the one above it along b. None through an edge that
  * has a solid at it: so u's along y is v's along x, which torques need. */
-static double flux(const smoke *s, int a, int b, int64_t low) {
+static inline double flux(const smoke *s, bool apart, int a, int b, int64_t low) {
     const int64_t up = s->layout.stride[b], high = low + up;
     int64_t one = low, two = high; /* faces of axis b whose velocity carries */
     if (a != b) one = high, two = high - s->layout.stride[a];
-    if (!lets_pass(s, a, low) || !lets_pass(s, a, high)) return 0;
-    if (!lets_pass(s, b, one) || !lets_pass(s, b, two)) return 0;
+    if (!apart && (!lets_pass(s, a, low) || !lets_pass(s, a, high) || !lets_pass(s, b, one) ||
+                   !lets_pass(s, b, two)))
+        return 0;
     const double speed = (double)s->velocity[b][one] + (double)s->velocity[b][two];
     return 0.25 * speed * ((double)s->velocity[a][low] + (double)s->velocity[a][high]);
 }
@@ -233,8 +245,9 @@ static void add_inflow(const reaction_job *job, const cell_spot *c, double sums[
         double inflow = 0;
         if (!(s->share[a][c->at] > 0)) continue;
         for (int b = 0; b < s->layout.dim; b++)
-            inflow += flux(s, a, b, c->at - s->layout.stride[b]) - flux(s, a, b, c->at);
-        give_along(job, c, a, way * inflow, sums);
+            inflow += flux(s, c->apart, a, b, c->at - s->layout.stride[b]) -
+                      flux(s, c->apart, a, b, c->at);
+        give_along(job, c, a, a, 0, way * inflow, sums);
     }
 }
 
@@ -243,7 +256,7 @@ static void add_momentum(const reaction_job *job, const cell_spot *c, double sum
     const layout *l = &job->s->layout;
     for (int a = 0; a < l->dim; a++) {
         const double share = (double)job->share[a][c->at];
-        if (share > 0) give_along(job, c, a, share * (double)job->velocity[a][c->at], sums);
+        if (share > 0) give_along(job, c, a, a, 0, share * (double)job->velocity[a][c->at], sums);
     }
 }
 
@@ -263,14 +276,15 @@ void smoke_before_advection(smoke *s) {
 }
 
 /* Adds what the gas has, or takes it off. */
-static void sum_momentum(smoke *s, double sign) {
-    reaction_job job = {.s = s, .add = add_momentum, .unit = sign * mass_of_face(s)};
+static void sum_momentum(smoke *s, double sign, bool touching) {
+    reaction_job job = {
+        .s = s, .add = add_momentum, .unit = sign * mass_of_face(s), .touching = touching};
     for (int a = 0; a < s->layout.dim; a++)
         job.share[a] = s->share[a], job.velocity[a] = s->velocity[a];
     if (s->vicinity.piece_count) sum_up(&job);
 }
 
-void smoke_after_advection(smoke *s) { sum_momentum(s, -1); }
+void smoke_after_advection(smoke *s) { sum_momentum(s, -1, false); }
 
 /* ---- Viscosity ------------------------------------------------------------------------------------- */
 
@@ -282,16 +296,14 @@ static void add_friction(const reaction_job *job, const cell_spot *c, int a, int
     const uint8_t depth = s->depth[a][beside];
     const double share = (double)s->share[a][c->at];
     const double step = (double)s->velocity[a][c->at] - (double)s->velocity[a][beside];
-    double x[3], lost[3] = {0};
-    smoke_world(s, a, c->cell, x);
     if (depth == DEPTH_STICKY) {
         const double gap = (double)smoke_gap(s->distance[a][c->at], s->distance[a][beside]);
-        lost[a] = share * step / gap;
-        x[b] += way * gap * s->sim->scene->domain.dx;
+        const double off = way * gap * s->sim->scene->domain.dx;
+        give_along(job, c, a, b, off, share * step / gap, sums);
     } else if (depth == DEPTH_GAS) {
-        lost[a] = 0.5 * (share - (double)s->share[a][beside]) * step;
+        const double left = share - (double)s->share[a][beside];
+        if (left != 0) give_along(job, c, a, a, 0, 0.5 * left * step, sums);
     }
-    if (lost[a] != 0) give_to(job, c, x, lost, sums);
 }
 
 static void add_all_friction(const reaction_job *job, const cell_spot *c, double sums[6]) {
@@ -303,15 +315,17 @@ static void add_all_friction(const reaction_job *job, const cell_spot *c, double
 
 void smoke_before_diffusion(smoke *s) {
     if (!s->distance[0]) return;
-    sum_momentum(s, 1);
+    sum_momentum(s, 1, true);
     smoke_stick(s);
-    sum_momentum(s, -1);
+    sum_momentum(s, -1, true);
 }
 
 void smoke_after_diffusion(smoke *s) {
     const double dx = s->sim->scene->domain.dx;
-    const reaction_job job = {
-        .s = s, .add = add_all_friction, .unit = s->viscosity * s->dt * pow(dx, s->layout.dim - 2)};
+    const reaction_job job = {.s = s,
+                              .add = add_all_friction,
+                              .touching = true,
+                              .unit = s->viscosity * s->dt * pow(dx, s->layout.dim - 2)};
     if (s->vicinity.piece_count && s->viscosity > 0) sum_up(&job);
 }
 
@@ -336,21 +350,26 @@ static bool surface_in_cell(const smoke *s, int64_t at, double area[3]) {
 static void add_pressure(const reaction_job *job, const cell_spot *c, double sums[6]) {
     const smoke *s = job->s;
     const spate_simulation *sim = s->sim;
-    double area[3], x[3], lost[3], turn[3];
+    const double half = 0.5 * sim->scene->domain.dx;
+    double area[3], lost[3], turn[3], arm[3] = {0};
     if (!surface_in_cell(s, c->at, area)) return;
-    smoke_world(s, PLACE_MIDDLE, c->cell, x);
     vec_scale(lost, (double)s->pressure[c->at], area);
     if (sim->scene->colliders[c->collider].contact == CONTACT_STICKY) {
         vec_cross(turn, sim->boundary.poses[c->collider].spin, area);
         vec_add_scaled(lost, lost, s->viscosity, turn);
     }
-    give_to(job, c, x, lost, sums);
+    for (int a = 0; a < s->layout.dim; a++) arm[a] = c->arm[a] + half;
+    vec_cross(turn, arm, lost);
+    vec_add(sums, sums, lost);
+    vec_add(sums + 3, sums + 3, turn);
 }
 
 void smoke_after_projection(smoke *s) {
     const double dx = s->sim->scene->domain.dx;
-    const reaction_job job = {
-        .s = s, .add = add_pressure, .unit = s->sim->dt * pow(dx, s->layout.dim - 1)};
+    const reaction_job job = {.s = s,
+                              .add = add_pressure,
+                              .touching = true,
+                              .unit = s->sim->dt * pow(dx, s->layout.dim - 1)};
     if (!s->vicinity.piece_count || !smoke_last_part(s)) return;
     sum_up(&job);
     sum_inflow(s);

@@ -256,7 +256,7 @@ static spate_status make_vicinity(smoke *s) {
     if (!colliders) return SPATE_OK;
     v->owner = take(ctx, bricks * (size_t)mac_cells(s->layout.dim), sizeof *v->owner);
     v->near = take(ctx, bricks, sizeof *v->near);
-    v->first = take(ctx, colliders + 1, sizeof *v->first);
+    v->first = take(ctx, 2 * colliders + 1, sizeof *v->first);
     return v->owner && v->near && v->first ? SPATE_OK : SPATE_OUT_OF_MEMORY;
 }
 

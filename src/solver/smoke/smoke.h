@@ -134,15 +134,17 @@ typedef struct smoke_layers {
 /* Cells near colliders, and what the gas there gives to them (reaction.c). */
 typedef struct smoke_piece {
     int collider;
+    bool apart;         /* none of its cells touches the collider */
     int64_t begin, end; /* of the cells */
     double sums[6];     /* of a stage: impulse and its moment */
 } smoke_piece;
 
 typedef struct smoke_vicinity {
-    int32_t *owner; /* by cells of bricks: the nearest collider; -1: none is near */
-    bool *near;     /* by bricks: whether `owner` tells */
-    int32_t *cells; /* indices, collider by collider */
-    int64_t *first; /* by collider, for the sort */
+    int32_t
+        *owner; /* by cells of bricks: twice the nearest collider, and 1 apart from it; -1: none */
+    bool *near; /* by bricks: whether `owner` tells */
+    int32_t *cells; /* indices, owner by owner */
+    int64_t *first; /* by owner, for the sort */
     smoke_piece *pieces;
     int64_t capacity, piece_count, piece_capacity;
 } smoke_vicinity;
