@@ -48,7 +48,7 @@ static const double flattest2 = 1e-4;
 
 typedef struct tension {
     const flip *f;
-    uint8_t *solid;  /* whether a cell is */
+    real *open;      /* 0 in solids, else 1 */
     real *F, *spare; /* spare: where a pass of the filter goes */
     real *weight;    /* w */
     real *weights;   /* H w */
@@ -97,7 +97,7 @@ static void fill_shares(void *data, int64_t begin, int64_t end, int worker) {
             int at[3];
             mac_place(c, m->dim, at);
             t->spare[here] = share_of(m->phi[0][here]);
-            t->solid[here] = is_solid(t->f, brick, at, here);
+            t->open[here] = !is_solid(t->f, brick, at, here);
         }
 }
 
@@ -127,8 +127,12 @@ static void advance_shares(void *data, int64_t begin, int64_t end, int worker) {
             for (int a = 0; a < m->dim; a++) {
                 const int64_t low = mac_beside(m, brick, c, at, a, -1),
                               high = mac_beside(m, brick, c, at, a, 1);
-                const double before = low < 0 ? 0 : t->solid[low] ? own : (double)t->spare[low];
-                const double after = high < 0 ? 0 : t->solid[high] ? own : (double)t->spare[high];
+                const double before = low < 0               ? 0
+                                      : !(t->open[low] > 0) ? own
+                                                            : (double)t->spare[low];
+                const double after = high < 0               ? 0
+                                     : !(t->open[high] > 0) ? own
+                                                            : (double)t->spare[high];
                 if (before != after)
                     change += velocity_in(m, a, here, high) * 0.5 * (after - before);
             }
@@ -136,28 +140,79 @@ static void advance_shares(void *data, int64_t begin, int64_t end, int worker) {
         }
 }
 
-/* One pass along an axis: (1, 2, 1) / 4; a cell beside a solid has its own value there. */
+/* Eight cells and those before and after them along an axis. */
+typedef struct filter_row {
+    const real *own, *before, *after;
+    const real *open_before, *open_after;
+} filter_row;
+
+/* (1, 2, 1) / 4; beside a solid a cell has its own value there. */
+static void filter_eight(const filter_row *r, real *to) {
+    for (int k = 0; k < BRICK_EDGE; k++) {
+        const real own = r->own[k];
+        to[k] = own + (real)0.25 * (r->open_before[k] * (r->before[k] - own) +
+                                    r->open_after[k] * (r->after[k] - own));
+    }
+}
+
+/* Eight values with the one before and the one after them; rows of bricks that are not there are air. */
+static void extend_row(const real *values, const real *before, const real *after, real missing,
+                       real out[BRICK_EDGE + 2]) {
+    out[0] = before ? before[BRICK_EDGE - 1] : missing;
+    for (int k = 0; k < BRICK_EDGE; k++) out[k + 1] = values[k];
+    out[BRICK_EDGE + 1] = after ? after[0] : missing;
+}
+
+/* A brick along its rows. */
+static void filter_along(const filtered *p, int64_t brick, const int64_t beside[2]) {
+    const int cells = mac_cells(p->t->f->grid.dim);
+    for (int c = 0; c < cells; c += BRICK_EDGE) {
+        real values[BRICK_EDGE + 2], open[BRICK_EDGE + 2];
+        const int64_t here = brick * cells + c;
+        const int64_t low = beside[0] < 0 ? -1 : beside[0] * cells + c;
+        const int64_t high = beside[1] < 0 ? -1 : beside[1] * cells + c;
+        extend_row(p->from + here, low < 0 ? NULL : p->from + low, high < 0 ? NULL : p->from + high,
+                   0, values);
+        extend_row(p->t->open + here, low < 0 ? NULL : p->t->open + low,
+                   high < 0 ? NULL : p->t->open + high, 1, open);
+        filter_eight(&(filter_row){values + 1, values, values + 2, open, open + 2}, p->to + here);
+    }
+}
+
+/* A brick across its rows. */
+static void filter_across(const filtered *p, int64_t brick, const int64_t beside[2], int stride) {
+    static const real nothing[BRICK_EDGE] = {0}, ones[BRICK_EDGE] = {1, 1, 1, 1, 1, 1, 1, 1};
+    const int cells = mac_cells(p->t->f->grid.dim), last = (BRICK_EDGE - 1) * stride;
+    for (int c = 0; c < cells; c += BRICK_EDGE) {
+        const int64_t here = brick * cells + c;
+        const int in = c / stride & (BRICK_EDGE - 1);
+        const int64_t low = in > 0          ? here - stride
+                            : beside[0] < 0 ? -1
+                                            : beside[0] * cells + c + last;
+        const int64_t high = in < BRICK_EDGE - 1 ? here + stride
+                             : beside[1] < 0     ? -1
+                                                 : beside[1] * cells + c - last;
+        const filter_row row = {
+            p->from + here, low < 0 ? nothing : p->from + low, high < 0 ? nothing : p->from + high,
+            low < 0 ? ones : p->t->open + low, high < 0 ? ones : p->t->open + high};
+        filter_eight(&row, p->to + here);
+    }
+}
+
 static void filter_bricks(void *data, int64_t begin, int64_t end, int worker) {
+    static const int sides[2][3] = {{3, 1, 0}, {9, 3, 1}};
     const filtered *p = data;
     const mac *m = &p->t->f->grid;
-    const int cells = mac_cells(m->dim), stride = 1 << 3 * (m->dim - 1 - p->axis);
-    const int last = (BRICK_EDGE - 1) * stride;
+    const int middle = m->dim == 2 ? 4 : 13, side = sides[m->dim - 2][p->axis];
+    const int rows_across = m->dim - 1 - p->axis;
     (void)worker;
     for (int64_t brick = begin; brick < end; brick++) {
-        static const int steps[2][3] = {{3, 1, 0}, {9, 3, 1}};
         const int32_t *near = m->bricks.neighbours[brick];
-        const int middle = m->dim == 2 ? 4 : 13, step = steps[m->dim - 2][p->axis];
-        const int64_t beside[2] = {near[middle - step], near[middle + step]};
-        for (int c = 0; c < cells; c++) {
-            const int64_t here = brick * cells + c;
-            const int in = c / stride % BRICK_EDGE;
-            const int64_t low = in > 0 ? here - stride : beside[0] * cells + c + last;
-            const int64_t high = in < BRICK_EDGE - 1 ? here + stride : beside[1] * cells + c - last;
-            const real own = p->from[here];
-            const real before = low < 0 ? 0 : p->t->solid[low] ? own : p->from[low];
-            const real after = high < 0 ? 0 : p->t->solid[high] ? own : p->from[high];
-            p->to[here] = (real)0.25 * (before + 2 * own + after);
-        }
+        const int64_t beside[2] = {near[middle - side], near[middle + side]};
+        if (rows_across)
+            filter_across(p, brick, beside, 1 << 3 * rows_across);
+        else
+            filter_along(p, brick, beside);
     }
 }
 
@@ -180,7 +235,7 @@ static void extend_into_colliders(void *data, int64_t begin, int64_t end, int wo
     for (int64_t brick = begin; brick < end; brick++)
         for (int c = 0; c < mac_cells(m->dim); c++) {
             const int64_t here = brick * mac_cells(m->dim) + c;
-            if (!t->solid[here]) continue;
+            if (t->open[here] > 0) continue;
             int at[3], nearest = 3 * FAR * FAR + 1, count = 0;
             double sum = 0;
             mac_place(c, m->dim, at);
@@ -190,7 +245,7 @@ static void extend_into_colliders(void *data, int64_t begin, int64_t end, int wo
                 const int far2 = way[0] * way[0] + way[1] * way[1] + way[2] * way[2];
                 const int64_t other =
                     mac_cell(m, (int32_t)brick, at[0] + way[0], at[1] + way[1], at[2] + way[2]);
-                if (far2 > nearest || other < 0 || t->solid[other]) continue;
+                if (far2 > nearest || other < 0 || !(t->open[other] > 0)) continue;
                 if (far2 < nearest) nearest = far2, sum = 0, count = 0;
                 sum += (double)t->F[other], count++;
             }
@@ -205,20 +260,24 @@ typedef struct jet {
     double value, slope[3], bend[3][3];
 } jet;
 
-/* F of a cell, mirrored at closed sides of the domain. */
-static double share_at(const tension *t, int64_t brick, const int at[3]) {
-    const mac *m = &t->f->grid;
+/* Four cells in a row from `first` on, counted from a brick's corner, mirrored at closed sides of the
+ * domain: the offset of the brick that has them, as in its neighbours' numbers, and where they are in it. */
+typedef struct four_cells {
+    int side[4], in[4];
+} four_cells;
+
+static four_cells four_from(const tension *t, int64_t brick, int axis, int first) {
     const domain *d = &t->f->sim->scene->domain;
-    int q[3] = {0};
-    for (int a = 0; a < m->dim; a++) {
-        const int corner = m->bricks.coords[brick][a] * BRICK_EDGE, g = corner + at[a];
-        q[a] = at[a];
-        if (g < 0 && flip_is_mirror(d->walls[a][0])) q[a] = -1 - g - corner;
-        if (g >= d->cells[a] && flip_is_mirror(d->walls[a][1]))
-            q[a] = 2 * d->cells[a] - 1 - g - corner;
+    const int corner = t->f->grid.bricks.coords[brick][axis] * BRICK_EDGE, cells = d->cells[axis];
+    four_cells out;
+    for (int n = 0; n < 4; n++) {
+        int g = corner + first + n;
+        if (g < 0 && flip_is_mirror(d->walls[axis][0])) g = -1 - g;
+        if (g >= cells && flip_is_mirror(d->walls[axis][1])) g = 2 * cells - 1 - g;
+        const int from_neighbour = g - corner + BRICK_EDGE;
+        out.side[n] = from_neighbour / BRICK_EDGE, out.in[n] = from_neighbour % BRICK_EDGE;
     }
-    const int64_t cell = mac_cell(m, (int32_t)brick, q[0], q[1], q[2]);
-    return cell < 0 ? 0 : (double)t->F[cell];
+    return out;
 }
 
 /* The cubic B-spline's weights at x of the cells from `first` on, and their derivatives. */
@@ -237,16 +296,21 @@ static int spline_weights(double x, double w[3][4]) {
 static jet jet_at(const tension *t, int64_t brick, const double x[3]) {
     const int dim = t->f->grid.dim, deep = dim == 3 ? 4 : 1;
     double w[3][3][4] = {{{0}}}, sum[3][3][3] = {{{0}}};
-    int first[3] = {0};
-    for (int a = 0; a < dim; a++) first[a] = spline_weights(x[a], w[a]);
+    const int32_t *near = t->f->grid.bricks.neighbours[brick];
+    four_cells cells[3] = {{{0}, {0}}};
+    for (int a = 0; a < dim; a++) cells[a] = four_from(t, brick, a, spline_weights(x[a], w[a]));
     if (dim == 2) w[2][0][0] = 1;
     for (int i = 0; i < 4; i++) {
         double in_y[3][3] = {{0}};
         for (int j = 0; j < 4; j++) {
             double in_z[3] = {0};
             for (int k = 0; k < deep; k++) {
-                const int at[3] = {first[0] + i, first[1] + j, first[2] + k};
-                const double F = share_at(t, brick, at);
+                const int code = cells[0].side[i] * 3 + cells[1].side[j],
+                          in = cells[0].in[i] * BRICK_EDGE + cells[1].in[j];
+                const int32_t other = near[dim == 3 ? code * 3 + cells[2].side[k] : code];
+                if (other < 0) continue;
+                const double F = (double)t->F[(int64_t)other * mac_cells(dim) +
+                                              (dim == 3 ? in * BRICK_EDGE + cells[2].in[k] : in)];
                 for (int n = 0; n < 3; n++) in_z[n] += w[2][n][k] * F;
             }
             for (int b = 0; b < 3; b++)
@@ -326,7 +390,7 @@ static void find_curvatures(void *data, int64_t begin, int64_t end, int worker) 
             int at[3];
             mac_place(c, m->dim, at);
             const double x[3] = {at[0] + 0.5, at[1] + 0.5, at[2] + 0.5};
-            if (!t->solid[here] && t->F[here] > far && t->F[here] < 1 - far &&
+            if (t->open[here] > 0 && t->F[here] > far && t->F[here] < 1 - far &&
                 curvature_near(t, brick, x, &kappa, &distance))
                 w = 1 - distance * distance / (reach * reach);
             t->weight[here] = t->weights[here] = (real)(w * w);
@@ -392,7 +456,7 @@ static double jump_at(const tension *t, int64_t brick, const double x[3]) {
             w *= n >> a & 1 ? share : 1 - share;
         }
         const int64_t cell = mac_cell(&t->f->grid, (int32_t)brick, at[0], at[1], at[2]);
-        if (cell < 0 || t->solid[cell] || !(t->weights[cell] > (real)least_weight)) continue;
+        if (cell < 0 || !(t->open[cell] > 0) || !(t->weights[cell] > (real)least_weight)) continue;
         w *= (double)t->weights[cell];
         sum += w * (double)t->curvature[cell], weight += w;
     }
@@ -454,22 +518,20 @@ static double time_ahead(const flip *f) {
 }
 
 spate_status flip_tension(flip *f) {
-    enum { FIELDS = 6 };
+    enum { FIELDS = 7 };
     scratch *s = &f->sim->scratch;
     const size_t cells = (size_t)(f->grid.bricks.count * mac_cells(f->grid.dim));
     if (!(f->tension > 0) || !cells) return SPATE_OK;
     real *memory = scratch_take(s, "tension", FIELDS * cells, sizeof *memory);
-    uint8_t *solid = memory ? scratch_take(s, "tension solid", cells, sizeof *solid) : NULL;
-    if (solid) {
-        tension t = {.f = f, .solid = solid, .F = memory, .ahead = time_ahead(f)};
-        t.spare = t.F + cells, t.weight = t.spare + cells, t.weights = t.weight + cells;
-        t.once = t.weights + cells, t.curvature = t.once + cells;
-        find_jump(&t);
-        each_brick(&t, pull_faces);
-        scratch_give(s, "tension solid");
-    }
-    if (memory) scratch_give(s, "tension");
-    return solid ? SPATE_OK : SPATE_OUT_OF_MEMORY;
+    if (!memory) return SPATE_OUT_OF_MEMORY;
+    tension t = {.f = f, .F = memory, .ahead = time_ahead(f)};
+    t.spare = t.F + cells, t.open = t.spare + cells;
+    t.weight = t.open + cells, t.weights = t.weight + cells;
+    t.once = t.weights + cells, t.curvature = t.once + cells;
+    find_jump(&t);
+    each_brick(&t, pull_faces);
+    scratch_give(s, "tension");
+    return SPATE_OK;
 }
 
 double flip_tension_limit(const flip *f) {
