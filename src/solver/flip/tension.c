@@ -467,19 +467,6 @@ static double jump_at(const tension *t, int64_t brick, const double x[3]) {
 
 /* ---- The force ------------------------------------------------------------------------------- */
 
-/* Where the surface, share of the way from a liquid cell, crosses face `axis` of a cell; then where it
- * will be. */
-static void place_ahead(const tension *t, int64_t brick, int c, const int at[3], int axis,
-                        double x[3]) {
-    const mac *m = &t->f->grid;
-    const double cells = t->ahead / t->f->sim->scene->domain.dx;
-    const int64_t here = brick * mac_cells(m->dim) + c;
-    for (int a = 0; a < m->dim; a++) {
-        const int64_t after = a == axis ? -1 : mac_beside(m, brick, c, at, a, 1);
-        x[a] += cells * velocity_in(m, a, here, after);
-    }
-}
-
 static void pull_faces(void *data, int64_t begin, int64_t end, int worker) {
     const tension *t = data;
     const flip *f = t->f;
@@ -502,7 +489,6 @@ static void pull_faces(void *data, int64_t begin, int64_t end, int worker) {
                 const double share = inside / (inside - outside);
                 double x[3] = {at[0] + 0.5, at[1] + 0.5, at[2] + 0.5};
                 x[a] += low < 0 ? share - 1 : -share;
-                place_ahead(t, brick, c, at, a, x);
                 const double theta = f->options->surface_order == 2 ? fmax(share, least_theta) : 1;
                 const double change = force * jump_at(t, brick, x) / theta;
                 m->velocity[a][here] += (real)(low < 0 ? -change : change);
