@@ -6,27 +6,67 @@
  * towards the air. A drop at rest gets the same kappa all around, and the projection then finds the
  * pressure sigma kappa inside and no velocity at all, whatever the thetas are.
  *
- * The curvature is that of a smoothed share of liquid F: passes of the filter (1, 2, 1) / 4 along each
- * axis, which take out the particles' noise and make F vary over a few cells, and then
- *     kappa = -div (grad F / |grad F|)
- * with central differences. Walls and colliders are mirrors to F: the surface meets them at a right
- * angle. The force is explicit, so a step must not outrun the shortest waves (Brackbill et al. 1992).
+ * What is left is to find kappa from particles without doing work that the surface's energy does not
+ * give. The liquid's share F of a cell is smoothed, F = H share, by passes of the filter (1, 2, 1) / 4
+ * along each axis, and read as a cubic B-spline. The surface is F = 1/2. Then
+ *
+ *   kappa  = -div (grad F / |grad F|), in every cell near the surface taken at the nearest point of
+ *            F = 1/2. Taken in the cell itself it would be less the farther out the cell is, and ripples
+ *            too short for F to see would be drawn out into fingers.
+ *   K f    = H (w f) / H w, the mean along the surface; w is 1 there and 0 from REACH cells on.
+ *   jump   = sigma (3 K - 2 K^2) kappa. The force from an energy of the smoothed surface is smoothed by
+ *            the same H once more (its adjoint); a force that is not does net work on particles that go
+ *            round in ripples, and these grow. If H leaves a share a of a wave, F has a of it and the
+ *            jump a^2 (3 - 2 a): waves of several cells have their full tension, to (1 - a)^2.
+ *
+ * The shares are those at a time `ahead`, a fixed part of that of a wave of a cell, as in semi-implicit
+ * schemes (Hysing 2006): ripples die out with (omega^2 ahead) / 2, which goes with the wave number's
+ * cube. Without it they last for ever, for the liquid has no viscosity. It does not depend on the step.
+ *
+ * Walls and colliders are mirrors to F: the surface meets them at a right angle. The force is explicit,
+ * so a step must not outrun the shortest waves (Brackbill et al. 1992).
  */
 #include "solver/flip/flip.h"
 
-enum { PASSES = 4 };
+/* Passes of the filter; steps towards F = 1/2. */
+enum { PASSES = 4, NEWTON = 4 };
 
-/* Safety of the step; least theta, as in the projection. */
-static const double safety = 0.5, least_theta = 1e-3;
+/* Least theta, as in the projection. */
+static const double least_theta = 1e-3;
 
-/* Marks cells in solids. */
-static const real solid_mark = -1;
+/* `ahead` over sqrt(density dx^3 / sigma), and the most cells that the liquid moves in it. */
+static const double ahead_share = 0.5, ahead_most = 0.5;
+
+/* Cells from the surface where w ends, and the least H w at which K is taken. */
+static const double reach = 1.5, least_weight = 0.05;
+
+/* Of the tent that gives the shares, the filter and the spline, cells^2. */
+static const double variance = 1.0 / 6 + PASSES / 2.0 + 1.0 / 3;
+
+/* Where F is this flat there is no surface near: drops and sheets that the filter has dissolved. */
+static const double flattest2 = 1e-4;
 
 typedef struct tension {
     const flip *f;
-    real *shares, *other; /* F, and where the next pass of the filter goes */
-    int axis;
+    real *open;      /* 0 in solids, else 1 */
+    real *F, *spare; /* spare: where a pass of the filter goes */
+    real *weight;    /* w */
+    real *weights;   /* H w */
+    real *once;      /* K kappa */
+    real *curvature; /* kappa, then the jump over sigma, 1/cells */
+    double ahead;    /* s */
 } tension;
+
+typedef struct filtered {
+    const tension *t;
+    const real *from;
+    real *to;
+    int axis;
+} filtered;
+
+static void each_brick(const tension *t, chunk_task task) {
+    parallel_for(t->f->sim->ctx->pool, t->f->grid.bricks.count, 8, task, (void *)t);
+}
 
 /* ---- The smoothed share ---------------------------------------------------------------------- */
 
@@ -40,6 +80,13 @@ static bool is_solid(const flip *f, int64_t brick, const int at[3], int64_t cell
     return f->grid.solid[0][cell] < 0;
 }
 
+/* What the particles fill of a tent of two cells at a distance from the surface (surface.c). */
+static real share_of(real phi) {
+    const real past = phi < 0 ? 1 + phi : 1 - phi;
+    const real part = past > 0 ? past * past / 2 : 0;
+    return phi < 0 ? 1 - part : part;
+}
+
 static void fill_shares(void *data, int64_t begin, int64_t end, int worker) {
     const tension *t = data;
     const mac *m = &t->f->grid;
@@ -49,96 +96,373 @@ static void fill_shares(void *data, int64_t begin, int64_t end, int worker) {
             const int64_t here = brick * mac_cells(m->dim) + c;
             int at[3];
             mac_place(c, m->dim, at);
-            const real share = (real)0.5 - m->phi[0][here];
-            t->shares[here] = share < 0 ? 0 : share > 1 ? 1 : share;
-            if (is_solid(t->f, brick, at, here)) t->shares[here] = solid_mark;
+            t->spare[here] = share_of(m->phi[0][here]);
+            t->open[here] = !is_solid(t->f, brick, at, here);
         }
 }
 
-/* One pass of the filter along an axis. */
-static void filter(void *data, int64_t begin, int64_t end, int worker) {
+/* The particles' velocity along an axis in a cell. */
+static double velocity_in(const mac *m, int axis, int64_t here, int64_t after) {
+    double mass = (double)m->mass[axis][here], sum = mass * (double)m->before[axis][here];
+    if (after >= 0) {
+        mass += (double)m->mass[axis][after];
+        sum += (double)m->mass[axis][after] * (double)m->before[axis][after];
+    }
+    return mass > 0 ? sum / mass : 0;
+}
+
+/* share - ahead u . grad share */
+static void advance_shares(void *data, int64_t begin, int64_t end, int worker) {
+    const tension *t = data;
+    const mac *m = &t->f->grid;
+    const double cells = t->ahead / t->f->sim->scene->domain.dx;
+    (void)worker;
+    for (int64_t brick = begin; brick < end; brick++)
+        for (int c = 0; c < mac_cells(m->dim); c++) {
+            const int64_t here = brick * mac_cells(m->dim) + c;
+            const double own = (double)t->spare[here];
+            double change = 0;
+            int at[3];
+            mac_place(c, m->dim, at);
+            for (int a = 0; a < m->dim; a++) {
+                const int64_t low = mac_beside(m, brick, c, at, a, -1),
+                              high = mac_beside(m, brick, c, at, a, 1);
+                const double before = low < 0               ? 0
+                                      : !(t->open[low] > 0) ? own
+                                                            : (double)t->spare[low];
+                const double after = high < 0               ? 0
+                                     : !(t->open[high] > 0) ? own
+                                                            : (double)t->spare[high];
+                if (before != after)
+                    change += velocity_in(m, a, here, high) * 0.5 * (after - before);
+            }
+            t->F[here] = (real)(own - cells * change);
+        }
+}
+
+/* Eight cells and those before and after them along an axis. */
+typedef struct filter_row {
+    const real *own, *before, *after;
+    const real *open_before, *open_after;
+} filter_row;
+
+/* (1, 2, 1) / 4; beside a solid a cell has its own value there. */
+static void filter_eight(const filter_row *r, real *to) {
+    for (int k = 0; k < BRICK_EDGE; k++) {
+        const real own = r->own[k];
+        to[k] = own + (real)0.25 * (r->open_before[k] * (r->before[k] - own) +
+                                    r->open_after[k] * (r->after[k] - own));
+    }
+}
+
+/* Eight values with the one before and the one after them; rows of bricks that are not there are air. */
+static void extend_row(const real *values, const real *before, const real *after, real missing,
+                       real out[BRICK_EDGE + 2]) {
+    out[0] = before ? before[BRICK_EDGE - 1] : missing;
+    for (int k = 0; k < BRICK_EDGE; k++) out[k + 1] = values[k];
+    out[BRICK_EDGE + 1] = after ? after[0] : missing;
+}
+
+/* A brick along its rows. */
+static void filter_along(const filtered *p, int64_t brick, const int64_t beside[2]) {
+    const int cells = mac_cells(p->t->f->grid.dim);
+    for (int c = 0; c < cells; c += BRICK_EDGE) {
+        real values[BRICK_EDGE + 2], open[BRICK_EDGE + 2];
+        const int64_t here = brick * cells + c;
+        const int64_t low = beside[0] < 0 ? -1 : beside[0] * cells + c;
+        const int64_t high = beside[1] < 0 ? -1 : beside[1] * cells + c;
+        extend_row(p->from + here, low < 0 ? NULL : p->from + low, high < 0 ? NULL : p->from + high,
+                   0, values);
+        extend_row(p->t->open + here, low < 0 ? NULL : p->t->open + low,
+                   high < 0 ? NULL : p->t->open + high, 1, open);
+        filter_eight(&(filter_row){values + 1, values, values + 2, open, open + 2}, p->to + here);
+    }
+}
+
+/* A brick across its rows. */
+static void filter_across(const filtered *p, int64_t brick, const int64_t beside[2], int stride) {
+    static const real nothing[BRICK_EDGE] = {0}, ones[BRICK_EDGE] = {1, 1, 1, 1, 1, 1, 1, 1};
+    const int cells = mac_cells(p->t->f->grid.dim), last = (BRICK_EDGE - 1) * stride;
+    for (int c = 0; c < cells; c += BRICK_EDGE) {
+        const int64_t here = brick * cells + c;
+        const int in = c / stride & (BRICK_EDGE - 1);
+        const int64_t low = in > 0          ? here - stride
+                            : beside[0] < 0 ? -1
+                                            : beside[0] * cells + c + last;
+        const int64_t high = in < BRICK_EDGE - 1 ? here + stride
+                             : beside[1] < 0     ? -1
+                                                 : beside[1] * cells + c - last;
+        const filter_row row = {
+            p->from + here, low < 0 ? nothing : p->from + low, high < 0 ? nothing : p->from + high,
+            low < 0 ? ones : p->t->open + low, high < 0 ? ones : p->t->open + high};
+        filter_eight(&row, p->to + here);
+    }
+}
+
+static void filter_bricks(void *data, int64_t begin, int64_t end, int worker) {
+    static const int sides[2][3] = {{3, 1, 0}, {9, 3, 1}};
+    const filtered *p = data;
+    const mac *m = &p->t->f->grid;
+    const int middle = m->dim == 2 ? 4 : 13, side = sides[m->dim - 2][p->axis];
+    const int rows_across = m->dim - 1 - p->axis;
+    (void)worker;
+    for (int64_t brick = begin; brick < end; brick++) {
+        const int32_t *near = m->bricks.neighbours[brick];
+        const int64_t beside[2] = {near[middle - side], near[middle + side]};
+        if (rows_across)
+            filter_across(p, brick, beside, 1 << 3 * rows_across);
+        else
+            filter_along(p, brick, beside);
+    }
+}
+
+/* H of a field, in place: by way of `spare`, an even number of times. */
+static void smooth(const tension *t, real *values) {
+    const int dim = t->f->grid.dim;
+    _Static_assert(PASSES % 2 == 0, "the result must end in `values`");
+    for (int n = 0; n < PASSES * dim; n++) {
+        const filtered p = {t, n & 1 ? t->spare : values, n & 1 ? values : t->spare, n % dim};
+        parallel_for(t->f->sim->ctx->pool, t->f->grid.bricks.count, 8, filter_bricks, (void *)&p);
+    }
+}
+
+/* F in colliders, as far as the spline looks: the mean of the nearest cells outside. */
+static void extend_into_colliders(void *data, int64_t begin, int64_t end, int worker) {
+    enum { FAR = 2, EDGE = 2 * FAR + 1 };
     const tension *t = data;
     const mac *m = &t->f->grid;
     (void)worker;
     for (int64_t brick = begin; brick < end; brick++)
         for (int c = 0; c < mac_cells(m->dim); c++) {
             const int64_t here = brick * mac_cells(m->dim) + c;
-            const real own = t->shares[here];
-            int at[3];
+            if (t->open[here] > 0) continue;
+            int at[3], nearest = 3 * FAR * FAR + 1, count = 0;
+            double sum = 0;
             mac_place(c, m->dim, at);
-            real sum = 2 * own;
-            for (int way = -1; way <= 1; way += 2) {
-                const int64_t next = mac_beside(m, brick, c, at, t->axis, way);
-                const real share = next < 0 ? 0 : t->shares[next];
-                sum += share < 0 ? own : share;
+            for (int n = 0; n < (m->dim == 3 ? EDGE * EDGE * EDGE : EDGE * EDGE); n++) {
+                const int way[3] = {n % EDGE - FAR, n / EDGE % EDGE - FAR,
+                                    m->dim == 3 ? n / (EDGE * EDGE) - FAR : 0};
+                const int far2 = way[0] * way[0] + way[1] * way[1] + way[2] * way[2];
+                const int64_t other =
+                    mac_cell(m, (int32_t)brick, at[0] + way[0], at[1] + way[1], at[2] + way[2]);
+                if (far2 > nearest || other < 0 || !(t->open[other] > 0)) continue;
+                if (far2 < nearest) nearest = far2, sum = 0, count = 0;
+                sum += (double)t->F[other], count++;
             }
-            t->other[here] = own < 0 ? solid_mark : (real)0.25 * sum;
-        }
-}
-
-static void smooth(tension *t) {
-    const int64_t bricks = t->f->grid.bricks.count;
-    pool *threads = t->f->sim->ctx->pool;
-    parallel_for(threads, bricks, 8, fill_shares, t);
-    for (int pass = 0; pass < PASSES; pass++)
-        for (t->axis = 0; t->axis < t->f->grid.dim; t->axis++) {
-            parallel_for(threads, bricks, 8, filter, t);
-            real *swap = t->shares;
-            t->shares = t->other, t->other = swap;
+            t->F[here] = count ? (real)(sum / count) : 0;
         }
 }
 
 /* ---- Curvature ------------------------------------------------------------------------------- */
 
-/* F at an offset from a cell; in a solid that of the cell before it, along each axis in turn. */
-static double share_at(const tension *t, int64_t brick, const int at[3], int i, int j, int k) {
-    const int offset[3] = {i, j, k};
-    int q[3] = {at[0], at[1], at[2]};
-    double share = 0;
-    for (int a = 0; a < t->f->grid.dim; a++) {
-        q[a] += offset[a];
-        const int64_t cell = mac_cell(&t->f->grid, (int32_t)brick, q[0], q[1], q[2]);
-        share = cell < 0 ? 0 : (double)t->shares[cell];
-        if (share >= 0 || !offset[a]) continue;
-        q[a] -= offset[a];
-        const int64_t back = mac_cell(&t->f->grid, (int32_t)brick, q[0], q[1], q[2]);
-        share = back < 0 ? 0 : fmax((double)t->shares[back], 0);
+/* F at a point, with its derivatives. */
+typedef struct jet {
+    double value, slope[3], bend[3][3];
+} jet;
+
+/* Four cells in a row from `first` on, counted from a brick's corner, mirrored at closed sides of the
+ * domain: the offset of the brick that has them, as in its neighbours' numbers, and where they are in it. */
+typedef struct four_cells {
+    int side[4], in[4];
+} four_cells;
+
+static four_cells four_from(const tension *t, int64_t brick, int axis, int first) {
+    const domain *d = &t->f->sim->scene->domain;
+    const int corner = t->f->grid.bricks.coords[brick][axis] * BRICK_EDGE, cells = d->cells[axis];
+    four_cells out;
+    for (int n = 0; n < 4; n++) {
+        int g = corner + first + n;
+        if (g < 0 && flip_is_mirror(d->walls[axis][0])) g = -1 - g;
+        if (g >= cells && flip_is_mirror(d->walls[axis][1])) g = 2 * cells - 1 - g;
+        const int from_neighbour = g - corner + BRICK_EDGE;
+        out.side[n] = from_neighbour / BRICK_EDGE, out.in[n] = from_neighbour % BRICK_EDGE;
     }
-    return fmax(share, 0);
+    return out;
 }
 
-/* Curvature of the surface of F through a cell, 1/cells, positive where the liquid bulges out. */
-static double curvature(const tension *t, int64_t brick, const int at[3]) {
-    const int dim = t->f->grid.dim;
-    double slope[3] = {0}, bend[3][3] = {{0}};
-    const double own = share_at(t, brick, at, 0, 0, 0);
-    for (int a = 0; a < dim; a++) {
-        int e[3] = {0};
-        e[a] = 1;
-        double high = share_at(t, brick, at, e[0], e[1], e[2]);
-        double low = share_at(t, brick, at, -e[0], -e[1], -e[2]);
-        slope[a] = 0.5 * (high - low);
-        bend[a][a] = high - 2 * own + low;
-        for (int b = 0; b < a; b++) {
-            double sum = 0;
-            for (int n = 0; n < 4; n++) {
-                int q[3] = {0};
-                q[a] = n & 1 ? 1 : -1, q[b] = n & 2 ? 1 : -1;
-                sum += q[a] * q[b] * share_at(t, brick, at, q[0], q[1], q[2]);
+/* The cubic B-spline's weights at x of the cells from `first` on, and their derivatives. */
+static int spline_weights(double x, double w[3][4]) {
+    const double from = x - 0.5, whole = floor(from), f = from - whole, g = 1 - f;
+    w[0][0] = g * g * g / 6, w[0][3] = f * f * f / 6;
+    w[0][1] = (4 - 3 * f * f * (2 - f)) / 6, w[0][2] = (4 - 3 * g * g * (2 - g)) / 6;
+    w[1][0] = -g * g / 2, w[1][3] = f * f / 2;
+    w[1][1] = (3 * f - 4) * f / 2, w[1][2] = (4 - 3 * g) * g / 2;
+    w[2][0] = g, w[2][1] = 3 * f - 2, w[2][2] = 3 * g - 2, w[2][3] = f;
+    return (int)whole - 1;
+}
+
+/* Sums over axis after axis, the last first: of value, slope and bend along each only those whose
+ * orders add up to two or less are formed. */
+static jet jet_at(const tension *t, int64_t brick, const double x[3]) {
+    const int dim = t->f->grid.dim, deep = dim == 3 ? 4 : 1;
+    double w[3][3][4] = {{{0}}}, sum[3][3][3] = {{{0}}};
+    const int32_t *near = t->f->grid.bricks.neighbours[brick];
+    four_cells cells[3] = {{{0}, {0}}};
+    for (int a = 0; a < dim; a++) cells[a] = four_from(t, brick, a, spline_weights(x[a], w[a]));
+    if (dim == 2) w[2][0][0] = 1;
+    for (int i = 0; i < 4; i++) {
+        double in_y[3][3] = {{0}};
+        for (int j = 0; j < 4; j++) {
+            double in_z[3] = {0};
+            for (int k = 0; k < deep; k++) {
+                const int code = cells[0].side[i] * 3 + cells[1].side[j],
+                          in = cells[0].in[i] * BRICK_EDGE + cells[1].in[j];
+                const int32_t other = near[dim == 3 ? code * 3 + cells[2].side[k] : code];
+                if (other < 0) continue;
+                const double F = (double)t->F[(int64_t)other * mac_cells(dim) +
+                                              (dim == 3 ? in * BRICK_EDGE + cells[2].in[k] : in)];
+                for (int n = 0; n < 3; n++) in_z[n] += w[2][n][k] * F;
             }
-            bend[a][b] = bend[b][a] = 0.25 * sum;
+            for (int b = 0; b < 3; b++)
+                for (int n = 0; n + b < 3; n++) in_y[b][n] += w[1][b][j] * in_z[n];
         }
+        for (int a = 0; a < 3; a++)
+            for (int b = 0; a + b < 3; b++)
+                for (int n = 0; n + a + b < 3; n++) sum[a][b][n] += w[0][a][i] * in_y[b][n];
     }
-    double steep = 0, trace = 0, along = 0;
+    return (jet){.value = sum[0][0][0],
+                 .slope = {sum[1][0][0], sum[0][1][0], sum[0][0][1]},
+                 .bend = {{sum[2][0][0], sum[1][1][0], sum[1][0][1]},
+                          {sum[1][1][0], sum[0][2][0], sum[0][1][1]},
+                          {sum[1][0][1], sum[0][1][1], sum[0][0][2]}}};
+}
+
+static double steepness2(const jet *j) {
+    return j->slope[0] * j->slope[0] + j->slope[1] * j->slope[1] + j->slope[2] * j->slope[2];
+}
+
+/* Curvature of the liquid's surface, positive where it bulges out; nothing on the grid is rounder than a
+ * cell. A filter of variance s^2 draws F = 1/2 in by s^2 kappa / 2, and the surface outside it is less
+ * round: kappa_i becomes kappa_i / (1 + kappa_i s^2 kappa / 2). Of that 2/3 are taken: all of it is right
+ * for a drop at rest, but slows waves around it by 3/4 s^2 / R^2. */
+static double curvature_of(const jet *j, int dim) {
+    const double steep2 = steepness2(j);
+    double trace = 0, along = 0, square = 0, square_along = 0;
+    if (!(steep2 > flattest2)) return 0;
     for (int a = 0; a < dim; a++) {
-        steep += slope[a] * slope[a];
-        trace += bend[a][a];
-        for (int b = 0; b < dim; b++) along += slope[a] * bend[a][b] * slope[b];
+        double row = 0;
+        for (int b = 0; b < dim; b++) {
+            row += j->bend[a][b] * j->slope[b];
+            square += j->bend[a][b] * j->bend[a][b];
+        }
+        trace += j->bend[a][a];
+        along += j->slope[a] * row / steep2;
+        square_along += row * row / steep2;
     }
-    if (!(steep > 1e-8)) return 0;
-    /* nothing on the grid is rounder than a cell */
-    const double kappa = (along / steep - trace) / sqrt(steep);
-    return fmin(fmax(kappa, 1 - dim), dim - 1);
+    /* kappa, and the sum of kappa_i^2 */
+    const double kappa = (along - trace) / sqrt(steep2),
+                 squares = (square - 2 * square_along + along * along) / steep2;
+    return fmin(fmax(kappa / (1 + variance / 3 * fmax(squares, 0)), 1 - dim), dim - 1);
+}
+
+/* Curvature of F = 1/2 where it is nearest to a point, and the distance to there, less than `reach`;
+ * false if it is not. */
+static bool curvature_near(const tension *t, int64_t brick, const double at[3], double *kappa,
+                           double *distance) {
+    const double close = 1e-3;
+    double x[3] = {at[0], at[1], at[2]}, way2 = 0;
+    jet j = jet_at(t, brick, x);
+    for (int n = 0; n < NEWTON && fabs(j.value - 0.5) > close; n++) {
+        const double steep = steepness2(&j);
+        if (!(steep > flattest2)) return false;
+        way2 = 0;
+        for (int a = 0; a < t->f->grid.dim; a++) {
+            x[a] += (0.5 - j.value) * j.slope[a] / steep;
+            way2 += (x[a] - at[a]) * (x[a] - at[a]);
+        }
+        if (!(way2 < 2 * reach * reach)) return false;
+        j = jet_at(t, brick, x);
+    }
+    *kappa = curvature_of(&j, t->f->grid.dim);
+    *distance = sqrt(way2);
+    return *distance < reach && fabs(j.value - 0.5) < 10 * close;
+}
+
+static void find_curvatures(void *data, int64_t begin, int64_t end, int worker) {
+    const tension *t = data;
+    const mac *m = &t->f->grid;
+    const real far = (real)0.1; /* F beyond `reach` of a surface */
+    (void)worker;
+    for (int64_t brick = begin; brick < end; brick++)
+        for (int c = 0; c < mac_cells(m->dim); c++) {
+            const int64_t here = brick * mac_cells(m->dim) + c;
+            double kappa = 0, distance = 0, w = 0;
+            int at[3];
+            mac_place(c, m->dim, at);
+            const double x[3] = {at[0] + 0.5, at[1] + 0.5, at[2] + 0.5};
+            if (t->open[here] > 0 && t->F[here] > far && t->F[here] < 1 - far &&
+                curvature_near(t, brick, x, &kappa, &distance))
+                w = 1 - distance * distance / (reach * reach);
+            t->weight[here] = t->weights[here] = (real)(w * w);
+            t->curvature[here] = (real)kappa;
+        }
+}
+
+/* ---- The mean along the surface -------------------------------------------------------------- */
+
+static void weigh_curvature(void *data, int64_t begin, int64_t end, int worker) {
+    const tension *t = data;
+    const int cells = mac_cells(t->f->grid.dim);
+    (void)worker;
+    for (int64_t c = begin * cells; c < end * cells; c++)
+        t->once[c] = t->weight[c] * t->curvature[c];
+}
+
+static void divide_once(void *data, int64_t begin, int64_t end, int worker) {
+    const tension *t = data;
+    const int cells = mac_cells(t->f->grid.dim);
+    (void)worker;
+    for (int64_t c = begin * cells; c < end * cells; c++) {
+        t->once[c] = t->weights[c] > (real)least_weight ? t->once[c] / t->weights[c] : 0;
+        t->curvature[c] = t->weight[c] * t->once[c];
+    }
+}
+
+static void combine(void *data, int64_t begin, int64_t end, int worker) {
+    const tension *t = data;
+    const int cells = mac_cells(t->f->grid.dim);
+    (void)worker;
+    for (int64_t c = begin * cells; c < end * cells; c++)
+        t->curvature[c] = t->weights[c] > (real)least_weight
+                              ? 3 * t->once[c] - 2 * t->curvature[c] / t->weights[c]
+                              : 0;
+}
+
+static void find_jump(const tension *t) {
+    each_brick(t, fill_shares);
+    each_brick(t, advance_shares);
+    smooth(t, t->F);
+    if (t->f->sim->scene->collider_count) each_brick(t, extend_into_colliders);
+    each_brick(t, find_curvatures);
+    smooth(t, t->weights);
+    each_brick(t, weigh_curvature);
+    smooth(t, t->once);
+    each_brick(t, divide_once);
+    smooth(t, t->curvature);
+    each_brick(t, combine);
+}
+
+/* The jump over sigma at a point of the surface, 1/cells. What is too small for a mean has the curvature of
+ * F where it is. */
+static double jump_at(const tension *t, int64_t brick, const double x[3]) {
+    const int dim = t->f->grid.dim;
+    double sum = 0, weight = 0;
+    for (int n = 0; n < 1 << dim; n++) {
+        int at[3] = {0};
+        double w = 1;
+        for (int a = 0; a < dim; a++) {
+            const double whole = floor(x[a] - 0.5), share = x[a] - 0.5 - whole;
+            at[a] = (int)whole + (n >> a & 1);
+            w *= n >> a & 1 ? share : 1 - share;
+        }
+        const int64_t cell = mac_cell(&t->f->grid, (int32_t)brick, at[0], at[1], at[2]);
+        if (cell < 0 || !(t->open[cell] > 0) || !(t->weights[cell] > (real)least_weight)) continue;
+        w *= (double)t->weights[cell];
+        sum += w * (double)t->curvature[cell], weight += w;
+    }
+    if (weight > 0) return sum / weight;
+    const jet j = jet_at(t, brick, x);
+    return curvature_of(&j, dim);
 }
 
 /* ---- The force ------------------------------------------------------------------------------- */
@@ -163,28 +487,35 @@ static void pull_faces(void *data, int64_t begin, int64_t end, int worker) {
                 if ((low < 0) == (high < 0)) continue;
                 const double inside = low < 0 ? low : high, outside = low < 0 ? high : low;
                 const double share = inside / (inside - outside);
-                int next[3] = {at[0], at[1], at[2]};
-                next[a]--;
-                const double kappa_high = curvature(t, brick, at),
-                             kappa_low = curvature(t, brick, next);
-                const double kappa = low < 0 ? (1 - share) * kappa_low + share * kappa_high
-                                             : (1 - share) * kappa_high + share * kappa_low;
+                double x[3] = {at[0] + 0.5, at[1] + 0.5, at[2] + 0.5};
+                x[a] += low < 0 ? share - 1 : -share;
                 const double theta = f->options->surface_order == 2 ? fmax(share, least_theta) : 1;
-                const double change = force * kappa / theta;
+                const double change = force * jump_at(t, brick, x) / theta;
                 m->velocity[a][here] += (real)(low < 0 ? -change : change);
             }
         }
 }
 
+/* Seconds that the shares are ahead: less where the liquid is fast, of which ripples are a small part. */
+static double time_ahead(const flip *f) {
+    const double dx = f->sim->scene->domain.dx, speed = f->sim->max_speed;
+    const double ahead = ahead_share * sqrt(f->density * dx * dx * dx / f->tension);
+    return speed * ahead > ahead_most * dx ? ahead_most * dx / speed : ahead;
+}
+
 spate_status flip_tension(flip *f) {
+    enum { FIELDS = 7 };
     scratch *s = &f->sim->scratch;
     const size_t cells = (size_t)(f->grid.bricks.count * mac_cells(f->grid.dim));
     if (!(f->tension > 0) || !cells) return SPATE_OK;
-    real *memory = scratch_take(s, "tension", 2 * cells, sizeof *memory);
+    real *memory = scratch_take(s, "tension", FIELDS * cells, sizeof *memory);
     if (!memory) return SPATE_OUT_OF_MEMORY;
-    tension t = {.f = f, .shares = memory, .other = memory + cells};
-    smooth(&t);
-    parallel_for(f->sim->ctx->pool, f->grid.bricks.count, 4, pull_faces, &t);
+    tension t = {.f = f, .F = memory, .ahead = time_ahead(f)};
+    t.spare = t.F + cells, t.open = t.spare + cells;
+    t.weight = t.open + cells, t.weights = t.weight + cells;
+    t.once = t.weights + cells, t.curvature = t.once + cells;
+    find_jump(&t);
+    each_brick(&t, pull_faces);
     scratch_give(s, "tension");
     return SPATE_OK;
 }
@@ -192,5 +523,5 @@ spate_status flip_tension(flip *f) {
 double flip_tension_limit(const flip *f) {
     const double dx = f->sim->scene->domain.dx;
     if (!(f->tension > 0)) return HUGE_VAL;
-    return safety * sqrt(f->density * dx * dx * dx / (4 * M_PI * f->tension));
+    return sqrt(f->density * dx * dx * dx / (4 * M_PI * f->tension));
 }
