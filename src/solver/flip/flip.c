@@ -154,6 +154,7 @@ static spate_status create(spate_simulation *sim) {
     f->options = scene->solver_options;
     f->passes = choose_passes(ctx->isa, f->options->kernel);
     f->affine = is_affine(f->options);
+    f->shifts = f->options->volume_correction > 0 && f->options->surface == SURFACE_VOLUME;
     bool keeps = f->options->transfer != FLIP_PIC && f->options->transfer != FLIP_APIC;
     f->alpha = keeps ? (real)f->options->alpha : 0;
     material_constants liquid = one_liquid_constants(scene);
@@ -165,7 +166,7 @@ static spate_status create(spate_simulation *sim) {
     int period[3] = {0};
     for (int a = 0; a < scene->dim; a++)
         if (scene->domain.walls[a][0] == WALL_PERIODIC) period[a] = scene->domain.cells[a];
-    mac_create(ctx, scene->dim, period, MAC_ALL, &f->grid);
+    mac_create(ctx, scene->dim, period, f->shifts ? MAC_ALL : MAC_ALL & ~MAC_BIT(shift), &f->grid);
     f->seen = take(ctx, (size_t)pool_size(ctx->pool), sizeof *f->seen);
     if (!f->seen) return SPATE_OUT_OF_MEMORY;
     TRY(pressure_create(ctx, &f->pressure));
@@ -272,7 +273,9 @@ static spate_status project(flip *f) {
                                       .max_iterations = (int)o->max_iterations,
                                       .second_order = o->surface_order == 2};
     pressure_report report;
-    TRY(pressure_project(f->pressure, &f->grid, &options, &report));
+    mac grid = f->grid;
+    grid.swell[0] = NULL; /* the particles' affair, not the velocity's: volume.c */
+    TRY(pressure_project(f->pressure, &grid, &options, &report));
     memory->iterations = report.iterations;
     memory->residual = report.residual;
     memory->divergence = report.divergence / f->sim->scene->domain.dx;
@@ -345,6 +348,7 @@ const flip_stage flip_stages[FLIP_STAGES] = {
     {"scatter", scatter},
     {"forces", forces},
     {"pressure", project},
+    {"volume", flip_correct_volume},
     {"extrapolate", flip_extrapolate},
     {"gather", gather},
 };

@@ -115,6 +115,7 @@ typedef struct flip {
     flip_memory memory;
     /* constants of the scene */
     bool affine; /* C is scattered */
+    bool shifts; /* particles are moved to lie evenly */
     double density, viscosity, tension;
     real alpha; /* share of FLIP, 0 for those without it */
     real dx;
@@ -125,7 +126,7 @@ typedef struct flip {
 } flip;
 
 /* A step is its stages, one after the other. */
-enum { FLIP_STAGES = 8 };
+enum { FLIP_STAGES = 9 };
 typedef struct flip_stage {
     const char *name;
     spate_status (*run)(flip *f);
@@ -138,6 +139,7 @@ spate_status flip_find_surface(flip *f);
 spate_status flip_release(flip *f);
 spate_status flip_viscosity(flip *f);
 spate_status flip_tension(flip *f);
+spate_status flip_correct_volume(flip *f);
 spate_status flip_extrapolate(flip *f);
 spate_status flip_reseed(flip *f);
 /* `transfer: kernel`: momentum and mass of the faces in place of the scatter. */

@@ -28,6 +28,30 @@ INLINE void load_component(const flip *f, const tile_map *map, real *tile, int c
         }
 }
 
+/* The shifts around a block, one number a face; whether there are any. */
+INLINE bool load_shifts(const flip *f, const tile_map *map, real *tile, int dim) {
+    const real most = (real)0.5;
+    bool any = false;
+    for (int c = 0; c < dim; c++) {
+        const axis_map *x = &map->axis[0][c != 0], *y = &map->axis[1][c != 1];
+        const axis_map *z = &map->axis[dim - 1][c != dim - 1];
+        for (int i = 0; i < TILE_EDGE; i++)
+            for (int j = 0; j < (dim == 3 ? TILE_EDGE : 1); j++) {
+                int64_t rows[3];
+                map_row(map, x, y, i, j, rows, dim);
+                const real sign = x->sign[i] * (dim == 3 ? y->sign[j] : 1);
+                real *to = tile + c * tile_nodes(dim) + tile_index(i, j, 0, dim);
+                for (int k = 0; k < TILE_EDGE; k++) {
+                    real s = rows[z->code[k]] < 0 ? 0 : f->grid.shift[c][rows[z->code[k]] + z->cell[k]];
+                    s = s > most ? most : s < -most ? -most : s;
+                    to[k] = sign * z->sign[k] * s;
+                    any |= s != 0;
+                }
+            }
+    }
+    return any;
+}
+
 /* ---- Sums over faces ------------------------------------------------------------------------- */
 
 /* What eight particles gather: sum w u; sum w (u - before); sum w u (x_f - x_p) by axis; for each
@@ -69,8 +93,9 @@ typedef struct sample_axis {
 } sample_axis;
 
 /* Velocity by linear interpolation in the tile at x, in cells from the block; the lanes that lie in the
- * tile. */
-INLINE wide_int sample_tile(const real *tile, const wide x[3], wide v[3], int lanes, int dim) {
+ * tile. It has so many numbers to a face, of which the first counts. */
+INLINE wide_int sample_tile(const real *tile, int numbers, const wide x[3], wide v[3], int lanes,
+                            int dim) {
     const wide half = wide_splat((real)0.5), low = wide_splat((real)-1.5), high = wide_splat(5);
     wide_int inside = ~wide_splat_int(0);
     sample_axis axis[3];
@@ -91,15 +116,15 @@ INLINE wide_int sample_tile(const real *tile, const wide x[3], wide v[3], int la
             const int at = tile_index((int)axis[0].base[c != 0][lane],
                                       dim == 3 ? (int)axis[1].base[c != 1][lane] : 0,
                                       (int)axis[dim - 1].base[c != dim - 1][lane], dim);
-            const real *from = tile + c * component_reals(dim) + at * PAIR;
+            const real *from = tile + (c * tile_nodes(dim) + at) * numbers;
             quad side[2];
             for (int i = 0; i < 2; i++) {
-                quad first = quad_load(from + tile_index(i, 0, 0, dim) * PAIR), last = first;
-                if (dim == 3) last = quad_load(from + tile_index(i, 1, 0, dim) * PAIR);
+                quad first = quad_load(from + tile_index(i, 0, 0, dim) * numbers), last = first;
+                if (dim == 3) last = quad_load(from + tile_index(i, 1, 0, dim) * numbers);
                 side[i] = dim == 3 ? quad_fma(quad_splat(fy), last - first, first) : first;
             }
             quad sum = quad_fma(quad_splat(fx), side[1] - side[0], side[0]);
-            out[c][lane] = real_fma(fz, sum[2] - sum[0], sum[0]);
+            out[c][lane] = real_fma(fz, sum[numbers] - sum[0], sum[0]);
         }
     for (int a = 0; a < dim; a++) v[a] = wide_load(out[a]);
     return inside;
@@ -163,7 +188,7 @@ INLINE vicinity vicinity_of(const flip *f, int32_t block, int dim) {
  * that ends too they go on as they were. */
 INLINE void sample_lanes(const flip *f, const vicinity *near, const real *tile, const wide x[3],
                          const wide before[3], wide v[3], int lanes, int dim) {
-    wide_int inside = sample_tile(tile, x, v, lanes, dim);
+    wide_int inside = sample_tile(tile, PAIR, x, v, lanes, dim);
     if (wide_all(inside)) return;
     for (int lane = 0; lane < lanes; lane++) {
         if (inside[lane]) continue;
@@ -226,11 +251,16 @@ static void collide_lanes(const flip *f, const vicinity *near, particles *p, int
 
 /* Positions of eight particles, and what is seen of them; the lanes that are not good. */
 INLINE wide_int move_lanes(const flip *f, const vicinity *near, particles *p, int64_t i, int lanes,
-                           const real *tile, const wide x[3], const wide v[3], const wide u[3],
-                           flip_extremes *seen, int dim) {
+                           const real *tile, const real *shifts, const wide x[3], const wide v[3],
+                           const wide u[3], flip_extremes *seen, int dim) {
     wide y[3], speed2 = wide_splat(0), move2 = speed2;
     wide_int used = ~wide_splat_int(0);
     for (int a = 0; a < dim; a++) y[a] = x[a], speed2 = wide_fma(v[a], v[a], speed2);
+    if (shifts) {
+        wide shift[3];
+        sample_tile(shifts, 1, x, shift, lanes, dim);
+        for (int a = 0; a < dim; a++) y[a] += shift[a];
+    }
     advect_lanes(f, near, tile, y, u, lanes, dim);
     for (int a = 0; a < dim; a++) y[a] = wide_min(wide_max(y[a], near->low[a]), near->high[a]);
     if (near->solid.count) {
@@ -284,8 +314,8 @@ INLINE void load_lanes(const particles *p, int64_t i, int lanes, wide x[3], wide
     }
 }
 
-INLINE void gather_block(const flip *f, int32_t block, const real *tile, const vicinity *near,
-                         flip_extremes *seen, bool affine, int dim) {
+INLINE void gather_block(const flip *f, int32_t block, const real *tile, const real *shifts,
+                         const vicinity *near, flip_extremes *seen, bool affine, int dim) {
     particles *p = &f->sim->particles;
     const int64_t last = f->sim->blocks.first[block + 1];
     for (int64_t i = f->sim->blocks.first[block]; i < last; i += WIDE) {
@@ -293,8 +323,8 @@ INLINE void gather_block(const flip *f, int32_t block, const real *tile, const v
         wide x[3], v[3], u[3];
         load_lanes(p, i, lanes, x, v, dim);
         gather_lanes(f, p, i, lanes, tile, x, v, u, affine, dim);
-        if (SUPPORT != 2) sample_tile(tile, x, u, lanes, dim);
-        wide_int bad = move_lanes(f, near, p, i, lanes, tile, x, v, u, seen, dim);
+        if (SUPPORT != 2) sample_tile(tile, PAIR, x, u, lanes, dim);
+        wide_int bad = move_lanes(f, near, p, i, lanes, tile, shifts, x, v, u, seen, dim);
         if (wide_any(bad)) note_bad(seen, i, bad);
     }
 }
@@ -303,6 +333,7 @@ INLINE void gather_chunk(void *data, int64_t begin, int64_t end, int worker, int
     const flip *f = data;
     flip_extremes *seen = &f->seen[worker];
     real tile[3 * TILE_EDGE * TILE_EDGE * TILE_EDGE * PAIR + WIDE] __attribute__((aligned(64)));
+    real shifts[3 * TILE_EDGE * TILE_EDGE * TILE_EDGE + WIDE];
     for (int64_t o = begin; o < end; o++) {
         int32_t block = f->sim->blocks.occupied[o];
         vicinity near = vicinity_of(f, block, dim);
@@ -310,10 +341,11 @@ INLINE void gather_chunk(void *data, int64_t begin, int64_t end, int worker, int
         map_tile(&map, f, near.coords, dim);
         for (int c = 0; c < dim; c++)
             load_component(f, &map, tile + c * component_reals(dim), c, dim);
+        const real *by = f->shifts && load_shifts(f, &map, shifts, dim) ? shifts : NULL;
         if (f->affine)
-            gather_block(f, block, tile, &near, seen, true, dim);
+            gather_block(f, block, tile, by, &near, seen, true, dim);
         else
-            gather_block(f, block, tile, &near, seen, false, dim);
+            gather_block(f, block, tile, by, &near, seen, false, dim);
         if (near.open) seen->removed += simulation_remove_outside(f->sim, block);
     }
 }
