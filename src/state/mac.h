@@ -28,7 +28,7 @@ static inline int mac_cells(int dim) { return dim == 2 ? 64 : 512; }
  *    wall      velocity of the solid across the face where open < 1, m/s
  *    solid     distance of the cell's middle to the nearest collider in cells, negative inside; at
  *              most SOLID_FAR
- *    swell     flux out of the cell that the projection leaves instead of none, m/s
+ *    swell     flux out of the cell that a projection leaves instead of none, in the velocity's unit
  *    phi       distance to the liquid's surface in cells, negative inside
  *    pressure  p dt / (density dx), m/s, of liquid cells; written by the projection
  *    known     bit a: the velocity at face a is the liquid's, or was made to fit it; bit a + 4: it

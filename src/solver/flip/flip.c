@@ -58,9 +58,10 @@ static const field flip_fields[] = {
     INTEGER_FIELD(flip_options, reseed_target, 0, 0, 1000,
                   "Number that a cell outside that range is brought to; 0: 8, in 2D 4."),
     NUMBER_FIELD(
-        flip_options, volume_correction, "", 0.1, 0, 1,
-        "Share of a cell's excess or lack of particles that flows out or in while the liquid "
-        "crosses the cell: keeps the volume where they have come too close; 0: off."),
+        flip_options, volume_correction, "", 1, 0, 10,
+        "How fast particles that have come too close move apart, which keeps the volume: the "
+        "excess or lack of a cell falls by exp(-volume_correction) while the fastest particle "
+        "crosses a cell. Places change, velocities do not; 0: off."),
 };
 
 static bool prepare(void *options, int dim, field_report *report) {

@@ -9,6 +9,7 @@
  *                particles' volume to cells, which gives the surface
  *   forces       u = (m u)_f / m_f, kept as `before`; u += dt g; viscosity; surface tension
  *   pressure     u is made free of divergence (solver/pressure)
+ *   volume       how far particles move besides, to lie evenly (volume.c)
  *   extrapolate  u beyond the liquid, and along colliders
  *   gather       vpic = sum w u, change = sum w (u - before);
  *
@@ -33,7 +34,7 @@
  *
  * Files: flip.c (options, time step, stages), grid.c (bricks, sides, colliders), surface.c (the level
  * set), release.c (sides that let go),
- * extrapolate.c, viscosity.c, tension.c, reseed.c, sharp.c; transfer.h, scatter.h,
+ * volume.c, extrapolate.c, viscosity.c, tension.c, reseed.c, sharp.c; transfer.h, scatter.h,
  * gather.h with NAME_kernels.c (one for each kernel function, compiled once for each instruction set).
  */
 #ifndef SPATE_SOLVER_FLIP_H

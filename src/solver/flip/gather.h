@@ -42,7 +42,8 @@ INLINE bool load_shifts(const flip *f, const tile_map *map, real *tile, int dim)
                 const real sign = x->sign[i] * (dim == 3 ? y->sign[j] : 1);
                 real *to = tile + c * tile_nodes(dim) + tile_index(i, j, 0, dim);
                 for (int k = 0; k < TILE_EDGE; k++) {
-                    real s = rows[z->code[k]] < 0 ? 0 : f->grid.shift[c][rows[z->code[k]] + z->cell[k]];
+                    real s =
+                        rows[z->code[k]] < 0 ? 0 : f->grid.shift[c][rows[z->code[k]] + z->cell[k]];
                     s = s > most ? most : s < -most ? -most : s;
                     to[k] = sign * z->sign[k] * s;
                     any |= s != 0;
@@ -256,7 +257,7 @@ INLINE wide_int move_lanes(const flip *f, const vicinity *near, particles *p, in
     wide y[3], speed2 = wide_splat(0), move2 = speed2;
     wide_int used = ~wide_splat_int(0);
     for (int a = 0; a < dim; a++) y[a] = x[a], speed2 = wide_fma(v[a], v[a], speed2);
-    if (shifts) {
+    if (shifts) { /* k1 is taken where they were: an error of second order */
         wide shift[3];
         sample_tile(shifts, 1, x, shift, lanes, dim);
         for (int a = 0; a < dim; a++) y[a] += shift[a];
