@@ -135,13 +135,13 @@ static void gradients_to_moments(spate_simulation *sim) {
     const flip *f = sim->solver;
     const particles *p = &sim->particles;
     const int dim = sim->scene->dim;
-    for (int64_t i = 0; i < p->count; i++)
+    for (int64_t i = 0; i < p->count && f->affine; i++)
         for (int a = 0; a < dim; a++)
             for (int c = 0; c < dim; c++) {
                 double x = (double)PLANE(p, position, a)[i] - (a == c ? 0 : 0.5),
                        share = x - floor(x);
                 double D = f->options->kernel == FLIP_QUADRATIC ? 0.25 : share * (1 - share);
-                p->motion[i * 16 + 4 + 4 * a + c] *= f->affine ? (real)D : 0;
+                p->motion[i * 16 + 4 + 4 * a + c] *= (real)D;
             }
 }
 
@@ -162,6 +162,7 @@ static spate_status create(spate_simulation *sim) {
     f->density = (double)liquid.density;
     f->viscosity = (double)liquid.liquid.viscosity;
     f->tension = (double)liquid.liquid.tension;
+    sim->blocks.unordered = !f->options->reseed;
     f->dx = (real)scene->domain.dx;
     f->inverse_mass = (real)(1 / (f->density * pow(scene->domain.dx, scene->dim)));
     int period[3] = {0};
@@ -491,6 +492,7 @@ const solver_type solver_flip = {
     .shift = 0,
     .fields = fields,
     .motion_reals = motion_reals,
+    .short_motion = true,
     .create = create,
     .free = destroy,
     .start = gradients_to_moments,
