@@ -162,7 +162,8 @@ static spate_status create(spate_simulation *sim) {
     f->density = (double)liquid.density;
     f->viscosity = (double)liquid.liquid.viscosity;
     f->tension = (double)liquid.liquid.tension;
-    sim->blocks.unordered = !f->options->reseed;
+    sim->blocks.unordered = !f->options->reseed && f->options->transfer != FLIP_KERNEL &&
+                            f->options->surface != SURFACE_DENSITY;
     f->dx = (real)scene->domain.dx;
     f->inverse_mass = (real)(1 / (f->density * pow(scene->domain.dx, scene->dim)));
     int period[3] = {0};

@@ -8,58 +8,75 @@
 
 /* ---- The tile -------------------------------------------------------------------------------- */
 
+/* Numbers of a face: velocity, its change, shift, and the velocity of the next face along the last axis,
+ * so that what lies between the two is one load. */
+enum { FACE_REALS = 4, FACE_VELOCITY = 0, FACE_CHANGE, FACE_SHIFT, FACE_NEXT };
+
+INLINE int face_tile_reals(int dim) { return tile_nodes(dim) * FACE_REALS; }
+
+/* Eight faces along the last axis, mirrored as the map says. Where there is no brick there is no
+ * particle near. */
+INLINE wide load_faces(const real *values, const int64_t rows[3], const axis_map *z, wide signs) {
+    wide v = wide_splat(0);
+    for (int k = 0; k < TILE_EDGE; k++)
+        if (rows[z->code[k]] >= 0) v[k] = values[rows[z->code[k]] + z->cell[k]];
+    return v * signs;
+}
+
+INLINE void store_faces(real *to, wide velocity, wide change, wide shift) {
+    wide next = __builtin_shufflevector(velocity, wide_splat(0), 1, 2, 3, 4, 5, 6, 7, 8);
+    wide r[4] = {velocity, change, shift, next};
+    transpose_quads(r);
+    for (int k = 0; k < 4; k++) {
+        quad_store(to + k * FACE_REALS, wide_low(r[k]));
+        quad_store(to + (k + 4) * FACE_REALS, wide_high(r[k]));
+    }
+}
+
 INLINE void load_component(const flip *f, const tile_map *map, real *tile, int c, int dim) {
     const axis_map *x = &map->axis[0][c != 0], *y = &map->axis[1][c != 1];
     const axis_map *z = &map->axis[dim - 1][c != dim - 1];
-    const real *velocity = f->grid.velocity[c], *before = f->grid.before[c];
+    const wide most = wide_splat((real)0.5), none = wide_splat(0);
     for (int i = 0; i < TILE_EDGE; i++)
         for (int j = 0; j < (dim == 3 ? TILE_EDGE : 1); j++) {
             int64_t rows[3];
             map_row(map, x, y, i, j, rows, dim);
-            const real sign = x->sign[i] * (dim == 3 ? y->sign[j] : 1);
-            real *to = tile + tile_index(i, j, 0, dim) * PAIR;
-            for (int k = 0; k < TILE_EDGE; k++, to += PAIR) {
-                int64_t at = rows[z->code[k]] + z->cell[k];
-                to[0] = to[1] = 0;
-                if (rows[z->code[k]] < 0) continue; /* no brick there, and no particle near */
-                to[0] = sign * z->sign[k] * velocity[at];
-                to[1] = sign * z->sign[k] * (velocity[at] - before[at]);
-            }
+            const wide signs =
+                wide_splat(x->sign[i] * (dim == 3 ? y->sign[j] : 1)) * wide_load(z->sign);
+            wide velocity = load_faces(f->grid.velocity[c], rows, z, signs);
+            wide before = load_faces(f->grid.before[c], rows, z, signs);
+            wide shift = f->shifts ? load_faces(f->grid.shift[c], rows, z, signs) : none;
+            shift = wide_min(wide_max(shift, none - most), most);
+            store_faces(tile + tile_index(i, j, 0, dim) * FACE_REALS, velocity, velocity - before,
+                        shift);
         }
-}
-
-/* The shifts around a block, one number a face; whether there are any. */
-INLINE bool load_shifts(const flip *f, const tile_map *map, real *tile, int dim) {
-    const real most = (real)0.5;
-    bool any = false;
-    for (int c = 0; c < dim; c++) {
-        const axis_map *x = &map->axis[0][c != 0], *y = &map->axis[1][c != 1];
-        const axis_map *z = &map->axis[dim - 1][c != dim - 1];
-        for (int i = 0; i < TILE_EDGE; i++)
-            for (int j = 0; j < (dim == 3 ? TILE_EDGE : 1); j++) {
-                int64_t rows[3];
-                map_row(map, x, y, i, j, rows, dim);
-                const real sign = x->sign[i] * (dim == 3 ? y->sign[j] : 1);
-                real *to = tile + c * tile_nodes(dim) + tile_index(i, j, 0, dim);
-                for (int k = 0; k < TILE_EDGE; k++) {
-                    real s =
-                        rows[z->code[k]] < 0 ? 0 : f->grid.shift[c][rows[z->code[k]] + z->cell[k]];
-                    s = s > most ? most : s < -most ? -most : s;
-                    to[k] = sign * z->sign[k] * s;
-                    any |= s != 0;
-                }
-            }
-    }
-    return any;
 }
 
 /* ---- Sums over faces ------------------------------------------------------------------------- */
 
-/* What eight particles gather: sum w u; sum w (u - before); sum w u (x_f - x_p) by axis; for each
- * component. */
+/* What eight particles gather: sum w u; sum w (u - before); sum w shift; sum w u (x_f - x_p) by axis;
+ * for each component. */
 typedef struct gathered {
-    real u[3][WIDE], change[3][WIDE], moment[3][3][WIDE];
+    real u[3][WIDE], change[3][WIDE], shift[3][WIDE], moment[3][3][WIDE];
 } gathered;
+
+/* Weighted sums of rows of SUPPORT faces. */
+typedef struct face_row {
+    wide two;
+    quad third;
+} face_row;
+
+INLINE void face_row_add(face_row *sum, real w, const real *from) {
+    sum->two = wide_fma(wide_splat(w), wide_load(from), sum->two);
+    if (SUPPORT == 3)
+        sum->third = quad_fma(quad_splat(w), quad_load(from + 2 * FACE_REALS), sum->third);
+}
+INLINE quad face_row_sum(const face_row *r, const wide w[SUPPORT], int lane) {
+    quad sum = quad_splat(w[0][lane]) * wide_low(r->two);
+    sum = quad_fma(quad_splat(w[1][lane]), wide_high(r->two), sum);
+    if (SUPPORT == 3) sum = quad_fma(quad_splat(w[SUPPORT - 1][lane]), r->third, sum);
+    return sum;
+}
 
 /* Component c of one particle. */
 INLINE void gather_component(const real *tile, const stencil *s, int lane, int c, gathered *out,
@@ -68,23 +85,24 @@ INLINE void gather_component(const real *tile, const stencil *s, int lane, int c
     const axis_weights *y = &s->axis[1][c != 1];
     const int at =
         tile_index((int)x->base[lane], dim == 3 ? (int)y->base[lane] : 0, (int)z->base[lane], dim);
-    row sum = row_splat(0), in_x = sum, in_y = sum;
+    face_row sum = {0}, in_x = {0}, in_y = {0};
     for (int i = 0; i < SUPPORT; i++)
         for (int j = 0; j < (dim == 3 ? SUPPORT : 1); j++) {
-            const row values = row_load(tile + (at + tile_index(i, j, 0, dim)) * PAIR);
+            const real *from = tile + (at + tile_index(i, j, 0, dim)) * FACE_REALS;
             const real wx = x->w[i][lane], wy = dim == 3 ? y->w[j][lane] : 1;
-            sum = row_fma(row_splat(wx * wy), values, sum);
+            face_row_add(&sum, wx * wy, from);
             if (!affine) continue;
-            in_x = row_fma(row_splat(x->arm[i][lane] * wy), values, in_x);
-            if (dim == 3) in_y = row_fma(row_splat(wx * y->arm[j][lane]), values, in_y);
+            face_row_add(&in_x, x->arm[i][lane] * wy, from);
+            if (dim == 3) face_row_add(&in_y, wx * y->arm[j][lane], from);
         }
-    const row along = row_pairs(z->w, lane);
-    real unused;
-    row_sums(along * sum, &out->u[c][lane], &out->change[c][lane]);
+    const quad all = face_row_sum(&sum, z->w, lane);
+    out->u[c][lane] = all[FACE_VELOCITY];
+    out->change[c][lane] = all[FACE_CHANGE];
+    out->shift[c][lane] = all[FACE_SHIFT];
     if (!affine) return;
-    row_sums(along * in_x, &out->moment[c][0][lane], &unused);
-    if (dim == 3) row_sums(along * in_y, &out->moment[c][1][lane], &unused);
-    row_sums(row_pairs(z->arm, lane) * sum, &out->moment[c][dim - 1][lane], &unused);
+    out->moment[c][0][lane] = face_row_sum(&in_x, z->w, lane)[FACE_VELOCITY];
+    if (dim == 3) out->moment[c][1][lane] = face_row_sum(&in_y, z->w, lane)[FACE_VELOCITY];
+    out->moment[c][dim - 1][lane] = face_row_sum(&sum, z->arm, lane)[FACE_VELOCITY];
 }
 
 /* The place of eight points in the tile along one axis: the face before each, and how far behind. */
@@ -94,9 +112,8 @@ typedef struct sample_axis {
 } sample_axis;
 
 /* Velocity by linear interpolation in the tile at x, in cells from the block; the lanes that lie in the
- * tile. It has so many numbers to a face, of which the first counts. */
-INLINE wide_int sample_tile(const real *tile, int numbers, const wide x[3], wide v[3], int lanes,
-                            int dim) {
+ * tile. */
+INLINE wide_int sample_tile(const real *tile, const wide x[3], wide v[3], int lanes, int dim) {
     const wide half = wide_splat((real)0.5), low = wide_splat((real)-1.5), high = wide_splat(5);
     wide_int inside = ~wide_splat_int(0);
     sample_axis axis[3];
@@ -117,15 +134,15 @@ INLINE wide_int sample_tile(const real *tile, int numbers, const wide x[3], wide
             const int at = tile_index((int)axis[0].base[c != 0][lane],
                                       dim == 3 ? (int)axis[1].base[c != 1][lane] : 0,
                                       (int)axis[dim - 1].base[c != dim - 1][lane], dim);
-            const real *from = tile + (c * tile_nodes(dim) + at) * numbers;
+            const real *from = tile + c * face_tile_reals(dim) + at * FACE_REALS;
             quad side[2];
             for (int i = 0; i < 2; i++) {
-                quad first = quad_load(from + tile_index(i, 0, 0, dim) * numbers), last = first;
-                if (dim == 3) last = quad_load(from + tile_index(i, 1, 0, dim) * numbers);
+                quad first = quad_load(from + tile_index(i, 0, 0, dim) * FACE_REALS), last = first;
+                if (dim == 3) last = quad_load(from + tile_index(i, 1, 0, dim) * FACE_REALS);
                 side[i] = dim == 3 ? quad_fma(quad_splat(fy), last - first, first) : first;
             }
             quad sum = quad_fma(quad_splat(fx), side[1] - side[0], side[0]);
-            out[c][lane] = real_fma(fz, sum[numbers] - sum[0], sum[0]);
+            out[c][lane] = real_fma(fz, sum[FACE_NEXT] - sum[FACE_VELOCITY], sum[FACE_VELOCITY]);
         }
     for (int a = 0; a < dim; a++) v[a] = wide_load(out[a]);
     return inside;
@@ -134,18 +151,20 @@ INLINE wide_int sample_tile(const real *tile, int numbers, const wide x[3], wide
 /* ---- Velocity -------------------------------------------------------------------------------- */
 
 /* New velocities of the first `lanes` of eight particles; v is what they were, then what they are, u
- * the grid's velocity there. */
+ * the grid's velocity there, `shift` how far they are moved besides. */
 INLINE void gather_lanes(const flip *f, particles *p, int64_t i, int lanes, const real *tile,
-                         const wide x[3], wide v[3], wide u[3], bool affine, int dim) {
+                         const wide x[3], wide v[3], wide u[3], wide shift[3], bool affine,
+                         int dim) {
     stencil s;
     gathered sums;
     const wide alpha = wide_splat(f->alpha);
     stencil_fill(&s, x, dim);
     for (int lane = 0; lane < WIDE; lane++)
         for (int c = 0; c < dim; c++)
-            gather_component(tile + c * component_reals(dim), &s, lane, c, &sums, affine, dim);
+            gather_component(tile + c * face_tile_reals(dim), &s, lane, c, &sums, affine, dim);
     for (int c = 0; c < dim; c++) {
         u[c] = wide_load(sums.u[c]);
+        shift[c] = wide_load(sums.shift[c]);
         v[c] = wide_fma(alpha, v[c] + wide_load(sums.change[c]) - u[c], u[c]);
     }
     for (int lane = 0; lane < lanes; lane++) {
@@ -189,7 +208,7 @@ INLINE vicinity vicinity_of(const flip *f, int32_t block, int dim) {
  * that ends too they go on as they were. */
 INLINE void sample_lanes(const flip *f, const vicinity *near, const real *tile, const wide x[3],
                          const wide before[3], wide v[3], int lanes, int dim) {
-    wide_int inside = sample_tile(tile, PAIR, x, v, lanes, dim);
+    wide_int inside = sample_tile(tile, x, v, lanes, dim);
     if (wide_all(inside)) return;
     for (int lane = 0; lane < lanes; lane++) {
         if (inside[lane]) continue;
@@ -252,16 +271,11 @@ static void collide_lanes(const flip *f, const vicinity *near, particles *p, int
 
 /* Positions of eight particles, and what is seen of them; the lanes that are not good. */
 INLINE wide_int move_lanes(const flip *f, const vicinity *near, particles *p, int64_t i, int lanes,
-                           const real *tile, const real *shifts, const wide x[3], const wide v[3],
+                           const real *tile, const wide x[3], const wide v[3], const wide shift[3],
                            const wide u[3], flip_extremes *seen, int dim) {
     wide y[3], speed2 = wide_splat(0), move2 = speed2;
     wide_int used = ~wide_splat_int(0);
-    for (int a = 0; a < dim; a++) y[a] = x[a], speed2 = wide_fma(v[a], v[a], speed2);
-    if (shifts) { /* k1 is taken where they were: an error of second order */
-        wide shift[3];
-        sample_tile(shifts, 1, x, shift, lanes, dim);
-        for (int a = 0; a < dim; a++) y[a] += shift[a];
-    }
+    for (int a = 0; a < dim; a++) y[a] = x[a] + shift[a], speed2 = wide_fma(v[a], v[a], speed2);
     advect_lanes(f, near, tile, y, u, lanes, dim);
     for (int a = 0; a < dim; a++) y[a] = wide_min(wide_max(y[a], near->low[a]), near->high[a]);
     if (near->solid.count) {
@@ -317,17 +331,17 @@ INLINE void load_lanes(const particles *p, int64_t i, int lanes, wide x[3], wide
     }
 }
 
-INLINE void gather_block(const flip *f, int32_t block, const real *tile, const real *shifts,
-                         const vicinity *near, flip_extremes *seen, bool affine, int dim) {
+INLINE void gather_block(const flip *f, int32_t block, const real *tile, const vicinity *near,
+                         flip_extremes *seen, bool affine, int dim) {
     particles *p = &f->sim->particles;
     const int64_t last = f->sim->blocks.first[block + 1];
     for (int64_t i = f->sim->blocks.first[block]; i < last; i += WIDE) {
         const int lanes = last - i < WIDE ? (int)(last - i) : WIDE;
-        wide x[3], v[3], u[3];
+        wide x[3], v[3], u[3], shift[3];
         load_lanes(p, i, lanes, x, v, affine, dim);
-        gather_lanes(f, p, i, lanes, tile, x, v, u, affine, dim);
-        if (SUPPORT != 2) sample_tile(tile, PAIR, x, u, lanes, dim);
-        wide_int bad = move_lanes(f, near, p, i, lanes, tile, shifts, x, v, u, seen, dim);
+        gather_lanes(f, p, i, lanes, tile, x, v, u, shift, affine, dim);
+        if (SUPPORT != 2) sample_tile(tile, x, u, lanes, dim);
+        wide_int bad = move_lanes(f, near, p, i, lanes, tile, x, v, shift, u, seen, dim);
         if (wide_any(bad)) note_bad(seen, i, bad);
     }
 }
@@ -335,20 +349,19 @@ INLINE void gather_block(const flip *f, int32_t block, const real *tile, const r
 INLINE void gather_chunk(void *data, int64_t begin, int64_t end, int worker, int dim) {
     const flip *f = data;
     flip_extremes *seen = &f->seen[worker];
-    real tile[3 * TILE_EDGE * TILE_EDGE * TILE_EDGE * PAIR + WIDE] __attribute__((aligned(64)));
-    real shifts[3 * TILE_EDGE * TILE_EDGE * TILE_EDGE + WIDE];
+    real tile[3 * TILE_EDGE * TILE_EDGE * TILE_EDGE * FACE_REALS + WIDE]
+        __attribute__((aligned(64)));
     for (int64_t o = begin; o < end; o++) {
         int32_t block = f->sim->blocks.occupied[o];
         vicinity near = vicinity_of(f, block, dim);
         tile_map map;
         map_tile(&map, f, near.coords, dim);
         for (int c = 0; c < dim; c++)
-            load_component(f, &map, tile + c * component_reals(dim), c, dim);
-        const real *by = f->shifts && load_shifts(f, &map, shifts, dim) ? shifts : NULL;
+            load_component(f, &map, tile + c * face_tile_reals(dim), c, dim);
         if (f->affine)
-            gather_block(f, block, tile, by, &near, seen, true, dim);
+            gather_block(f, block, tile, &near, seen, true, dim);
         else
-            gather_block(f, block, tile, by, &near, seen, false, dim);
+            gather_block(f, block, tile, &near, seen, false, dim);
         if (near.open) seen->removed += simulation_remove_outside(f->sim, block);
     }
 }

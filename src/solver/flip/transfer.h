@@ -75,11 +75,6 @@ INLINE row row_pairs(const wide w[SUPPORT], int lane) {
     return (row){w[0][lane], w[0][lane], w[1][lane], w[1][lane]};
 }
 INLINE row row_both(real a, real b) { return (row){a, b, a, b}; }
-/* Sums of the faces' first and second numbers. */
-INLINE void row_sums(row r, real *first, real *second) {
-    *first = r[0] + r[2];
-    *second = r[1] + r[3];
-}
 #else
 typedef wide row;
 #define row_load  wide_load
@@ -90,10 +85,6 @@ INLINE row row_pairs(const wide w[SUPPORT], int lane) {
     return (row){w[0][lane], w[0][lane], w[1][lane], w[1][lane], w[2][lane], w[2][lane], 0, 0};
 }
 INLINE row row_both(real a, real b) { return (row){a, b, a, b, a, b, a, b}; }
-INLINE void row_sums(row r, real *first, real *second) {
-    *first = r[0] + r[2] + r[4];
-    *second = r[1] + r[3] + r[5];
-}
 #endif
 
 /* ---- Where a tile's faces are on the grid ---------------------------------------------------- */
