@@ -57,7 +57,7 @@ void blocks_free(blocks *b) {
     if (!b->ctx) return;
     sites_free(&b->sites);
     give(b->ctx, b->first), give(b->ctx, b->occupied), give(b->ctx, b->tile);
-    give(b->ctx, b->pending), give(b->ctx, b->spare);
+    give(b->ctx, b->pending), give(b->ctx, b->spare), give(b->ctx, b->spare_position);
     *b = (blocks){0};
 }
 
@@ -318,6 +318,20 @@ static void permute_records(sorter *s, char *data, int components, int64_t count
     }
 }
 
+/* Positions change places with a spare of their own. */
+static void permute_positions(sorter *s, int64_t count) {
+    particles *p = s->p;
+    real *to = s->b->spare_position;
+    for (int c = 0; c < s->b->dim; c++) {
+        s->from = (const char *)PLANE(p, position, c);
+        s->to = (char *)(to + (int64_t)c * p->capacity);
+        parallel_for(s->threads, count, 4096, permute_chunk, s);
+    }
+    if (s->b->dim == 2) memset(to + 2 * p->capacity, 0, (size_t)p->capacity * sizeof *to);
+    s->b->spare_position = p->position;
+    p->position = to;
+}
+
 /* Whole motion records change places with the spare; all else is copied back. */
 static void permute_fields(sorter *s, int64_t count) {
     particles *p = s->p;
@@ -332,6 +346,10 @@ static void permute_fields(sorter *s, int64_t count) {
             parallel_for(s->threads, count, 4096, permute_chunk, s);
             p->motion = s->b->spare;
             s->b->spare = data;
+            continue;
+        }
+        if (f == PARTICLE_position && s->b->spare_position) {
+            permute_positions(s, count);
             continue;
         }
         if (s->info->layout == RECORD) {
@@ -349,15 +367,23 @@ static void permute_fields(sorter *s, int64_t count) {
     p->count = count;
 }
 
-static spate_status reserve_spare(blocks *b, const particles *p) {
-    size_t record = (size_t)b->motion_reals * sizeof(real), bytes = (size_t)p->capacity * record;
-    if (b->spare_bytes == bytes) return SPATE_OK;
-    give(b->ctx, b->spare);
-    b->spare_bytes = 0;
-    b->spare = take(b->ctx, (size_t)p->capacity, record);
-    if (!b->spare) return SPATE_OUT_OF_MEMORY;
-    b->spare_bytes = bytes;
+/* Room for `reals` of each particle, at the capacity that the particles have now. */
+static spate_status reserve_as_many(blocks *b, const particles *p, int reals, void **memory,
+                                    size_t *size) {
+    size_t record = (size_t)reals * sizeof(real), bytes = (size_t)p->capacity * record;
+    if (*size == bytes) return SPATE_OK;
+    give(b->ctx, *memory);
+    *size = 0;
+    *memory = take(b->ctx, (size_t)p->capacity, record);
+    if (!*memory) return SPATE_OUT_OF_MEMORY;
+    *size = bytes;
     return SPATE_OK;
+}
+
+static spate_status reserve_spare(blocks *b, const particles *p) {
+    if (p->short_motion)
+        TRY(reserve_as_many(b, p, 3, &b->spare_position, &b->spare_position_bytes));
+    return reserve_as_many(b, p, b->motion_reals, &b->spare, &b->spare_bytes);
 }
 
 /* Where the old blocks' particles and the new ones go, while the old list is still there. */

@@ -46,6 +46,8 @@ typedef struct blocks {
                          is zero for all particles */
     void *spare;      /* of as many reals to a particle, for reordering */
     size_t spare_bytes;
+    void *spare_position; /* of short motion records, which are sorted in every step; or NULL */
+    size_t spare_position_bytes;
 } blocks;
 
 spate_status blocks_create(spate_context *ctx, int dim, const int period[3], blocks *b);

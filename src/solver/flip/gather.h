@@ -14,9 +14,21 @@ enum { FACE_REALS = 4, FACE_VELOCITY = 0, FACE_CHANGE, FACE_SHIFT, FACE_NEXT };
 
 INLINE int face_tile_reals(int dim) { return tile_nodes(dim) * FACE_REALS; }
 
-/* Eight faces along the last axis, mirrored as the map says. Where there is no brick there is no
- * particle near. */
+/* A row of eight cells; where there is no brick there is no particle near. */
+INLINE wide load_row(const real *values, int64_t at) {
+    return at < 0 ? wide_splat(0) : wide_load(values + at);
+}
+
+/* Eight faces along the last axis, mirrored as the map says: a block begins with its brick, or in the
+ * middle of it. */
 INLINE wide load_faces(const real *values, const int64_t rows[3], const axis_map *z, wide signs) {
+    if (z->straight) {
+        wide first = load_row(values, rows[z->code[0]]);
+        wide last = load_row(values, rows[z->code[0] + 1]);
+        if (z->cell[0] == BRICK_EDGE - TILE_BEFORE)
+            return __builtin_shufflevector(first, last, 6, 7, 8, 9, 10, 11, 12, 13) * signs;
+        return __builtin_shufflevector(first, last, 2, 3, 4, 5, 6, 7, 8, 9) * signs;
+    }
     wide v = wide_splat(0);
     for (int k = 0; k < TILE_EDGE; k++)
         if (rows[z->code[k]] >= 0) v[k] = values[rows[z->code[k]] + z->cell[k]];

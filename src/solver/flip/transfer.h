@@ -93,6 +93,7 @@ INLINE row row_both(real a, real b) { return (row){a, b, a, b, a, b, a, b}; }
  * and the sign that a velocity there turns by. */
 typedef struct axis_map {
     int8_t code[TILE_EDGE], cell[TILE_EDGE];
+    bool straight; /* no face is mirrored: they are the end of a row and the begin of the next */
     real sign[TILE_EDGE];
 } axis_map;
 typedef struct tile_map {
@@ -102,9 +103,11 @@ typedef struct tile_map {
 
 INLINE void map_axis(axis_map *m, const domain *d, int axis, int block, int alignment) {
     const int corner = (block >> 1) * BRICK_EDGE;
+    m->straight = true;
     for (int t = 0; t < TILE_EDGE; t++) {
         const int face = block * BLOCK_EDGE + t - TILE_BEFORE;
         const int kept = flip_mirror(d, axis, face, alignment == IN_MIDDLES, &m->sign[t]);
+        m->straight &= kept == face;
         const int in = kept - corner + BRICK_EDGE; /* 0 to 23 */
         m->code[t] = (int8_t)(in >> 3), m->cell[t] = (int8_t)(in & 7);
     }
