@@ -453,7 +453,7 @@ static uint64_t dam_moves(int threads, int dim, const char *options, double t, d
     const double x = middle_along(&p, 0), y = middle_along(&p, 1);
     play_until(&p, t);
     way[0] = middle_along(&p, 0) - x, way[1] = y - middle_along(&p, 1);
-    for (int64_t i = 0; i < p.sim->particles.count * 16; i++)
+    for (int64_t i = 0; i < p.sim->particles.count * motion_length(&p.sim->particles); i++)
         assert_true(isfinite(p.sim->particles.motion[i]));
     const uint64_t hash = spate_simulation_hash(p.sim);
     play_close(&p);

@@ -263,6 +263,9 @@ static void permute_chunk(void *data, int64_t begin, int64_t end, int worker) {
     if (bytes == 4)
         for (int64_t k = begin; k < end; k++)
             ((uint32_t *)s->to)[k] = ((const uint32_t *)s->from)[order[k]];
+    else if (bytes == 2)
+        for (int64_t k = begin; k < end; k++)
+            ((uint16_t *)s->to)[k] = ((const uint16_t *)s->from)[order[k]];
     else if (bytes == 16)
         for (int64_t k = begin; k < end; k++)
             memcpy(s->to + k * 16, s->from + (size_t)order[k] * 16, 16);
@@ -318,18 +321,27 @@ static void permute_records(sorter *s, char *data, int components, int64_t count
     }
 }
 
-/* Positions change places with a spare of their own. */
-static void permute_positions(sorter *s, int64_t count) {
-    particles *p = s->p;
+/* Positions to their own spare. */
+static void permute_places(void *data, int64_t begin, int64_t end, int worker) {
+    sorter *s = data;
+    const particles *p = s->p;
+    const int64_t second = p->capacity, third = 2 * p->capacity;
+    const bool deep = s->b->dim == 3; /* else the third are 0, here and there */
     real *to = s->b->spare_position;
-    for (int c = 0; c < s->b->dim; c++) {
-        s->from = (const char *)PLANE(p, position, c);
-        s->to = (char *)(to + (int64_t)c * p->capacity);
-        parallel_for(s->threads, count, 4096, permute_chunk, s);
+    (void)worker;
+    for (int64_t k = begin; k < end; k++) {
+        const int64_t i = s->other[k];
+        to[k] = p->position[i];
+        to[second + k] = p->position[second + i];
+        if (deep) to[third + k] = p->position[third + i];
     }
-    if (s->b->dim == 2) memset(to + 2 * p->capacity, 0, (size_t)p->capacity * sizeof *to);
-    s->b->spare_position = p->position;
-    p->position = to;
+}
+
+static void permute_positions(sorter *s, int64_t count) {
+    parallel_for(s->threads, count, 4096, permute_places, s);
+    void *old = s->p->position;
+    s->p->position = s->b->spare_position;
+    s->b->spare_position = old;
 }
 
 /* Whole motion records change places with the spare; all else is copied back. */
