@@ -83,7 +83,7 @@ static void set_linear_field(play *p, bool corner, bool quadratic, bool affine) 
     EACH_PARTICLE(p->sim, block, i) {
         double x[3];
         simulation_position(p->sim, block, i, x);
-        real *record = p->sim->particles.motion + 16 * i;
+        real *record = motion_of(&p->sim->particles, i);
         for (int r = 0; r < dim; r++) {
             record[r] = (real)field_at(corner, r, x, dim);
             for (int c = 0; c < dim && affine; c++)
@@ -126,7 +126,7 @@ static field_error field_errors(int dim, const char *transfer, const char *kerne
     EACH_PARTICLE(p.sim, block, i) {
         double x[3];
         simulation_position(p.sim, block, i, x);
-        const real *record = p.sim->particles.motion + 16 * i;
+        const real *record = motion_of(&p.sim->particles, i);
         for (int r = 0; r < dim; r++) {
             e.velocity = fmax(e.velocity, fabs((double)record[r] - field_at(corner, r, x, dim)));
             for (int c = 0; c < dim && affine; c++)
@@ -167,7 +167,7 @@ static void mirrors_keep_what_slides_along(void **state) {
         for (int k = 0; k < COUNT_OF(kernels); k++) {
             play p = open_cloud(3, transfers[t], kernels[k], true);
             for (int64_t i = 0; i < p.sim->particles.count; i++)
-                p.sim->particles.motion[16 * i + 2] =
+                motion_of(&p.sim->particles, i)[2] =
                     (real)(random_unit(1, p.sim->particles.id[i], 0) + 1);
             p.sim->max_speed = 2;
             double before = play_quantity(&p, "momentum_z");
@@ -201,7 +201,7 @@ static play open_disc(const spin *s) {
                   s->dx, s->transfer, s->kernel);
     for (int64_t i = 0; i < p.sim->particles.count; i++)
         for (int a = 0; a < 2; a++)
-            p.sim->particles.motion[16 * i + a] +=
+            motion_of(&p.sim->particles, i)[a] +=
                 (real)(s->noise * (random_unit(4, p.sim->particles.id[i], (uint64_t)a) - 0.5));
     return p;
 }
@@ -267,7 +267,7 @@ static play open_uneven(int dim) {
         flat ? 16 : 27, flat ? "[1.2, 0]" : "[0.8, 0, 0.2]", flat ? "[2, 0.8]" : "[1.2, 0.6, 0.8]");
     for (int64_t i = 0; i < p.sim->particles.count; i++)
         for (int a = 0; a < dim; a++)
-            p.sim->particles.motion[16 * i + a] =
+            motion_of(&p.sim->particles, i)[a] =
                 (real)(random_unit(2, p.sim->particles.id[i], (uint64_t)a) + 0.5);
     return p;
 }
@@ -283,7 +283,7 @@ static sums sums_of(const play *p) {
         simulation_position(p->sim, block, i, x);
         s.mass += m;
         for (int a = 0; a < 3; a++) {
-            s.momentum[a] += m * (double)p->sim->particles.motion[16 * i + a];
+            s.momentum[a] += m * (double)motion_of(&p->sim->particles, i)[a];
             s.centre[a] += m * x[a];
         }
     }

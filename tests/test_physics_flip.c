@@ -3,6 +3,7 @@
  *   16  still water: p = rho g depth to 1 % wherever the surface lies in a cell, and it stays still
  *   17  sloshing in a tank, L 1 m, h 0.5 m: linear theory, w^2 = g k tanh(k h), T = 1.1818 s, to 2 %
  *   14  dam break, Martin and Moyce 1952, n^2 = 2: the front within 8 % after a start offset <= 0.3 T
+ *   37  the same, the height of the column at the wall, tau = t sqrt(g / a): within 8 %, at any step
  *   26  projection: residual <= 1e-6, divergence * dx / speed <= 1e-5
  *       sources, sinks and open sides: what flows is width * speed * time
  *       volume_correction: a shaken tank keeps its volume
@@ -101,6 +102,56 @@ static void dam_break(void **state) {
     double slow = dam_error(0.5 * 9.81, 16, solvers[0], "", &offset);
     print_message("case 14, half the gravity: front off by %.3f\n", slow);
     CHECK_ABOVE(slow, 0.08); /* negative control */
+}
+
+/* ---- Case 37: the column's height ------------------------------------------------------------- */
+
+typedef struct column {
+    double error, drift; /* largest of the height, relative; of the volume at the end */
+} column;
+
+static column column_of(int cells, const char *options) {
+    static const double measured[][2] = {
+        {0.56, 0.94}, {1.08, 0.78}, {1.66, 0.61}, {2.21, 0.44}, {3.06, 0.28}};
+    const double a = 0.05715, unit = sqrt(a / 9.81);
+    play p = play_open(2,
+                       "spate: 1\ndimension: 2\nduration: 10\nfps: 1\n"
+                       "domain: {size: [%.17g, %.17g], dx: %.17g}\nsolver: {type: flip%s}\n"
+                       "materials: {w: {model: liquid}}\n"
+                       "bodies: [{material: w, shape: {box: {min: [0, 0], max: [%.17g, %.17g]}}}]\n"
+                       "probes: [{name: column, height: {at: 0.002}}]\n",
+                       7 * a, 2.5 * a, a / cells, options, a, 2 * a);
+    column worst = {0};
+    for (int n = 0; n < COUNT_OF(measured); n++) {
+        play_until(&p, measured[n][0] * unit);
+        double height = play_quantity(&p, "column") / (2 * a);
+        print_message(" %.3f", height);
+        worst.error = fmax(worst.error, fabs(height / measured[n][1] - 1));
+    }
+    worst.drift = play_quantity(&p, "volume_drift");
+    play_close(&p);
+    return worst;
+}
+
+/* As part of the velocity the correction held the column up: 0.326 of its height were left at the end
+ * instead of 0.28, 0.364 with the shorter steps. */
+static void column_falls(void **state) {
+    (void)state;
+    if (WATCHED) skip();
+    const bool full = getenv("SPATE_FULL");
+    static const char *const options[] = {"", ", cfl: 0.3", ", cfl: 3"};
+    for (int cells = 32; cells <= (full ? 64 : 32); cells *= 2)
+        for (int n = 0; n < COUNT_OF(options); n++) {
+            column got = column_of(cells, options[n]);
+            print_message("\ncase 37, %d cells%s: height off by %.3f, volume by %.4f\n", cells,
+                          options[n], got.error, got.drift);
+            CHECK_BELOW(got.error, 0.08);
+            CHECK_BELOW(fabs(got.drift), 0.01);
+        }
+    column plain = column_of(32, ", volume_correction: 0");
+    print_message("\ncase 37, without correction: height off by %.3f, volume by %.4f\n",
+                  plain.error, plain.drift);
+    CHECK_ABOVE(fabs(plain.drift), 0.01); /* negative control */
 }
 
 /* ---- Case 26: projection ----------------------------------------------------------------------- */
@@ -220,7 +271,7 @@ static double shaken_drift(double correction) {
 static void shaken_tank_keeps_its_volume(void **state) {
     (void)state;
     if (WATCHED) skip();
-    double corrected = shaken_drift(0.1), plain = shaken_drift(0);
+    double corrected = shaken_drift(1), plain = shaken_drift(0);
     print_message("shaken: volume off by %.3f, without correction by %.3f\n", corrected, plain);
     CHECK_BELOW(corrected, 0.03);
     CHECK_ABOVE(plain, 0.03); /* negative control */
@@ -228,13 +279,10 @@ static void shaken_tank_keeps_its_volume(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(still_water),
-        cmocka_unit_test(sloshing),
-        cmocka_unit_test(dam_break),
-        cmocka_unit_test(projection_is_exact),
-        cmocka_unit_test(sources_flow_by_their_width),
-        cmocka_unit_test(sinks_drain),
-        cmocka_unit_test(shaken_tank_keeps_its_volume),
+        cmocka_unit_test(still_water),         cmocka_unit_test(sloshing),
+        cmocka_unit_test(dam_break),           cmocka_unit_test(column_falls),
+        cmocka_unit_test(projection_is_exact), cmocka_unit_test(sources_flow_by_their_width),
+        cmocka_unit_test(sinks_drain),         cmocka_unit_test(shaken_tank_keeps_its_volume),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -98,7 +98,7 @@ static play linear_field(int dim, const char *solver) {
     EACH_PARTICLE(p.sim, block, i) {
         double x[3];
         simulation_position(p.sim, block, i, x);
-        real *record = p.sim->particles.motion + 16 * i;
+        real *record = motion_of(&p.sim->particles, i);
         for (int r = 0; r < dim; r++) {
             double v = field_offset[r];
             for (int c = 0; c < dim; c++) {
@@ -130,7 +130,7 @@ static field_error field_errors(int dim, const char *solver) {
     EACH_PARTICLE(p.sim, block, i) {
         double x[3];
         simulation_position(p.sim, block, i, x);
-        const real *record = p.sim->particles.motion + 16 * i;
+        const real *record = motion_of(&p.sim->particles, i);
         for (int r = 0; r < dim; r++) {
             double v = field_offset[r];
             for (int c = 0; c < dim; c++) {

@@ -35,7 +35,7 @@ static void value_position(const particle_view *p, double *out) {
 }
 
 static void value_velocity(const particle_view *p, double *out) {
-    const real *record = p->sim->particles.motion + 16 * p->index;
+    const real *record = motion_of(&p->sim->particles, p->index);
     for (int a = 0; a < 3; a++) out[a] = a < p->sim->scene->dim ? (double)record[a] : 0;
 }
 
@@ -82,8 +82,8 @@ static void value_stress(const particle_view *p, double *out) {
 
 /* The motion record keeps dx * dv/dx_a as its columns. */
 static void value_gradient(const particle_view *p, double *out) {
-    const real *record = p->sim->particles.motion + 16 * p->index;
-    int dim = p->sim->scene->dim;
+    const real *record = motion_of(&p->sim->particles, p->index);
+    int dim = p->sim->particles.short_motion ? 0 : p->sim->scene->dim;
     for (int i = 0; i < 3; i++)
         for (int a = 0; a < 3; a++)
             out[3 * i + a] =

@@ -51,7 +51,8 @@ static double bytes_of_step(const spate_simulation *sim) {
     double particle = 0;
     for (int f = 0; f < PARTICLE_FIELD_COUNT; f++)
         if (sim->particles.fields & 1u << f && f != PARTICLE_id)
-            particle += (double)particle_fields[f].size * particle_fields[f].components;
+            particle += (double)particle_fields[f].size *
+                        particles_components(&sim->particles, (particle_field)f);
     return particle * 3 * (double)sim->particles.count + 2 * (double)sim->type->grid_bytes(sim);
 }
 

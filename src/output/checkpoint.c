@@ -68,9 +68,10 @@ static void list_particles(entry_list *list, const particles *p) {
         const void *data = particles_field(p, (particle_field)f);
         if (!(p->fields & 1u << f)) continue;
         const char *type = info->is_real ? REAL_TYPE : info->size == 2 ? "u16" : "u32";
-        entry *e = list_add(list, info->name, type, (uint32_t)info->components, p->count, data);
+        const int components = particles_components(p, (particle_field)f);
+        entry *e = list_add(list, info->name, type, (uint32_t)components, p->count, data);
         if (info->layout == RECORD) continue;
-        e->pieces = info->components;
+        e->pieces = components;
         e->piece_bytes = (size_t)p->count * info->size;
         e->stride = (size_t)p->capacity * info->size;
     }
@@ -369,11 +370,12 @@ static spate_status read_particles(reading *r, spate_simulation *sim) {
             const particle_field_info *info = &particle_fields[f];
             if (!(p->fields & 1u << f)) continue;
             const char *type = info->is_real ? REAL_TYPE : info->size == 2 ? "u16" : "u32";
-            TRY(find_view(r, info->name, type, (uint32_t)info->components,
-                          (int64_t)r->head.particles, &v));
+            const int components = particles_components(p, (particle_field)f);
+            TRY(find_view(r, info->name, type, (uint32_t)components, (int64_t)r->head.particles,
+                          &v));
             if (pass == 0 || v->bytes == 0) continue;
             char *to = particles_field(p, (particle_field)f);
-            const int pieces = info->layout == PLANAR ? info->components : 1;
+            const int pieces = info->layout == PLANAR ? components : 1;
             const size_t bytes = v->bytes / (size_t)pieces;
             for (int c = 0; c < pieces; c++)
                 memcpy(to + (size_t)c * (size_t)p->capacity * info->size,

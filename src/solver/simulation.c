@@ -46,6 +46,7 @@ spate_status simulation_prepare(spate_scene *scene, spate_simulation **out) {
     spate_status status;
     TRY_OR_DONE(status, blocks_create(ctx, scene->dim, period, &sim->blocks));
     if (sim->type->motion_reals) sim->blocks.motion_reals = sim->type->motion_reals(scene);
+    sim->particles.short_motion = sim->type->short_motion && sim->blocks.motion_reals == 4;
     TRY_OR_DONE(status, boundary_create(scene, &sim->boundary));
     TRY_OR_DONE(status, particles_reserve(&sim->particles, 64));
     status = SPATE_OUT_OF_MEMORY;
@@ -74,14 +75,14 @@ spate_status simulation_add(spate_simulation *sim, int group, const double x[3],
     p->id[i] = (uint32_t)sim->next_id++;
     p->group[i] = (uint16_t)group;
     p->mass[i] = (real)(volume * scene->materials[scene_group_material(scene, group)].density);
-    for (int a = 0; a < scene->dim; a++) p->motion[i * 16 + a] = (real)v[a];
+    for (int a = 0; a < scene->dim; a++) motion_of(p, i)[a] = (real)v[a];
     return SPATE_OK;
 }
 
 /* Rigid rotation about the samples' centre: velocity and its gradient, so that the angular momentum
  * of the first transfer is exact. */
 static void set_spin(spate_simulation *sim, const double spin[3], int64_t i, const double arm[3]) {
-    real *record = sim->particles.motion + i * 16;
+    real *record = motion_of(&sim->particles, i);
     double v[3];
     vec_cross(v, spin, arm);
     for (int a = 0; a < sim->scene->dim; a++) {
@@ -89,14 +90,15 @@ static void set_spin(spate_simulation *sim, const double spin[3], int64_t i, con
         axis[a] = sim->scene->domain.dx;
         vec_cross(change, spin, axis);
         record[a] += (real)v[a];
-        for (int k = 0; k < sim->scene->dim; k++) record[4 + 4 * a + k] = (real)change[k];
+        for (int k = 0; k < sim->scene->dim && sim->blocks.motion_reals == 16; k++)
+            record[4 + 4 * a + k] = (real)change[k];
     }
 }
 
 /* A velocity, and its gradient where the solver's record has room for it. */
 static void add_motion(spate_simulation *sim, int64_t i, const double v[3], double slopes[3][3]) {
     const int dim = sim->scene->dim;
-    real *record = sim->particles.motion + i * 16;
+    real *record = motion_of(&sim->particles, i);
     for (int a = 0; a < dim; a++) record[a] += (real)v[a];
     if (sim->blocks.motion_reals < 16) return;
     for (int a = 0; a < dim; a++)
@@ -269,7 +271,7 @@ spate_status simulation_unstable(spate_simulation *sim, int64_t i, const char *w
     double x[3] = {0}, J = NAN;
     if (sim->blocks.count) simulation_position(sim, block, i, x);
     if (sim->type->stress) sim->type->stress(sim, i, NULL, NULL, &J);
-    const real *v = p->motion + i * 16;
+    const real *v = motion_of(p, i);
     const char *name = p->group[i] == GROUP_REMOVED
                            ? "none"
                            : scene->materials[scene_group_material(scene, p->group[i])].name;
@@ -306,7 +308,7 @@ spate_status simulation_judge(spate_simulation *sim, const solve_result *r, int6
 double simulation_fastest(const spate_simulation *sim) {
     double fastest = 0;
     for (int64_t i = 0; i < sim->particles.count; i++) {
-        const real *v = sim->particles.motion + i * 16;
+        const real *v = motion_of(&sim->particles, i);
         double w[3] = {(double)v[0], (double)v[1], (double)v[2]};
         fastest = fmax(fastest, vec_length(w));
     }
@@ -372,7 +374,7 @@ static void hash_particles(void *data, int64_t begin, int64_t end, int worker) {
                 const particle_field_info *info = &particle_fields[f];
                 const char *values = particles_field(p, (particle_field)f);
                 if (!values || f == PARTICLE_position || !decides((particle_field)f)) continue;
-                size_t n = (size_t)info->components;
+                size_t n = (size_t)particles_components(p, (particle_field)f);
                 if (info->layout == RECORD) {
                     h = hash_bytes(values + (size_t)i * n * info->size, n * info->size, h);
                     continue;

@@ -50,6 +50,8 @@ typedef struct solver_type {
     unsigned (*fields)(const spate_scene *scene);
     /* How many reals of the motion record it uses for this scene (blocks.h); NULL: all. */
     int (*motion_reals)(const spate_scene *scene);
+    /* Whether records are as short as that where it is 4. */
+    bool short_motion;
     /* Makes sim->solver; particles are there. */
     spate_status (*create)(spate_simulation *sim);
     void (*free)(spate_simulation *sim);

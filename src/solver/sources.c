@@ -120,17 +120,18 @@ static void renew(particles *p, int64_t i) {
         const particle_field_info *info = &particle_fields[f];
         char *values = particles_field(p, (particle_field)f);
         if (!values || (kept & 1u << f)) continue;
-        const size_t bytes = info->size * (size_t)info->components;
+        const int components = particles_components(p, (particle_field)f);
+        const size_t bytes = info->size * (size_t)components;
         if (info->layout == RECORD) memset(values + (size_t)i * bytes, 0, bytes);
-        for (int c = 0; c < info->components && info->layout == PLANAR; c++)
+        for (int c = 0; c < components && info->layout == PLANAR; c++)
             memset(values + (size_t)(c * p->capacity + i) * info->size, 0, info->size);
     }
-    p->motion[i * 16 + 3] = 1;
+    motion_of(p, i)[3] = 1;
 }
 
 static void hold_particle(spate_simulation *sim, int64_t i, const double v[3]) {
     renew(&sim->particles, i);
-    for (int a = 0; a < sim->scene->dim; a++) sim->particles.motion[i * 16 + a] = (real)v[a];
+    for (int a = 0; a < sim->scene->dim; a++) motion_of(&sim->particles, i)[a] = (real)v[a];
 }
 
 void sources_hold(spate_simulation *sim) {

@@ -6,7 +6,7 @@
  *   2. list       the new set of blocks: those that hold particles, and all their neighbours
  *   3. count      block by block in the old order, how many go from where to where
  *   4. scatter    each old block writes its particles' numbers into their new blocks' ranges
- *   5. by cell    each new block orders its own by cell (stable counting sort)
+ *   5. by cell    each new block orders its own by cell (stable counting sort), unless nobody asks
  *   6. permute    every field of the list follows
  * Particles added since the last sort come after the others, in the order they were added.
  */
@@ -57,7 +57,7 @@ void blocks_free(blocks *b) {
     if (!b->ctx) return;
     sites_free(&b->sites);
     give(b->ctx, b->first), give(b->ctx, b->occupied), give(b->ctx, b->tile);
-    give(b->ctx, b->pending), give(b->ctx, b->spare);
+    give(b->ctx, b->pending), give(b->ctx, b->spare), give(b->ctx, b->spare_position);
     *b = (blocks){0};
 }
 
@@ -98,14 +98,14 @@ spate_status blocks_add(blocks *b, particles *p, const double g[3], int64_t *at)
         const particle_field_info *info = &particle_fields[f];
         char *data = particles_field(p, (particle_field)f);
         if (f == PARTICLE_position || !data) continue;
-        size_t n = (size_t)info->components;
+        size_t n = (size_t)particles_components(p, (particle_field)f);
         if (info->layout == RECORD)
             memset(data + (size_t)i * n * info->size, 0, n * info->size);
         else
             for (size_t c = 0; c < n; c++)
                 memset(data + (c * (size_t)p->capacity + (size_t)i) * info->size, 0, info->size);
     }
-    p->motion[i * 16 + 3] = 1;
+    motion_of(p, i)[3] = 1;
     *at = i;
     return SPATE_OK;
 }
@@ -145,6 +145,7 @@ typedef struct sorter {
     uint32_t *order, *other; /* new place -> old particle */
     /* the list being permuted */
     const particle_field_info *info;
+    int components;
     const char *from;
     char *to;
     size_t slice; /* bytes of a record's slice */
@@ -258,10 +259,16 @@ static void permute_chunk(void *data, int64_t begin, int64_t end, int worker) {
     const uint32_t *order = s->other;
     (void)worker;
     size_t bytes =
-        s->info->layout == RECORD ? s->info->size * (size_t)s->info->components : s->info->size;
+        s->info->layout == RECORD ? s->info->size * (size_t)s->components : s->info->size;
     if (bytes == 4)
         for (int64_t k = begin; k < end; k++)
             ((uint32_t *)s->to)[k] = ((const uint32_t *)s->from)[order[k]];
+    else if (bytes == 2)
+        for (int64_t k = begin; k < end; k++)
+            ((uint16_t *)s->to)[k] = ((const uint16_t *)s->from)[order[k]];
+    else if (bytes == 16)
+        for (int64_t k = begin; k < end; k++)
+            memcpy(s->to + k * 16, s->from + (size_t)order[k] * 16, 16);
     else if (bytes == 64)
         for (int64_t k = begin; k < end; k++)
             memcpy(s->to + k * 64, s->from + (size_t)order[k] * 64, 64);
@@ -281,7 +288,7 @@ static void copy_back(void *data, int64_t begin, int64_t end, int worker) {
 static void permute_slice(void *data, int64_t begin, int64_t end, int worker) {
     sorter *s = data;
     const uint32_t *order = s->other;
-    size_t record = s->info->size * (size_t)s->info->components;
+    size_t record = s->info->size * (size_t)s->components;
     (void)worker;
     if (s->slice == 16)
         for (int64_t k = begin; k < end; k++)
@@ -292,7 +299,7 @@ static void permute_slice(void *data, int64_t begin, int64_t end, int worker) {
 }
 static void copy_slice_back(void *data, int64_t begin, int64_t end, int worker) {
     sorter *s = data;
-    size_t record = s->info->size * (size_t)s->info->components;
+    size_t record = s->info->size * (size_t)s->components;
     (void)worker;
     if (s->slice == 16)
         for (int64_t k = begin; k < end; k++)
@@ -314,27 +321,55 @@ static void permute_records(sorter *s, char *data, int components, int64_t count
     }
 }
 
+/* Positions to their own spare. */
+static void permute_places(void *data, int64_t begin, int64_t end, int worker) {
+    sorter *s = data;
+    const particles *p = s->p;
+    const int64_t second = p->capacity, third = 2 * p->capacity;
+    const bool deep = s->b->dim == 3; /* else the third are 0, here and there */
+    real *to = s->b->spare_position;
+    (void)worker;
+    for (int64_t k = begin; k < end; k++) {
+        const int64_t i = s->other[k];
+        to[k] = p->position[i];
+        to[second + k] = p->position[second + i];
+        if (deep) to[third + k] = p->position[third + i];
+    }
+}
+
+static void permute_positions(sorter *s, int64_t count) {
+    parallel_for(s->threads, count, 4096, permute_places, s);
+    void *old = s->p->position;
+    s->p->position = s->b->spare_position;
+    s->b->spare_position = old;
+}
+
 /* Whole motion records change places with the spare; all else is copied back. */
 static void permute_fields(sorter *s, int64_t count) {
     particles *p = s->p;
     for (int f = 0; f < PARTICLE_FIELD_COUNT; f++) {
         s->info = &particle_fields[f];
+        s->components = particles_components(p, (particle_field)f);
         char *data = particles_field(p, (particle_field)f);
         if (!data) continue;
         s->to = s->b->spare;
-        if (f == PARTICLE_motion && s->b->motion_reals == s->info->components) {
+        if (f == PARTICLE_motion && s->b->motion_reals == s->components) {
             s->from = data;
             parallel_for(s->threads, count, 4096, permute_chunk, s);
             p->motion = s->b->spare;
             s->b->spare = data;
             continue;
         }
-        if (s->info->layout == RECORD) {
-            bool motion = f == PARTICLE_motion;
-            permute_records(s, data, motion ? s->b->motion_reals : s->info->components, count);
+        if (f == PARTICLE_position && s->b->spare_position) {
+            permute_positions(s, count);
             continue;
         }
-        for (int c = 0; c < s->info->components; c++) {
+        if (s->info->layout == RECORD) {
+            bool motion = f == PARTICLE_motion;
+            permute_records(s, data, motion ? s->b->motion_reals : s->components, count);
+            continue;
+        }
+        for (int c = 0; c < s->components; c++) {
             if (f == PARTICLE_position && c >= s->b->dim) break;
             s->from = data + (size_t)c * (size_t)p->capacity * s->info->size;
             parallel_for(s->threads, count, 4096, permute_chunk, s);
@@ -344,15 +379,23 @@ static void permute_fields(sorter *s, int64_t count) {
     p->count = count;
 }
 
-static spate_status reserve_spare(blocks *b, const particles *p) {
-    size_t record = (size_t)b->motion_reals * sizeof(real), bytes = (size_t)p->capacity * record;
-    if (b->spare_bytes == bytes) return SPATE_OK;
-    give(b->ctx, b->spare);
-    b->spare_bytes = 0;
-    b->spare = take(b->ctx, (size_t)p->capacity, record);
-    if (!b->spare) return SPATE_OUT_OF_MEMORY;
-    b->spare_bytes = bytes;
+/* Room for `reals` of each particle, at the capacity that the particles have now. */
+static spate_status reserve_as_many(blocks *b, const particles *p, int reals, void **memory,
+                                    size_t *size) {
+    size_t record = (size_t)reals * sizeof(real), bytes = (size_t)p->capacity * record;
+    if (*size == bytes) return SPATE_OK;
+    give(b->ctx, *memory);
+    *size = 0;
+    *memory = take(b->ctx, (size_t)p->capacity, record);
+    if (!*memory) return SPATE_OUT_OF_MEMORY;
+    *size = bytes;
     return SPATE_OK;
+}
+
+static spate_status reserve_spare(blocks *b, const particles *p) {
+    if (p->short_motion)
+        TRY(reserve_as_many(b, p, 3, &b->spare_position, &b->spare_position_bytes));
+    return reserve_as_many(b, p, b->motion_reals, &b->spare, &b->spare_bytes);
 }
 
 /* Where the old blocks' particles and the new ones go, while the old list is still there. */
@@ -386,7 +429,7 @@ static spate_status rebuild(sorter *s) {
     parallel_for(s->threads, old_occupied, SORT_GRAIN, scatter_numbers, s);
     for (int64_t i = 0; i < b->pending_count; i++)
         s->order[b->first[s->pending_target[i]] + s->pending_place[i]] = (uint32_t)(b->sorted + i);
-    parallel_for(s->threads, b->occupied_count, SORT_GRAIN, order_by_cell, s);
+    if (!b->unordered) parallel_for(s->threads, b->occupied_count, SORT_GRAIN, order_by_cell, s);
     permute_fields(s, b->first[b->count]);
     b->sorted = s->p->count;
     b->pending_count = 0;
@@ -426,8 +469,8 @@ spate_status blocks_sort(blocks *b, particles *p, scratch *memory, pool *threads
     }
     if (!status) {
         /* Until the fields are permuted the spare is free for what only the steps before need. */
-        s.order = b->spare;
-        s.code = (uint8_t *)(s.order + p->capacity);
+        s.order = b->unordered ? s.other : b->spare;
+        s.code = (uint8_t *)((uint32_t *)b->spare + p->capacity);
         for (int w = 0; w < COUNT_OF(s.lost); w++) s.lost[w] = -1;
         parallel_for(threads, b->occupied_count, SORT_GRAIN, classify, &s);
         for (int w = 0; w < COUNT_OF(s.lost); w++)

@@ -41,10 +41,13 @@ typedef struct blocks {
     int32_t (*pending)[3]; /* blocks of the new ones */
     int64_t pending_count, pending_capacity;
     int64_t sorts;    /* how often it has been done */
+    bool unordered;   /* particles of a block need not be sorted by cell */
     int motion_reals; /* of a motion record that are in use and follow a sort: 16, or 4 where the rest
                          is zero for all particles */
     void *spare;      /* of as many reals to a particle, for reordering */
     size_t spare_bytes;
+    void *spare_position; /* of short motion records, which are sorted in every step; or NULL */
+    size_t spare_position_bytes;
 } blocks;
 
 spate_status blocks_create(spate_context *ctx, int dim, const int period[3], blocks *b);

@@ -22,12 +22,13 @@ static inline int mac_cells(int dim) { return dim == 2 ? 64 : 512; }
 
 /*    velocity  across the face, m/s; written by the transfer, forces, projection, extrapolation
  *    before    the same as the particles gave it: what FLIP's change is measured from
+ *    shift     how far particles move besides to lie evenly, in cells; written by the volume's correction
  *    mass      of particles around the face, weighted by the kernel: 0 where none reaches it, kg
  *    open      share of the face that is not in a solid, 0 to 1
  *    wall      velocity of the solid across the face where open < 1, m/s
  *    solid     distance of the cell's middle to the nearest collider in cells, negative inside; at
  *              most SOLID_FAR
- *    swell     flux out of the cell that the projection leaves instead of none, m/s
+ *    swell     flux out of the cell that a projection leaves instead of none, in the velocity's unit
  *    phi       distance to the liquid's surface in cells, negative inside
  *    pressure  p dt / (density dx), m/s, of liquid cells; written by the projection
  *    known     bit a: the velocity at face a is the liquid's, or was made to fit it; bit a + 4: it
@@ -36,6 +37,7 @@ static inline int mac_cells(int dim) { return dim == 2 ? 64 : 512; }
 #define MAC_FIELDS(X)      \
     X(velocity, real, 3)   \
     X(before, real, 3)     \
+    X(shift, real, 3)      \
     X(mass, real, 3)       \
     X(open, real, 3)       \
     X(wall, real, 3)       \

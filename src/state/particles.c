@@ -21,19 +21,24 @@ void *particles_field(const particles *p, particle_field f) {
     return *field_slot((particles *)p, f);
 }
 
+int particles_components(const particles *p, particle_field f) {
+    return f == PARTICLE_motion ? motion_length(p) : particle_fields[f].components;
+}
+
 /* A field at a new capacity: planes move apart, records stay together. */
 static void *resized(const particles *p, particle_field f, int64_t capacity) {
     const particle_field_info *info = &particle_fields[f];
-    char *grown = take(p->ctx, (size_t)capacity * (size_t)info->components, info->size);
+    const size_t components = (size_t)particles_components(p, f);
+    char *grown = take(p->ctx, (size_t)capacity * components, info->size);
     const char *old = particles_field(p, f);
     if (!grown || !old) return grown;
     if (info->layout == RECORD) {
-        memcpy(grown, old, (size_t)p->count * (size_t)info->components * info->size);
+        memcpy(grown, old, (size_t)p->count * components * info->size);
         return grown;
     }
-    for (int c = 0; c < info->components; c++)
-        memcpy(grown + (size_t)c * (size_t)capacity * info->size,
-               old + (size_t)c * (size_t)p->capacity * info->size, (size_t)p->count * info->size);
+    for (size_t c = 0; c < components; c++)
+        memcpy(grown + c * (size_t)capacity * info->size,
+               old + c * (size_t)p->capacity * info->size, (size_t)p->count * info->size);
     return grown;
 }
 
@@ -76,7 +81,8 @@ void particles_copy(particles *to, int64_t to_index, const particles *from, int6
         const char *source = particles_field(from, (particle_field)f);
         char *target = particles_field(to, (particle_field)f);
         if (!source || !target) continue;
-        size_t n = (size_t)info->components, bytes = (size_t)count * info->size;
+        size_t n = (size_t)particles_components(to, (particle_field)f);
+        size_t bytes = (size_t)count * info->size;
         if (info->layout == RECORD) {
             memcpy(target + (size_t)to_index * n * info->size,
                    source + (size_t)from_index * n * info->size, bytes * n);
@@ -91,6 +97,7 @@ void particles_copy(particles *to, int64_t to_index, const particles *from, int6
 void handful_prepare(particle_handful *h, const particles *like) {
     memset(h, 0, sizeof *h);
     h->p.fields = like->fields;
+    h->p.short_motion = like->short_motion;
     h->p.capacity = WIDE;
 #define X(name, type, components, layout, unit) \
     if (like->fields & PARTICLE_BIT(name)) h->p.name = h->name;

@@ -19,7 +19,8 @@
  *    position  cells from its block's corner, the shift of half a cell included (blocks.h);
  *              written by the solver's move and by the sort
  *    motion    (v, 1 | c_x, 0 | c_y, 0 | c_z, 0): velocity, and c_a = dx * dv/dx_a, the change of
- *              velocity over a cell along axis a; written by the solver's gather
+ *              velocity over a cell along axis a; written by the solver's gather. Where a store's
+ *              motion is short, (v, 1) alone
  *    mass      never changes in a step
  *    group     body or source it came from (scene_group_*); GROUP_REMOVED: dropped by the next sort
  *    dilation  J - 1; written by the material's update
@@ -88,12 +89,21 @@ typedef struct particles {
     int64_t
         capacity;    /* a multiple of 64, always more than count: wide code may read past the end */
     unsigned fields; /* PARTICLE_BIT of those that exist; the others are NULL */
+    bool short_motion; /* motion records are (v, 1) */
 #define X(name, type, components, layout, unit) type *name;
     PARTICLE_FIELDS(X)
 #undef X
 } particles;
 
+/* Reals of a motion record, and the record of particle i. */
+static inline int motion_length(const particles *p) { return p->short_motion ? 4 : 16; }
+static inline real *motion_of(const particles *p, int64_t i) {
+    return p->motion + i * motion_length(p);
+}
+
 void *particles_field(const particles *p, particle_field f);
+/* Components of a field as this store has it. */
+int particles_components(const particles *p, particle_field f);
 /* Room for at least `capacity` particles; content is kept. */
 spate_status particles_reserve(particles *p, int64_t capacity);
 void particles_free(particles *p);

@@ -59,9 +59,10 @@ static const field flip_fields[] = {
     INTEGER_FIELD(flip_options, reseed_target, 0, 0, 1000,
                   "Number that a cell outside that range is brought to; 0: 8, in 2D 4."),
     NUMBER_FIELD(
-        flip_options, volume_correction, "", 0.1, 0, 1,
-        "Share of a cell's excess or lack of particles that flows out or in while the liquid "
-        "crosses the cell: keeps the volume where they have come too close; 0: off."),
+        flip_options, volume_correction, "", 1, 0, 10,
+        "How fast particles that have come too close move apart, which keeps the volume: the "
+        "excess or lack of a cell falls by exp(-volume_correction) while the fastest particle "
+        "crosses a cell. Places change, velocities do not; 0: off."),
 };
 
 static bool prepare(void *options, int dim, field_report *report) {
@@ -135,13 +136,13 @@ static void gradients_to_moments(spate_simulation *sim) {
     const flip *f = sim->solver;
     const particles *p = &sim->particles;
     const int dim = sim->scene->dim;
-    for (int64_t i = 0; i < p->count; i++)
+    for (int64_t i = 0; i < p->count && f->affine; i++)
         for (int a = 0; a < dim; a++)
             for (int c = 0; c < dim; c++) {
                 double x = (double)PLANE(p, position, a)[i] - (a == c ? 0 : 0.5),
                        share = x - floor(x);
                 double D = f->options->kernel == FLIP_QUADRATIC ? 0.25 : share * (1 - share);
-                p->motion[i * 16 + 4 + 4 * a + c] *= f->affine ? (real)D : 0;
+                p->motion[i * 16 + 4 + 4 * a + c] *= (real)D;
             }
 }
 
@@ -155,18 +156,21 @@ static spate_status create(spate_simulation *sim) {
     f->options = scene->solver_options;
     f->passes = choose_passes(ctx->isa, f->options->kernel);
     f->affine = is_affine(f->options);
+    f->shifts = f->options->volume_correction > 0 && f->options->surface == SURFACE_VOLUME;
     bool keeps = f->options->transfer != FLIP_PIC && f->options->transfer != FLIP_APIC;
     f->alpha = keeps ? (real)f->options->alpha : 0;
     material_constants liquid = one_liquid_constants(scene);
     f->density = (double)liquid.density;
     f->viscosity = (double)liquid.liquid.viscosity;
     f->tension = (double)liquid.liquid.tension;
+    sim->blocks.unordered = !f->options->reseed && f->options->transfer != FLIP_KERNEL &&
+                            f->options->surface != SURFACE_DENSITY;
     f->dx = (real)scene->domain.dx;
     f->inverse_mass = (real)(1 / (f->density * pow(scene->domain.dx, scene->dim)));
     int period[3] = {0};
     for (int a = 0; a < scene->dim; a++)
         if (scene->domain.walls[a][0] == WALL_PERIODIC) period[a] = scene->domain.cells[a];
-    mac_create(ctx, scene->dim, period, MAC_ALL, &f->grid);
+    mac_create(ctx, scene->dim, period, f->shifts ? MAC_ALL : MAC_ALL & ~MAC_BIT(shift), &f->grid);
     f->seen = take(ctx, (size_t)pool_size(ctx->pool), sizeof *f->seen);
     if (!f->seen) return SPATE_OUT_OF_MEMORY;
     TRY(impulses_create(sim, &f->impulses));
@@ -275,7 +279,9 @@ static spate_status project(flip *f) {
                                       .max_iterations = (int)o->max_iterations,
                                       .second_order = o->surface_order == 2};
     pressure_report report;
-    TRY(pressure_project(f->pressure, &f->grid, &options, &report));
+    mac grid = f->grid;
+    grid.swell[0] = NULL; /* the particles' affair, not the velocity's: volume.c */
+    TRY(pressure_project(f->pressure, &grid, &options, &report));
     memory->iterations = report.iterations;
     memory->residual = report.residual;
     memory->divergence = report.divergence / f->sim->scene->domain.dx;
@@ -353,6 +359,7 @@ const flip_stage flip_stages[FLIP_STAGES] = {
     {"scatter", scatter},
     {"forces", forces},
     {"pressure", project},
+    {"volume", flip_correct_volume},
     {"extrapolate", flip_extrapolate},
     {"reaction", flip_reaction},
     {"gather", gather},
@@ -498,6 +505,7 @@ const solver_type solver_flip = {
     .shift = 0,
     .fields = fields,
     .motion_reals = motion_reals,
+    .short_motion = true,
     .create = create,
     .free = destroy,
     .start = gradients_to_moments,

@@ -9,6 +9,7 @@
  *                particles' volume to cells, which gives the surface
  *   forces       u = (m u)_f / m_f, kept as `before`; u += dt g; viscosity; surface tension
  *   pressure     u is made free of divergence (solver/pressure)
+ *   volume       how far particles move besides, to lie evenly (volume.c)
  *   extrapolate  u beyond the liquid, and along colliders
  *   reaction     what colliders took of the momentum
  *   gather       vpic = sum w u, change = sum w (u - before);
@@ -34,7 +35,8 @@
  *
  * Files: flip.c (options, time step, stages), grid.c (bricks, sides, colliders), surface.c (the level
  * set), release.c (sides that let go),
- * extrapolate.c, viscosity.c, tension.c, reaction.c (forces on colliders), reseed.c, sharp.c; transfer.h, scatter.h,
+ * volume.c, extrapolate.c, viscosity.c, tension.c, reaction.c (forces on colliders), reseed.c,
+ * sharp.c; transfer.h, scatter.h,
  * gather.h with NAME_kernels.c (one for each kernel function, compiled once for each instruction set).
  */
 #ifndef SPATE_SOLVER_FLIP_H
@@ -126,6 +128,7 @@ typedef struct flip {
     impulses impulses;     /* on colliders (reaction.c) */
     /* constants of the scene */
     bool affine; /* C is scattered */
+    bool shifts; /* particles are moved to lie evenly */
     double density, viscosity, tension;
     real alpha; /* share of FLIP, 0 for those without it */
     real dx;
@@ -136,7 +139,7 @@ typedef struct flip {
 } flip;
 
 /* A step is its stages, one after the other. */
-enum { FLIP_STAGES = 9 };
+enum { FLIP_STAGES = 10 };
 typedef struct flip_stage {
     const char *name;
     spate_status (*run)(flip *f);
@@ -149,6 +152,7 @@ spate_status flip_find_surface(flip *f);
 spate_status flip_release(flip *f);
 spate_status flip_viscosity(flip *f);
 spate_status flip_tension(flip *f);
+spate_status flip_correct_volume(flip *f);
 spate_status flip_extrapolate(flip *f);
 spate_status flip_reseed(flip *f);
 /* `transfer: kernel`: momentum and mass of the faces in place of the scatter. */

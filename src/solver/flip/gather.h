@@ -8,33 +8,87 @@
 
 /* ---- The tile -------------------------------------------------------------------------------- */
 
+/* Numbers of a face: velocity, its change, shift, and the velocity of the next face along the last axis,
+ * so that what lies between the two is one load. */
+enum { FACE_REALS = 4, FACE_VELOCITY = 0, FACE_CHANGE, FACE_SHIFT, FACE_NEXT };
+
+INLINE int face_tile_reals(int dim) { return tile_nodes(dim) * FACE_REALS; }
+
+/* A row of eight cells; where there is no brick there is no particle near. */
+INLINE wide load_row(const real *values, int64_t at) {
+    return at < 0 ? wide_splat(0) : wide_load(values + at);
+}
+
+/* Eight faces along the last axis, mirrored as the map says: a block begins with its brick, or in the
+ * middle of it. */
+INLINE wide load_faces(const real *values, const int64_t rows[3], const axis_map *z, wide signs) {
+    if (z->straight) {
+        wide first = load_row(values, rows[z->code[0]]);
+        wide last = load_row(values, rows[z->code[0] + 1]);
+        if (z->cell[0] == BRICK_EDGE - TILE_BEFORE)
+            return __builtin_shufflevector(first, last, 6, 7, 8, 9, 10, 11, 12, 13) * signs;
+        return __builtin_shufflevector(first, last, 2, 3, 4, 5, 6, 7, 8, 9) * signs;
+    }
+    wide v = wide_splat(0);
+    for (int k = 0; k < TILE_EDGE; k++)
+        if (rows[z->code[k]] >= 0) v[k] = values[rows[z->code[k]] + z->cell[k]];
+    return v * signs;
+}
+
+INLINE void store_faces(real *to, wide velocity, wide change, wide shift) {
+    wide next = __builtin_shufflevector(velocity, wide_splat(0), 1, 2, 3, 4, 5, 6, 7, 8);
+    wide r[4] = {velocity, change, shift, next};
+    transpose_quads(r);
+    for (int k = 0; k < 4; k++) {
+        quad_store(to + k * FACE_REALS, wide_low(r[k]));
+        quad_store(to + (k + 4) * FACE_REALS, wide_high(r[k]));
+    }
+}
+
 INLINE void load_component(const flip *f, const tile_map *map, real *tile, int c, int dim) {
     const axis_map *x = &map->axis[0][c != 0], *y = &map->axis[1][c != 1];
     const axis_map *z = &map->axis[dim - 1][c != dim - 1];
-    const real *velocity = f->grid.velocity[c], *before = f->grid.before[c];
+    const wide most = wide_splat((real)0.5), none = wide_splat(0);
     for (int i = 0; i < TILE_EDGE; i++)
         for (int j = 0; j < (dim == 3 ? TILE_EDGE : 1); j++) {
             int64_t rows[3];
             map_row(map, x, y, i, j, rows, dim);
-            const real sign = x->sign[i] * (dim == 3 ? y->sign[j] : 1);
-            real *to = tile + tile_index(i, j, 0, dim) * PAIR;
-            for (int k = 0; k < TILE_EDGE; k++, to += PAIR) {
-                int64_t at = rows[z->code[k]] + z->cell[k];
-                to[0] = to[1] = 0;
-                if (rows[z->code[k]] < 0) continue; /* no brick there, and no particle near */
-                to[0] = sign * z->sign[k] * velocity[at];
-                to[1] = sign * z->sign[k] * (velocity[at] - before[at]);
-            }
+            const wide signs =
+                wide_splat(x->sign[i] * (dim == 3 ? y->sign[j] : 1)) * wide_load(z->sign);
+            wide velocity = load_faces(f->grid.velocity[c], rows, z, signs);
+            wide before = load_faces(f->grid.before[c], rows, z, signs);
+            wide shift = f->shifts ? load_faces(f->grid.shift[c], rows, z, signs) : none;
+            shift = wide_min(wide_max(shift, none - most), most);
+            store_faces(tile + tile_index(i, j, 0, dim) * FACE_REALS, velocity, velocity - before,
+                        shift);
         }
 }
 
 /* ---- Sums over faces ------------------------------------------------------------------------- */
 
-/* What eight particles gather: sum w u; sum w (u - before); sum w u (x_f - x_p) by axis; for each
- * component. */
+/* What eight particles gather: sum w u; sum w (u - before); sum w shift; sum w u (x_f - x_p) by axis;
+ * for each component. */
 typedef struct gathered {
-    real u[3][WIDE], change[3][WIDE], moment[3][3][WIDE];
+    real u[3][WIDE], change[3][WIDE], shift[3][WIDE], moment[3][3][WIDE];
 } gathered;
+
+/* Weighted sums of rows of SUPPORT faces. */
+typedef struct face_row {
+    wide two;
+    quad third;
+} face_row;
+
+INLINE void face_row_add(face_row *sum, real w, const real *from) {
+    sum->two = wide_fma(wide_splat(w), wide_load(from), sum->two);
+    if (SUPPORT == 3)
+        sum->third = quad_fma(quad_splat(w), quad_load(from + 2 * FACE_REALS), sum->third);
+}
+INLINE quad face_row_sum(const face_row *r, const wide w[SUPPORT], int lane) {
+    quad sum = quad_splat(w[0][lane]) * wide_low(r->two);
+    sum = quad_fma(quad_splat(w[1][lane]), wide_high(r->two), sum);
+    if (SUPPORT == 3) sum = quad_fma(quad_splat(w[SUPPORT - 1][lane]), r->third, sum);
+    return sum;
+}
 
 /* Component c of one particle. */
 INLINE void gather_component(const real *tile, const stencil *s, int lane, int c, gathered *out,
@@ -43,23 +97,24 @@ INLINE void gather_component(const real *tile, const stencil *s, int lane, int c
     const axis_weights *y = &s->axis[1][c != 1];
     const int at =
         tile_index((int)x->base[lane], dim == 3 ? (int)y->base[lane] : 0, (int)z->base[lane], dim);
-    row sum = row_splat(0), in_x = sum, in_y = sum;
+    face_row sum = {0}, in_x = {0}, in_y = {0};
     for (int i = 0; i < SUPPORT; i++)
         for (int j = 0; j < (dim == 3 ? SUPPORT : 1); j++) {
-            const row values = row_load(tile + (at + tile_index(i, j, 0, dim)) * PAIR);
+            const real *from = tile + (at + tile_index(i, j, 0, dim)) * FACE_REALS;
             const real wx = x->w[i][lane], wy = dim == 3 ? y->w[j][lane] : 1;
-            sum = row_fma(row_splat(wx * wy), values, sum);
+            face_row_add(&sum, wx * wy, from);
             if (!affine) continue;
-            in_x = row_fma(row_splat(x->arm[i][lane] * wy), values, in_x);
-            if (dim == 3) in_y = row_fma(row_splat(wx * y->arm[j][lane]), values, in_y);
+            face_row_add(&in_x, x->arm[i][lane] * wy, from);
+            if (dim == 3) face_row_add(&in_y, wx * y->arm[j][lane], from);
         }
-    const row along = row_pairs(z->w, lane);
-    real unused;
-    row_sums(along * sum, &out->u[c][lane], &out->change[c][lane]);
+    const quad all = face_row_sum(&sum, z->w, lane);
+    out->u[c][lane] = all[FACE_VELOCITY];
+    out->change[c][lane] = all[FACE_CHANGE];
+    out->shift[c][lane] = all[FACE_SHIFT];
     if (!affine) return;
-    row_sums(along * in_x, &out->moment[c][0][lane], &unused);
-    if (dim == 3) row_sums(along * in_y, &out->moment[c][1][lane], &unused);
-    row_sums(row_pairs(z->arm, lane) * sum, &out->moment[c][dim - 1][lane], &unused);
+    out->moment[c][0][lane] = face_row_sum(&in_x, z->w, lane)[FACE_VELOCITY];
+    if (dim == 3) out->moment[c][1][lane] = face_row_sum(&in_y, z->w, lane)[FACE_VELOCITY];
+    out->moment[c][dim - 1][lane] = face_row_sum(&sum, z->arm, lane)[FACE_VELOCITY];
 }
 
 /* The place of eight points in the tile along one axis: the face before each, and how far behind. */
@@ -91,15 +146,15 @@ INLINE wide_int sample_tile(const real *tile, const wide x[3], wide v[3], int la
             const int at = tile_index((int)axis[0].base[c != 0][lane],
                                       dim == 3 ? (int)axis[1].base[c != 1][lane] : 0,
                                       (int)axis[dim - 1].base[c != dim - 1][lane], dim);
-            const real *from = tile + c * component_reals(dim) + at * PAIR;
+            const real *from = tile + c * face_tile_reals(dim) + at * FACE_REALS;
             quad side[2];
             for (int i = 0; i < 2; i++) {
-                quad first = quad_load(from + tile_index(i, 0, 0, dim) * PAIR), last = first;
-                if (dim == 3) last = quad_load(from + tile_index(i, 1, 0, dim) * PAIR);
+                quad first = quad_load(from + tile_index(i, 0, 0, dim) * FACE_REALS), last = first;
+                if (dim == 3) last = quad_load(from + tile_index(i, 1, 0, dim) * FACE_REALS);
                 side[i] = dim == 3 ? quad_fma(quad_splat(fy), last - first, first) : first;
             }
             quad sum = quad_fma(quad_splat(fx), side[1] - side[0], side[0]);
-            out[c][lane] = real_fma(fz, sum[2] - sum[0], sum[0]);
+            out[c][lane] = real_fma(fz, sum[FACE_NEXT] - sum[FACE_VELOCITY], sum[FACE_VELOCITY]);
         }
     for (int a = 0; a < dim; a++) v[a] = wide_load(out[a]);
     return inside;
@@ -108,22 +163,24 @@ INLINE wide_int sample_tile(const real *tile, const wide x[3], wide v[3], int la
 /* ---- Velocity -------------------------------------------------------------------------------- */
 
 /* New velocities of the first `lanes` of eight particles; v is what they were, then what they are, u
- * the grid's velocity there. */
+ * the grid's velocity there, `shift` how far they are moved besides. */
 INLINE void gather_lanes(const flip *f, particles *p, int64_t i, int lanes, const real *tile,
-                         const wide x[3], wide v[3], wide u[3], bool affine, int dim) {
+                         const wide x[3], wide v[3], wide u[3], wide shift[3], bool affine,
+                         int dim) {
     stencil s;
     gathered sums;
     const wide alpha = wide_splat(f->alpha);
     stencil_fill(&s, x, dim);
     for (int lane = 0; lane < WIDE; lane++)
         for (int c = 0; c < dim; c++)
-            gather_component(tile + c * component_reals(dim), &s, lane, c, &sums, affine, dim);
+            gather_component(tile + c * face_tile_reals(dim), &s, lane, c, &sums, affine, dim);
     for (int c = 0; c < dim; c++) {
         u[c] = wide_load(sums.u[c]);
+        shift[c] = wide_load(sums.shift[c]);
         v[c] = wide_fma(alpha, v[c] + wide_load(sums.change[c]) - u[c], u[c]);
     }
     for (int lane = 0; lane < lanes; lane++) {
-        real *record = p->motion + (i + lane) * 16;
+        real *record = p->motion + (i + lane) * record_reals(affine);
         for (int c = 0; c < dim; c++) record[c] = v[c][lane];
         for (int a = 0; a < dim && affine; a++)
             for (int c = 0; c < dim; c++) record[4 + 4 * a + c] = sums.moment[c][a][lane];
@@ -205,7 +262,7 @@ static void collide_lanes(const flip *f, const vicinity *near, particles *p, int
     const double dx = f->sim->scene->domain.dx;
     for (int lane = 0; lane < lanes; lane++) {
         double a[3] = {0}, b[3] = {0}, x[3], y[3], end[3], v[3] = {0};
-        real *record = p->motion + (i + lane) * 16;
+        real *record = motion_of(p, i + lane);
         for (int e = 0; e < dim; e++) {
             a[e] = (double)from[e][lane], b[e] = (double)to[e][lane], v[e] = (double)record[e];
             if (!isfinite(b[e])) return; /* reported soon */
@@ -229,11 +286,11 @@ static void collide_lanes(const flip *f, const vicinity *near, particles *p, int
 
 /* Positions of eight particles, and what is seen of them; the lanes that are not good. */
 INLINE wide_int move_lanes(const flip *f, const vicinity *near, particles *p, int64_t i, int lanes,
-                           const real *tile, const wide x[3], const wide v[3], const wide u[3],
-                           flip_touches *touches, flip_extremes *seen, int dim) {
+                           const real *tile, const wide x[3], const wide v[3], const wide shift[3],
+                           const wide u[3], flip_touches *touches, flip_extremes *seen, int dim) {
     wide y[3], speed2 = wide_splat(0), move2 = speed2;
     wide_int used = ~wide_splat_int(0);
-    for (int a = 0; a < dim; a++) y[a] = x[a], speed2 = wide_fma(v[a], v[a], speed2);
+    for (int a = 0; a < dim; a++) y[a] = x[a] + shift[a], speed2 = wide_fma(v[a], v[a], speed2);
     advect_lanes(f, near, tile, y, u, lanes, dim);
     for (int a = 0; a < dim; a++) y[a] = wide_min(wide_max(y[a], near->low[a]), near->high[a]);
     if (near->solid.count) {
@@ -243,7 +300,7 @@ INLINE wide_int move_lanes(const flip *f, const vicinity *near, particles *p, in
     /* A particle that has come to a side does not run into it any more. */
     for (int a = 0; a < dim; a++)
         for (int lane = 0; lane < lanes; lane++) {
-            real *w = p->motion + (i + lane) * 16 + a;
+            real *w = motion_of(p, i + lane) + a;
             if ((y[a][lane] <= near->low[a][lane] && *w < 0) ||
                 (y[a][lane] >= near->high[a][lane] && *w > 0))
                 *w = 0;
@@ -272,17 +329,19 @@ static void note_bad(flip_extremes *seen, int64_t i, wide_int bad) {
 
 /* Positions and velocities of `lanes` particles; what lies behind the last belongs to another block,
  * perhaps another thread, and those lanes are at rest in the block's corner. */
-INLINE void load_lanes(const particles *p, int64_t i, int lanes, wide x[3], wide v[3], int dim) {
+INLINE void load_lanes(const particles *p, int64_t i, int lanes, wide x[3], wide v[3], bool affine,
+                       int dim) {
+    const int reals = record_reals(affine);
     if (lanes == WIDE) {
         for (int a = 0; a < dim; a++) x[a] = wide_load(PLANE(p, position, a) + i);
-        load_quads(p->motion + i * 16, 16, v);
+        load_quads(p->motion + i * reals, reals, v);
         return;
     }
     for (int a = 0; a < dim; a++) {
         x[a] = v[a] = wide_splat(0);
         for (int lane = 0; lane < lanes; lane++) {
             x[a][lane] = PLANE(p, position, a)[i + lane];
-            v[a][lane] = p->motion[(i + lane) * 16 + a];
+            v[a][lane] = p->motion[(i + lane) * reals + a];
         }
     }
 }
@@ -293,11 +352,11 @@ INLINE void gather_block(const flip *f, int32_t block, const real *tile, const v
     const int64_t last = f->sim->blocks.first[block + 1];
     for (int64_t i = f->sim->blocks.first[block]; i < last; i += WIDE) {
         const int lanes = last - i < WIDE ? (int)(last - i) : WIDE;
-        wide x[3], v[3], u[3];
-        load_lanes(p, i, lanes, x, v, dim);
-        gather_lanes(f, p, i, lanes, tile, x, v, u, affine, dim);
+        wide x[3], v[3], u[3], shift[3];
+        load_lanes(p, i, lanes, x, v, affine, dim);
+        gather_lanes(f, p, i, lanes, tile, x, v, u, shift, affine, dim);
         if (SUPPORT != 2) sample_tile(tile, x, u, lanes, dim);
-        wide_int bad = move_lanes(f, near, p, i, lanes, tile, x, v, u, touches, seen, dim);
+        wide_int bad = move_lanes(f, near, p, i, lanes, tile, x, v, shift, u, touches, seen, dim);
         if (wide_any(bad)) note_bad(seen, i, bad);
     }
 }
@@ -305,7 +364,8 @@ INLINE void gather_block(const flip *f, int32_t block, const real *tile, const v
 INLINE void gather_chunk(void *data, int64_t begin, int64_t end, int worker, int dim) {
     const flip *f = data;
     flip_extremes *seen = &f->seen[worker];
-    real tile[3 * TILE_EDGE * TILE_EDGE * TILE_EDGE * PAIR + WIDE] __attribute__((aligned(64)));
+    real tile[3 * TILE_EDGE * TILE_EDGE * TILE_EDGE * FACE_REALS + WIDE]
+        __attribute__((aligned(64)));
     for (int64_t o = begin; o < end; o++) {
         int32_t block = f->sim->blocks.occupied[o];
         vicinity near = vicinity_of(f, block, dim);
@@ -313,7 +373,7 @@ INLINE void gather_chunk(void *data, int64_t begin, int64_t end, int worker, int
         f->touches[o].count = 0;
         map_tile(&map, f, near.coords, dim);
         for (int c = 0; c < dim; c++)
-            load_component(f, &map, tile + c * component_reals(dim), c, dim);
+            load_component(f, &map, tile + c * face_tile_reals(dim), c, dim);
         if (f->affine)
             gather_block(f, block, tile, &near, &f->touches[o], seen, true, dim);
         else

@@ -113,8 +113,8 @@ static void merge(flip *f, int64_t i, int64_t j) {
         x[i] = (real)((double)x[i] + share * ((double)x[j] - (double)x[i]));
     }
     for (int c = 0; c < 16; c++) {
-        double own = (double)p->motion[i * 16 + c], other = (double)p->motion[j * 16 + c];
-        p->motion[i * 16 + c] = (real)(own + share * (other - own));
+        double own = (double)motion_of(p, i)[c], other = (double)motion_of(p, j)[c];
+        motion_of(p, i)[c] = (real)(own + share * (other - own));
     }
     p->mass[i] = (real)mass;
     p->group[j] = GROUP_REMOVED;

@@ -99,7 +99,8 @@ INLINE void scatter_block(const flip *f, int32_t block, real *tile, real *volume
         }
         stencil_fill(&s, x, dim);
         for (int lane = 0; lane < WIDE && i + lane < last; lane++) {
-            const real mass = p->mass[i + lane], *record = p->motion + (i + lane) * 16;
+            const real mass = p->mass[i + lane],
+                       *record = p->motion + (i + lane) * record_reals(affine);
             for (int c = 0; c < dim && momentum; c++)
                 scatter_component(tile + c * component_reals(dim), &s, lane, c, mass, record,
                                   affine, dim);

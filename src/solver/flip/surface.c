@@ -28,15 +28,6 @@ static double distance_of(double share) {
     return share <= 0.5 ? 1 - sqrt(2 * share) : sqrt(2 * (1 - share)) - 1;
 }
 
-/* volume_correction: from cells that are overfull liquid flows out, into those that are not full it
- * flows in, a share of it in the time that the liquid takes to cross a cell. */
-static double swell_of(const flip *f, double share) {
-    const double most = 0.5, dx = f->sim->scene->domain.dx;
-    double speed = f->sim->max_speed + sqrt(vec_length(f->sim->scene->gravity) * dx);
-    return f->options->volume_correction * fmin(fmax(share - 1, -most), most) *
-           fmin(speed, dx / f->sim->dt);
-}
-
 static void volumes_to_distances(void *data, int64_t begin, int64_t end, int worker) {
     const flip *f = data;
     const mac *m = &f->grid;
@@ -45,30 +36,9 @@ static void volumes_to_distances(void *data, int64_t begin, int64_t end, int wor
         double filled = (double)m->phi[0][c], solid = (double)m->solid[0][c];
         /* deep in a collider there is nothing to fill; what little there is must not look like much */
         if (solid < 1) filled /= fmax(share_of(-solid), 0.125);
-        if (f->options->volume_correction > 0 && filled > 0.5)
-            m->swell[0][c] = (real)swell_of(f, filled);
+        m->swell[0][c] = (real)filled;
         m->phi[0][c] = (real)distance_of(filled);
     }
-}
-
-/* Near the surface a cell is not full for a good reason. */
-static void correct_inside_only(void *data, int64_t begin, int64_t end, int worker) {
-    const mac *m = &((const flip *)data)->grid;
-    const int cells = mac_cells(m->dim);
-    const real inside = (real)distance_of(0.75);
-    (void)worker;
-    for (int64_t brick = begin; brick < end; brick++)
-        for (int c = 0; c < cells; c++) {
-            real *swell = &m->swell[0][brick * cells + c];
-            if (!(*swell < 0)) continue;
-            int at[3];
-            mac_place(c, m->dim, at);
-            for (int n = 0; n < 2 * m->dim && *swell < 0; n++) {
-                int64_t other = mac_beside(m, brick, c, at, n >> 1, n & 1 ? 1 : -1);
-                bool closed = m->open[n >> 1][n & 1 && other >= 0 ? other : brick * cells + c] <= 0;
-                if (!closed && (other < 0 || m->phi[0][other] > inside)) *swell = 0;
-            }
-        }
 }
 
 /* ---- Distance to particles ------------------------------------------------------------------- */
@@ -194,8 +164,6 @@ spate_status flip_find_surface(flip *f) {
     const int colours = 1 << f->grid.dim;
     if (f->options->surface == SURFACE_VOLUME)
         parallel_for(threads, bricks, 16, volumes_to_distances, f);
-    if (f->options->surface == SURFACE_VOLUME && f->options->volume_correction > 0)
-        parallel_for(threads, bricks, 16, correct_inside_only, f);
     if (f->options->surface == SURFACE_DISTANCE) {
         parallel_for(threads, bricks, 16, forget_distances, f);
         parallel_colours(threads, f->colour_starts, colours, 4, distance_to_particles, f);

@@ -18,6 +18,8 @@
 
 enum { TILE_BEFORE = 2, PAIR = 2 }; /* faces before the block; numbers of a face */
 
+/* Of a particle's motion: without its moments where nothing is affine. */
+INLINE int record_reals(bool affine) { return affine ? 16 : 4; }
 INLINE int component_reals(int dim) { return tile_nodes(dim) * PAIR; }
 INLINE int tile_index(int i, int j, int k, int dim) {
     return dim == 3 ? (i * TILE_EDGE + j) * TILE_EDGE + k : i * TILE_EDGE + k;
@@ -73,11 +75,6 @@ INLINE row row_pairs(const wide w[SUPPORT], int lane) {
     return (row){w[0][lane], w[0][lane], w[1][lane], w[1][lane]};
 }
 INLINE row row_both(real a, real b) { return (row){a, b, a, b}; }
-/* Sums of the faces' first and second numbers. */
-INLINE void row_sums(row r, real *first, real *second) {
-    *first = r[0] + r[2];
-    *second = r[1] + r[3];
-}
 #else
 typedef wide row;
 #define row_load  wide_load
@@ -88,10 +85,6 @@ INLINE row row_pairs(const wide w[SUPPORT], int lane) {
     return (row){w[0][lane], w[0][lane], w[1][lane], w[1][lane], w[2][lane], w[2][lane], 0, 0};
 }
 INLINE row row_both(real a, real b) { return (row){a, b, a, b, a, b, a, b}; }
-INLINE void row_sums(row r, real *first, real *second) {
-    *first = r[0] + r[2] + r[4];
-    *second = r[1] + r[3] + r[5];
-}
 #endif
 
 /* ---- Where a tile's faces are on the grid ---------------------------------------------------- */
@@ -100,6 +93,7 @@ INLINE void row_sums(row r, real *first, real *second) {
  * and the sign that a velocity there turns by. */
 typedef struct axis_map {
     int8_t code[TILE_EDGE], cell[TILE_EDGE];
+    bool straight; /* no face is mirrored: they are the end of a row and the begin of the next */
     real sign[TILE_EDGE];
 } axis_map;
 typedef struct tile_map {
@@ -109,9 +103,11 @@ typedef struct tile_map {
 
 INLINE void map_axis(axis_map *m, const domain *d, int axis, int block, int alignment) {
     const int corner = (block >> 1) * BRICK_EDGE;
+    m->straight = true;
     for (int t = 0; t < TILE_EDGE; t++) {
         const int face = block * BLOCK_EDGE + t - TILE_BEFORE;
         const int kept = flip_mirror(d, axis, face, alignment == IN_MIDDLES, &m->sign[t]);
+        m->straight &= kept == face;
         const int in = kept - corner + BRICK_EDGE; /* 0 to 23 */
         m->code[t] = (int8_t)(in >> 3), m->cell[t] = (int8_t)(in & 7);
     }

@@ -88,7 +88,7 @@ static void iterate(pressure *p, double goal, int most, double unit, pressure_re
 spate_status multigrid_solve(pressure *p, const pressure_options *o, pressure_report *report) {
     level *l = &p->levels[0];
     if (l->unknowns == 0) return SPATE_OK;
-    TRY(system_coarsen(p));
+    if (p->level_count == 1) TRY(system_coarsen(p));
     pass_data data = {.p = p, .fine = l, .from_nothing = true};
     const double size = sqrt(pass_sum(p, p->passes->size, l->count, &data));
     if (size == 0) return SPATE_OK;

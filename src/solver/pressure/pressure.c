@@ -41,14 +41,13 @@ size_t pressure_bytes(const pressure *p) {
     return system_bytes(p) + pockets_bytes(p) + mic_bytes(p);
 }
 
-spate_status pressure_solve(pressure *p, mac *m, const double *rhs, const pressure_options *options,
-                            pressure_report *report) {
-    *report = (pressure_report){.converged = true};
-    TRY(system_assemble(p, m, options, rhs));
-    report->unknowns = p->levels[0].unknowns;
-    TRY(pockets_find(p));
-    report->pockets = p->pockets.count;
-    report->incompatible = pockets_remove_means(p, p->rhs);
+/* Solves what has been assembled. */
+static spate_status solve(pressure *p, mac *m, const pressure_options *options,
+                          pressure_report *report) {
+    *report = (pressure_report){.converged = true,
+                                .unknowns = p->levels[0].unknowns,
+                                .pockets = p->pockets.count,
+                                .incompatible = pockets_remove_means(p, p->rhs)};
     if (options->method == PRESSURE_MIC)
         TRY(mic_solve(p, options, report));
     else
@@ -56,6 +55,13 @@ spate_status pressure_solve(pressure *p, mac *m, const double *rhs, const pressu
     pockets_remove_means(p, p->x);
     pass(p, p->passes->hand_over, m->bricks.count, &(pass_data){.p = p, .m = m});
     return SPATE_OK;
+}
+
+spate_status pressure_solve(pressure *p, mac *m, const double *rhs, const pressure_options *options,
+                            pressure_report *report) {
+    TRY(system_assemble(p, m, options, rhs));
+    TRY(pockets_find(p));
+    return solve(p, m, options, report);
 }
 
 static double largest_divergence(pressure *p, mac *m) {
@@ -67,11 +73,24 @@ static double largest_divergence(pressure *p, mac *m) {
     return most;
 }
 
+static void correct(pressure *p, mac *m, const pressure_options *options) {
+    pass(p, p->passes->correct, m->bricks.count,
+         &(pass_data){.p = p, .m = m, .second_order = options->second_order});
+}
+
 spate_status pressure_project(pressure *p, mac *m, const pressure_options *options,
                               pressure_report *report) {
     TRY(pressure_solve(p, m, NULL, options, report));
-    pass(p, p->passes->correct, m->bricks.count,
-         &(pass_data){.p = p, .m = m, .second_order = options->second_order});
+    correct(p, m, options);
     report->divergence = largest_divergence(p, m);
+    return SPATE_OK;
+}
+
+spate_status pressure_project_again(pressure *p, mac *m, const pressure_options *options,
+                                    pressure_report *report) {
+    level *l = &p->levels[0];
+    pass(p, p->passes->right_side, l->count, &(pass_data){.p = p, .m = m, .fine = l});
+    TRY(solve(p, m, options, report));
+    correct(p, m, options);
     return SPATE_OK;
 }

@@ -87,6 +87,10 @@ size_t pressure_bytes(const pressure *p);
 spate_status pressure_project(pressure *p, mac *m, const pressure_options *options,
                               pressure_report *report);
 
+/* The same for another velocity on the same liquid, right after: phi and open are as they were. */
+spate_status pressure_project_again(pressure *p, mac *m, const pressure_options *options,
+                                    pressure_report *report);
+
 /* Only solves the system, into m->pressure; `rhs` of every cell in the grid's order, or NULL for
  * that of the projection. Leaves report->divergence 0. */
 spate_status pressure_solve(pressure *p, mac *m, const double *rhs, const pressure_options *options,
