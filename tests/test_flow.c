@@ -48,7 +48,7 @@ static void test_records(void **state) {
         play p = open_motions(cases[c / 2].solver, dim);
         EACH_PARTICLE(p.sim, block, i) {
             double x[3], v[3], slopes[3][3];
-            const real *record = p.sim->particles.motion + 16 * i;
+            const real *record = motion_of(&p.sim->particles, i);
             simulation_position(p.sim, block, i, x);
             expected(x, v, slopes);
             for (int a = 0; a < dim; a++) CHECK_BELOW(fabs((double)record[a] - v[a]), 1e-5);
