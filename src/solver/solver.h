@@ -71,8 +71,8 @@ typedef struct solver_type {
     double (*pressure)(const spate_simulation *sim, const double x[3]);
     /* Velocity at a place, m/s; NULL: as with the pressure. */
     void (*velocity)(const spate_simulation *sim, const double x[3], double v[3]);
-    /* What the last step's matter does to collider c, and its torque about the collider's pivot;
-     * NULL: not known. */
+    /* What matter does to collider c, and its torque about the collider's pivot: of the last step, or
+     * its mean over the frame so far (impulses.h); NULL: not known. */
     void (*force)(const spate_simulation *sim, int c, double force[3], double torque[3]);
     /* Second moment D of the kernel at particle i over dx^2, by axis: the angular momentum of its
      * affine motion is m axial(C D); 0 where a scheme does not carry it. */

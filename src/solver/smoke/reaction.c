@@ -123,6 +123,7 @@ spate_status smoke_find_vicinity(smoke *s) {
     spate_context *ctx = s->sim->ctx;
     const int owners = 2 * s->sim->scene->collider_count;
     if (!v->owner) return SPATE_OK;
+    v->inflow_known = false;
     parallel_for(ctx->pool, s->grid.bricks.count, 2, find_owners, s);
     int64_t pieces = 0;
     TRY(GROW(ctx, v->cells, v->capacity, count_owned(s) + 1));
@@ -203,15 +204,18 @@ static void sum_pieces(void *data, int64_t begin, int64_t end, int worker) {
     }
 }
 
-static void sum_up(const reaction_job *job) {
+/* Adds to six values of each collider. */
+static void sum_into(const reaction_job *job, double *values) {
     smoke *s = job->s;
     parallel_for(s->sim->ctx->pool, s->vicinity.piece_count, 1, sum_pieces, (void *)job);
     for (int64_t p = 0; p < s->vicinity.piece_count; p++) {
         const smoke_piece *piece = &s->vicinity.pieces[p];
-        double *sums = impulses_of(&s->impulses, piece->collider);
+        double *sums = values + 6 * (ptrdiff_t)piece->collider;
         for (int i = 0; i < 6; i++) sums[i] += piece->sums[i];
     }
 }
+
+static void sum_up(const reaction_job *job) { sum_into(job, impulses_of(&job->s->impulses, 0)); }
 
 static double mass_of_face(const smoke *s) {
     return s->density * pow(s->sim->scene->domain.dx, s->layout.dim);
@@ -237,17 +241,16 @@ static inline double flux(const smoke *s, bool apart, int a, int b, int64_t low)
     return 0.25 * speed * ((double)s->velocity[a][low] + (double)s->velocity[a][high]);
 }
 
-/* What flows in over half a step, by the velocity as it is. */
+/* What flows in, by the velocity as it is. */
 static void add_inflow(const reaction_job *job, const cell_spot *c, double sums[6]) {
     const smoke *s = job->s;
-    const double way = 0.5 * s->sim->dt / s->sim->scene->domain.dx;
     for (int a = 0; a < s->layout.dim; a++) {
         double inflow = 0;
         if (!(s->share[a][c->at] > 0)) continue;
         for (int b = 0; b < s->layout.dim; b++)
             inflow += flux(s, c->apart, a, b, c->at - s->layout.stride[b]) -
                       flux(s, c->apart, a, b, c->at);
-        give_along(job, c, a, a, 0, way * inflow, sums);
+        give_along(job, c, a, a, 0, inflow, sums);
     }
 }
 
@@ -260,8 +263,19 @@ static void add_momentum(const reaction_job *job, const cell_spot *c, double sum
     }
 }
 
+/* Over half a step. That of a step's end is that of the next one's beginning, if no face has changed. */
 static void sum_inflow(smoke *s) {
-    sum_up(&(reaction_job){.s = s, .add = add_inflow, .unit = mass_of_face(s)});
+    smoke_vicinity *v = &s->vicinity;
+    const int values = 6 * s->sim->scene->collider_count;
+    if (!v->inflow_known) {
+        memset(v->inflow, 0, (size_t)values * sizeof *v->inflow);
+        sum_into(&(reaction_job){.s = s,
+                                 .add = add_inflow,
+                                 .unit = mass_of_face(s) / s->sim->scene->domain.dx},
+                 v->inflow);
+    }
+    double *impulse = impulses_of(&s->impulses, 0);
+    for (int i = 0; i < values; i++) impulse[i] += 0.5 * s->sim->dt * v->inflow[i];
 }
 
 void smoke_before_advection(smoke *s) {
@@ -372,7 +386,9 @@ void smoke_after_projection(smoke *s) {
                               .unit = s->sim->dt * pow(dx, s->layout.dim - 1)};
     if (!s->vicinity.piece_count || !smoke_last_part(s)) return;
     sum_up(&job);
+    s->vicinity.inflow_known = false;
     sum_inflow(s);
+    s->vicinity.inflow_known = true;
 }
 
 /* ---- The answer ------------------------------------------------------------------------------------ */

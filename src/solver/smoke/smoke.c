@@ -257,7 +257,8 @@ static spate_status make_vicinity(smoke *s) {
     v->owner = take(ctx, bricks * (size_t)mac_cells(s->layout.dim), sizeof *v->owner);
     v->near = take(ctx, bricks, sizeof *v->near);
     v->first = take(ctx, 2 * colliders + 1, sizeof *v->first);
-    return v->owner && v->near && v->first ? SPATE_OK : SPATE_OUT_OF_MEMORY;
+    v->inflow = take(ctx, 6 * colliders, sizeof *v->inflow);
+    return v->owner && v->near && v->first && v->inflow ? SPATE_OK : SPATE_OUT_OF_MEMORY;
 }
 
 /* All that cover the domain, and those beyond its last faces. */
@@ -300,6 +301,7 @@ static spate_status begin(smoke *s) {
     TRY(smoke_project(s));
     /* no time has passed in which this could be a pressure */
     memset(s->pressure, 0, (size_t)s->layout.reals * sizeof *s->pressure);
+    s->vicinity.inflow_known = false; /* a checkpoint may bring another velocity */
     return look_round(s);
 }
 
@@ -335,7 +337,8 @@ static void destroy(spate_simulation *sim) {
         give(ctx, s->share[a]);
     }
     give(ctx, s->vicinity.owner), give(ctx, s->vicinity.near), give(ctx, s->vicinity.cells);
-    give(ctx, s->vicinity.first), give(ctx, s->vicinity.pieces), give(ctx, s->impulses.values);
+    give(ctx, s->vicinity.first), give(ctx, s->vicinity.pieces), give(ctx, s->vicinity.inflow),
+        give(ctx, s->impulses.values);
     for (int d = 0; d < SMOKE_DYES; d++) give(ctx, s->dyes[d]);
     for (int p = 0; p <= PLACE_MIDDLE; p++) give(ctx, s->depth[p]), give(ctx, s->layers[p].list);
     give(ctx, s->pressure), give(ctx, s->temperature);

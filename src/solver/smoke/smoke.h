@@ -146,6 +146,8 @@ typedef struct smoke_vicinity {
     int32_t *cells; /* indices, owner by owner */
     int64_t *first; /* by owner, for the sort */
     smoke_piece *pieces;
+    double *inflow;    /* of momentum by the present velocity, six to a collider: N, N m */
+    bool inflow_known; /* for these cells */
     int64_t capacity, piece_count, piece_capacity;
 } smoke_vicinity;
 
