@@ -18,9 +18,9 @@
  * Beyond the cone's tip, J > J_t = sqrt(1 + 2 P_t / kappa), there is no stress but P_t:
  * b <- J_t^(2/d) I. Otherwise s is scaled back to the cone and J kept; theta stays as it is.
  *
- * volume_correction (Tampubolon et al. 2017): v_c = ln(J / J_t) that is taken away at the tip is
- * kept in `hardening`, and is given back to the trial strain of the next step: sand that was spread
- * out must be pushed together again before it holds pressure.
+ * volume_correction (Tampubolon et al. 2017, there as a logarithm): what is taken away at the tip, J_c - 1
+ * for J_c = J / J_t, is kept in `hardening`, and is given back to the trial strain of the next step, b <-
+ * J_c^(2/d) b: sand that was spread out must be pushed together again before it holds pressure.
  */
 #include "solver/materials/neo_hookean.h"
 
@@ -110,7 +110,7 @@ static void project(const void *parameters, int dim, strain_state *state) {
     const drucker_prager *d = parameters;
     double *B = state->strain, x_tip = 2 * d->tip / d->base.bulk;
     if (d->volume_correction) {
-        double f = exp(2 * state->hardening / dim);
+        double f = pow(1 + state->hardening, 2.0 / dim);
         for (int c = 0; c < 6; c++)
             if (has_component(dim, c)) B[c] = f * B[c] + (c <= ZZ ? f - 1 : 0);
         state->hardening = 0;
@@ -119,7 +119,8 @@ static void project(const void *parameters, int dim, strain_state *state) {
     double limit = slope_along(d, &s) * (d->tip - d->base.bulk / 2 * s.x) / d->base.shear;
     if (s.x > x_tip) {
         rebuild_strain(dim, &s, x_tip, 0, B);
-        if (d->volume_correction) state->hardening = fmin(LOOSEST, (log1p(s.x) - log1p(x_tip)) / 2);
+        if (d->volume_correction)
+            state->hardening = fmin(LOOSEST, sqrt((1 + s.x) / (1 + x_tip)) - 1);
     } else if (s.size > limit)
         rebuild_strain(dim, &s, s.x, limit / s.size, B);
 }

@@ -4,9 +4,13 @@
 
 #include "solver/materials/neo_hookean_wide.h"
 
-/* b <- exp(2 v_c / d) b: gives the volume back that was cut off before. */
+/* b <- J_c^(2/d) b: gives the volume back that was cut off before, J_c = 1 + gained. */
 INLINE void restore_volume(wide gained, wide B[6], int dim) {
-    wide f = wide_expm1(gained * wide_splat((real)2 / (real)dim));
+    wide f = gained;
+    if (dim == 3) { /* J_c^(2/3) - 1 */
+        wide one = wide_splat(1), J = one + gained, grown = J * inverse_root(J, 3);
+        f = gained * (one + J) / wide_fma(grown, one + grown, one);
+    }
     for (int c = 0; c < 6; c++) B[c] = wide_fma(f, B[c], c <= ZZ ? B[c] + f : B[c]);
 }
 
@@ -54,22 +58,22 @@ INLINE void drucker_prager_update(const material_constants *constants, particles
         wide_int close = (size * wide_splat(d->weakest) > limit) & ~apart & mask;
         if (wide_any(close)) weigh_by_lode(&s, d->lode, close, &limit, &size);
     }
-    wide_int outside = apart | (size > limit);
-    if (wide_any(outside & mask)) {
-        wide zero = wide_splat(0), ratio = limit / size, next[6];
-        strain_rebuild(&s, x, wide_select(apart, zero, ratio), next, dim);
-        for (int c = 0; c < 6; c++) {
-            next[c] = wide_select(apart, c <= ZZ ? wide_splat(d->tip_strain) : zero, next[c]);
-            B[c] = wide_select(outside, next[c], B[c]);
-        }
+    wide_int sheared = (size > limit) & ~apart;
+    if (wide_any(sheared & mask)) {
+        wide next[6];
+        strain_rebuild(&s, x, limit / size, next, dim);
+        for (int c = 0; c < 6; c++) B[c] = wide_select(sheared, next[c], B[c]);
+    }
+    if (wide_any(apart & mask)) {
+        for (int c = 0; c < 6; c++)
+            B[c] = wide_select(apart, wide_splat(c <= ZZ ? d->tip_strain : 0), B[c]);
         x = wide_select(apart, tip, x);
     }
     strain_store(p, i, mask, B, dim);
     report_strain(B, x, report, dim);
-    report->yielded = outside;
+    report->yielded = sheared | apart;
     if (!d->correct) return;
-    wide cut = wide_splat(0);
-    if (wide_any(apart)) cut = wide_log1p((s.x - x) / (wide_splat(1) + x)) * wide_splat((real)0.5);
+    wide cut = root_less_one((s.x - x) / (wide_splat(1) + x)); /* J / J_t - 1 */
     hardening_store(p, i, mask, wide_min(wide_splat(LOOSEST), cut));
 }
 

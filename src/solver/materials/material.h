@@ -57,10 +57,10 @@ typedef struct elastic_constants {
     real lambda; /* may be negative, with poisson */
 } elastic_constants;
 
-/* The largest v_c of sand: grains that fly further apart than this, e^3 times their volume or some two
- * cells, no longer meet on the grid, and the velocity gradient of a single one says nothing of its
+/* The most volume that sand keeps account of, over its own: grains that fly further apart than this, some
+ * two cells, no longer meet on the grid, and the velocity gradient of a single one says nothing of its
  * surroundings. */
-#define LOOSEST 3
+#define LOOSEST 20
 
 typedef struct drucker_prager_constants {
     elastic_constants elastic;
