@@ -52,6 +52,7 @@ typedef struct body {
     double velocity[3];
     double spin[3];     /* rad/s about the body's centre of mass; 2D: z only */
     double vortices[2]; /* speed and wave length of Taylor-Green vortices at the start; 0: none */
+    bool at_rest;       /* begins in balance with gravity */
     flow_part *flow;    /* more of its motion at the start, added to these */
     int flow_count;
 } body;
