@@ -33,6 +33,19 @@ static void test_dam_with_a_gate(void **state) {
     play_close(&held), play_close(&free);
 }
 
+/* Steps end where the gate opens, also fixed ones that would pass over it. */
+static void test_steps_land(void **state) {
+    (void)state;
+    play p = play_open(1, GATE, "until: 0.0437,", "flip, dt: 0.01");
+    bool landed = false;
+    while (p.sim->time < 0.06) {
+        play_steps(&p, 1);
+        landed |= p.sim->time == 0.0437 && strcmp(p.sim->dt_limit, "collider") == 0;
+    }
+    assert_true(landed);
+    play_close(&p);
+}
+
 static void test_every_solver_lets_go(void **state) {
     (void)state;
     static const char *const solvers[] = {"mpm", "sph", "sph, pressure: wcsph"};
@@ -147,9 +160,13 @@ static void test_pictures(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_dam_with_a_gate), cmocka_unit_test(test_every_solver_lets_go),
-        cmocka_unit_test(test_resumed),         cmocka_unit_test(test_appears_in_water),
-        cmocka_unit_test(test_gas_under_a_lid), cmocka_unit_test(test_pictures),
+        cmocka_unit_test(test_steps_land),
+        cmocka_unit_test(test_dam_with_a_gate),
+        cmocka_unit_test(test_every_solver_lets_go),
+        cmocka_unit_test(test_resumed),
+        cmocka_unit_test(test_appears_in_water),
+        cmocka_unit_test(test_gas_under_a_lid),
+        cmocka_unit_test(test_pictures),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

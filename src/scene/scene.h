@@ -52,6 +52,7 @@ typedef struct body {
     double velocity[3];
     double spin[3];     /* rad/s about the body's centre of mass; 2D: z only */
     double vortices[2]; /* speed and wave length of Taylor-Green vortices at the start; 0: none */
+    bool at_rest;       /* begins in balance with gravity */
     flow_part *flow;    /* more of its motion at the start, added to these */
     int flow_count;
 } body;
@@ -64,15 +65,17 @@ typedef struct collider {
     contact contact;
     double friction;
     motion motion;
-    double from, until; /* seconds: there from the first on, and no longer at the second */
+    double from,
+        until; /* seconds: there from the first on, and no longer at the second; 0: for ever */
 } collider;
 
+static inline double collider_end(const collider *c) { return c->until > 0 ? c->until : HUGE_VAL; }
 static inline bool collider_is_present(const collider *c, double t) {
-    return t >= c->from && t < c->until;
+    return t >= c->from && t < collider_end(c);
 }
 /* Whether it comes or goes while a scene is played. */
 static inline bool collider_is_temporary(const collider *c) {
-    return c->from > 0 || c->until < HUGE_VAL;
+    return c->from > 0 || collider_end(c) < HUGE_VAL;
 }
 
 typedef struct source {

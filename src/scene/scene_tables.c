@@ -146,6 +146,11 @@ static const field body_fields[] = {
                "speed U (m/s) and wave length L (m) of Taylor-Green vortices that are added to the "
                "velocity at the start: U sin(2 pi x/L) cos(2 pi y/L) along x, -U cos(2 pi x/L) "
                "sin(2 pi y/L) along y, with x and y from the domain's origin"),
+    FLAG_FIELD(
+        body, at_rest, false,
+        "begins in balance with gravity, under its own weight and that of other bodies at rest "
+        "above it, instead of falling into it and ringing; see docs/methods.md. Solvers mpm and "
+        "sph; in flip and smoke there is nothing to do"),
     PART_FIELD("flow", "list", false,
                "more of its velocity at the start, in parts that are added to these; see "
                "bodies.flow"),

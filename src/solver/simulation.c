@@ -156,7 +156,7 @@ spate_status spate_simulation_create(spate_scene *scene, spate_simulation **simu
     if (!status)
         status = blocks_sort(&sim->blocks, &sim->particles, &sim->scratch, scene->ctx->pool, &lost);
     if (!status) status = sim->type->create(sim);
-    if (!status && sim->type->start) sim->type->start(sim);
+    if (!status && sim->type->start) status = sim->type->start(sim);
     if (status)
         spate_simulation_free(sim);
     else

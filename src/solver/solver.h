@@ -56,7 +56,7 @@ typedef struct solver_type {
     spate_status (*create)(spate_simulation *sim);
     void (*free)(spate_simulation *sim);
     /* What a new simulation's particles still need, which those of a checkpoint have; or NULL. */
-    void (*start)(spate_simulation *sim);
+    spate_status (*start)(spate_simulation *sim);
     /* The longest stable step from the present state and the name of the limit that sets it. */
     double (*step_limit)(spate_simulation *sim, const char **limit);
     /* One step of length sim->dt from sim->time. */

@@ -112,7 +112,7 @@ double boundary_next_change(const boundary *b, double t) {
     for (int c = 0; c < b->scene->collider_count; c++) {
         const collider *solid = &b->scene->colliders[c];
         if (solid->from > t) next = fmin(next, solid->from);
-        if (solid->until > t) next = fmin(next, solid->until);
+        if (collider_end(solid) > t) next = fmin(next, collider_end(solid));
     }
     return next;
 }

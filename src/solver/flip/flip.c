@@ -132,7 +132,7 @@ static const flip_passes *choose_passes(enum isa isa, int kernel) {
 
 /* Bodies that spin come with the gradient of their velocity; what is kept is its moment B = C D, and
  * nothing by transfers that are not affine. */
-static void gradients_to_moments(spate_simulation *sim) {
+static spate_status gradients_to_moments(spate_simulation *sim) {
     const flip *f = sim->solver;
     const particles *p = &sim->particles;
     const int dim = sim->scene->dim;
@@ -144,6 +144,7 @@ static void gradients_to_moments(spate_simulation *sim) {
                 double D = f->options->kernel == FLIP_QUADRATIC ? 0.25 : share * (1 - share);
                 p->motion[i * 16 + 4 + 4 * a + c] *= (real)D;
             }
+    return SPATE_OK;
 }
 
 static spate_status create(spate_simulation *sim) {

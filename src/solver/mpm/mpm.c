@@ -193,6 +193,11 @@ static void fill_moments(spate_simulation *sim) {
         }
 }
 
+static spate_status start(spate_simulation *sim) {
+    fill_moments(sim);
+    return mpm_stand(sim->solver);
+}
+
 typedef mpm_passes family_passes[TRANSFER_FAMILIES];
 ISA_TABLES(family_passes, mpm_linear);
 ISA_TABLES(family_passes, mpm_quadratic);
@@ -505,7 +510,7 @@ const solver_type solver_mpm = {
     .fields = fields,
     .create = create,
     .free = destroy,
-    .start = fill_moments,
+    .start = start,
     .step_limit = step_limit,
     .step = step,
     .state = state,

@@ -167,4 +167,7 @@ void mpm_follow_gradient(mpm *m);
 extern const solver_declaration mpm_declaration;
 extern const solver_type solver_mpm;
 
+/* Strains of bodies that begin at rest (rest.c). */
+spate_status mpm_stand(mpm *m);
+
 #endif

@@ -348,6 +348,11 @@ static void even_out(spate_simulation *sim) {
     }
 }
 
+static spate_status start(spate_simulation *sim) {
+    even_out(sim);
+    return sph_stand(sim->solver);
+}
+
 /* ---- The time step --------------------------------------------------------------------------- */
 
 static void shorten(double *dt, const char **limit, double other, const char *name) {
@@ -609,7 +614,7 @@ const solver_type solver_sph = {
     .motion_reals = motion_reals,
     .create = create,
     .free = destroy,
-    .start = even_out,
+    .start = start,
     .step_limit = step_limit,
     .step = step,
     .state = state,

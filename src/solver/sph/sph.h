@@ -215,4 +215,7 @@ spate_status sph_unstable(sph *s, int64_t i, const char *what);
 extern const solver_declaration sph_declaration;
 extern const solver_type solver_sph;
 
+/* Pressures and places of bodies that begin at rest (rest.c). */
+spate_status sph_stand(sph *s);
+
 #endif

@@ -426,7 +426,7 @@ static bool is_wanted(const sampler *s, const double x[3]) {
 /* Whether collider c is there whenever `other` is. */
 static bool lasts(const spate_scene *scene, int c, int other) {
     const collider *a = &scene->colliders[c], *b = &scene->colliders[other];
-    return a->from <= b->from && a->until >= b->until;
+    return a->from <= b->from && collider_end(a) >= collider_end(b);
 }
 
 /* In a collider whose points serve here: one that is there as long, and earlier in the list where both
