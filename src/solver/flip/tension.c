@@ -35,7 +35,7 @@ enum { PASSES = 4, NEWTON = 4 };
 static const double least_theta = 1e-3;
 
 /* `ahead` over sqrt(density dx^3 / sigma), and the most cells that the liquid moves in it. */
-static const double ahead_share = 0.5, ahead_most = 0.5;
+static const double ahead_share = 1, ahead_most = 0.5;
 
 /* Cells from the surface where w ends, and the least H w at which K is taken. */
 static const double reach = 1.5, least_weight = 0.05;
