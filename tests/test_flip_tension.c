@@ -204,7 +204,7 @@ static wave_seen check_wave(const droplet *d, int passages, double tolerance) {
                   d->transfer, d->wave, d->cells, seen.omega, expected, seen.first, seen.last);
     CHECK_BELOW(fabs(seen.omega / expected - 1), tolerance);
     CHECK_BELOW(seen.last, seen.first);
-    CHECK_ABOVE(seen.last, 0.2 * seen.first);
+    CHECK_ABOVE(seen.last, 0.4 * seen.first);
     assert_int_equal(p.sim->particles.count, count);
     play_close(&p);
     return seen;

@@ -13,15 +13,17 @@
  *   kappa  = -div (grad F / |grad F|), in every cell near the surface taken at the nearest point of
  *            F = 1/2. Taken in the cell itself it would be less the farther out the cell is, and ripples
  *            too short for F to see would be drawn out into fingers.
- *   K f    = H (w f) / H w, the mean along the surface; w is 1 there and 0 from REACH cells on.
+ *   K f    = H (w f) / H w, the mean along the surface; w is 1 there and 0 from `reach` cells on.
  *   jump   = sigma (3 K - 2 K^2) kappa. The force from an energy of the smoothed surface is smoothed by
  *            the same H once more (its adjoint); a force that is not does net work on particles that go
  *            round in ripples, and these grow. If H leaves a share a of a wave, F has a of it and the
  *            jump a^2 (3 - 2 a): waves of several cells have their full tension, to (1 - a)^2.
  *
- * The shares are those at a time `ahead`, a fixed part of that of a wave of a cell, as in semi-implicit
- * schemes (Hysing 2006): ripples die out with (omega^2 ahead) / 2, which goes with the wave number's
- * cube. Without it they last for ever, for the liquid has no viscosity. It does not depend on the step.
+ * Ripples would last for ever, for the liquid has no viscosity. As in semi-implicit schemes (Hysing 2006)
+ * the jump is that of the near future, here only for waves that H weakens:
+ *     jump  += sigma (K - K^2) D,   D = what u will have changed kappa by in a time `ahead`
+ * damps a wave of frequency omega by a^2 (1 - a) omega^2 ahead / 2. With `ahead` a multiple of the time
+ * sqrt(density dx^3 / sigma) of a wave of a cell this does not depend on the step and vanishes with dx.
  *
  * Walls and colliders are mirrors to F: the surface meets them at a right angle. The force is explicit,
  * so a step must not outrun the shortest waves (Brackbill et al. 1992).
@@ -34,8 +36,9 @@ enum { PASSES = 4, NEWTON = 4 };
 /* Least theta, as in the projection. */
 static const double least_theta = 1e-3;
 
-/* `ahead` over sqrt(density dx^3 / sigma), and the most cells that the liquid moves in it. */
-static const double ahead_share = 1, ahead_most = 0.5;
+/* `ahead` over sqrt(density dx^3 / sigma), and the most cells that the liquid moves in it. D is found from
+ * a fifth of that, in which F changes little. */
+static const double ahead_share = 5, ahead_most = 1, probed = 0.2;
 
 /* Cells from the surface where w ends, and the least H w at which K is taken. */
 static const double reach = 1.5, least_weight = 0.05;
@@ -48,13 +51,14 @@ static const double flattest2 = 1e-4;
 
 typedef struct tension {
     const flip *f;
-    real *open;      /* 0 in solids, else 1 */
-    real *F, *spare; /* spare: where a pass of the filter goes */
-    real *weight;    /* w */
-    real *weights;   /* H w */
-    real *once;      /* K kappa */
-    real *curvature; /* kappa, then the jump over sigma, 1/cells */
-    double ahead;    /* s */
+    real *open;     /* 0 in solids, else 1 */
+    real *F, *next; /* now, and a little later */
+    real *spare;    /* where a pass of the filter goes */
+    real *weight;   /* w */
+    real *weights;  /* H w */
+    real *once;     /* w (3 kappa + D), H of it, then the jump over sigma, 1/cells */
+    real *twice;    /* w (2 kappa + D), H of it, then w H of its mean */
+    double ahead;   /* s */
 } tension;
 
 typedef struct filtered {
@@ -96,7 +100,7 @@ static void fill_shares(void *data, int64_t begin, int64_t end, int worker) {
             const int64_t here = brick * mac_cells(m->dim) + c;
             int at[3];
             mac_place(c, m->dim, at);
-            t->spare[here] = share_of(m->phi[0][here]);
+            t->F[here] = share_of(m->phi[0][here]);
             t->open[here] = !is_solid(t->f, brick, at, here);
         }
 }
@@ -111,32 +115,28 @@ static double velocity_in(const mac *m, int axis, int64_t here, int64_t after) {
     return mass > 0 ? sum / mass : 0;
 }
 
-/* share - ahead u . grad share */
+/* What the shares will be: share - time u . grad share. */
 static void advance_shares(void *data, int64_t begin, int64_t end, int worker) {
     const tension *t = data;
     const mac *m = &t->f->grid;
-    const double cells = t->ahead / t->f->sim->scene->domain.dx;
+    const double cells = probed * t->ahead / t->f->sim->scene->domain.dx;
     (void)worker;
     for (int64_t brick = begin; brick < end; brick++)
         for (int c = 0; c < mac_cells(m->dim); c++) {
             const int64_t here = brick * mac_cells(m->dim) + c;
-            const double own = (double)t->spare[here];
+            const double own = (double)t->F[here];
             double change = 0;
             int at[3];
             mac_place(c, m->dim, at);
             for (int a = 0; a < m->dim; a++) {
                 const int64_t low = mac_beside(m, brick, c, at, a, -1),
                               high = mac_beside(m, brick, c, at, a, 1);
-                const double before = low < 0               ? 0
-                                      : !(t->open[low] > 0) ? own
-                                                            : (double)t->spare[low];
-                const double after = high < 0               ? 0
-                                     : !(t->open[high] > 0) ? own
-                                                            : (double)t->spare[high];
+                const double before = low < 0 ? 0 : !(t->open[low] > 0) ? own : (double)t->F[low];
+                const double after = high < 0 ? 0 : !(t->open[high] > 0) ? own : (double)t->F[high];
                 if (before != after)
                     change += velocity_in(m, a, here, high) * 0.5 * (after - before);
             }
-            t->F[here] = (real)(own - cells * change);
+            t->next[here] = (real)(own - cells * change);
         }
 }
 
@@ -237,7 +237,7 @@ static void extend_into_colliders(void *data, int64_t begin, int64_t end, int wo
             const int64_t here = brick * mac_cells(m->dim) + c;
             if (t->open[here] > 0) continue;
             int at[3], nearest = 3 * FAR * FAR + 1, count = 0;
-            double sum = 0;
+            double sum = 0, next = 0;
             mac_place(c, m->dim, at);
             for (int n = 0; n < (m->dim == 3 ? EDGE * EDGE * EDGE : EDGE * EDGE); n++) {
                 const int way[3] = {n % EDGE - FAR, n / EDGE % EDGE - FAR,
@@ -246,10 +246,11 @@ static void extend_into_colliders(void *data, int64_t begin, int64_t end, int wo
                 const int64_t other =
                     mac_cell(m, (int32_t)brick, at[0] + way[0], at[1] + way[1], at[2] + way[2]);
                 if (far2 > nearest || other < 0 || !(t->open[other] > 0)) continue;
-                if (far2 < nearest) nearest = far2, sum = 0, count = 0;
-                sum += (double)t->F[other], count++;
+                if (far2 < nearest) nearest = far2, sum = 0, next = 0, count = 0;
+                sum += (double)t->F[other], next += (double)t->next[other], count++;
             }
             t->F[here] = count ? (real)(sum / count) : 0;
+            t->next[here] = count ? (real)(next / count) : 0;
         }
 }
 
@@ -293,7 +294,7 @@ static int spline_weights(double x, double w[3][4]) {
 
 /* Sums over axis after axis, the last first: of value, slope and bend along each only those whose
  * orders add up to two or less are formed. */
-static jet jet_at(const tension *t, int64_t brick, const double x[3]) {
+static jet jet_at(const tension *t, const real *shares, int64_t brick, const double x[3]) {
     const int dim = t->f->grid.dim, deep = dim == 3 ? 4 : 1;
     double w[3][3][4] = {{{0}}}, sum[3][3][3] = {{{0}}};
     const int32_t *near = t->f->grid.bricks.neighbours[brick];
@@ -309,8 +310,8 @@ static jet jet_at(const tension *t, int64_t brick, const double x[3]) {
                           in = cells[0].in[i] * BRICK_EDGE + cells[1].in[j];
                 const int32_t other = near[dim == 3 ? code * 3 + cells[2].side[k] : code];
                 if (other < 0) continue;
-                const double F = (double)t->F[(int64_t)other * mac_cells(dim) +
-                                              (dim == 3 ? in * BRICK_EDGE + cells[2].in[k] : in)];
+                const double F = (double)shares[(int64_t)other * mac_cells(dim) +
+                                                (dim == 3 ? in * BRICK_EDGE + cells[2].in[k] : in)];
                 for (int n = 0; n < 3; n++) in_z[n] += w[2][n][k] * F;
             }
             for (int b = 0; b < 3; b++)
@@ -355,13 +356,13 @@ static double curvature_of(const jet *j, int dim) {
     return fmin(fmax(kappa / (1 + variance / 3 * fmax(squares, 0)), 1 - dim), dim - 1);
 }
 
-/* Curvature of F = 1/2 where it is nearest to a point, and the distance to there, less than `reach`;
- * false if it is not. */
+/* Curvature of F = 1/2 where it is nearest to a point, how much it will change there, and the distance to
+ * it, which is less than `reach`; false if it is not. */
 static bool curvature_near(const tension *t, int64_t brick, const double at[3], double *kappa,
-                           double *distance) {
+                           double *change, double *distance) {
     const double close = 1e-3;
     double x[3] = {at[0], at[1], at[2]}, way2 = 0;
-    jet j = jet_at(t, brick, x);
+    jet j = jet_at(t, t->F, brick, x);
     for (int n = 0; n < NEWTON && fabs(j.value - 0.5) > close; n++) {
         const double steep = steepness2(&j);
         if (!(steep > flattest2)) return false;
@@ -371,11 +372,14 @@ static bool curvature_near(const tension *t, int64_t brick, const double at[3], 
             way2 += (x[a] - at[a]) * (x[a] - at[a]);
         }
         if (!(way2 < 2 * reach * reach)) return false;
-        j = jet_at(t, brick, x);
+        j = jet_at(t, t->F, brick, x);
     }
     *kappa = curvature_of(&j, t->f->grid.dim);
     *distance = sqrt(way2);
-    return *distance < reach && fabs(j.value - 0.5) < 10 * close;
+    if (!(*distance < reach && fabs(j.value - 0.5) < 10 * close)) return false;
+    j = jet_at(t, t->next, brick, x);
+    *change = (curvature_of(&j, t->f->grid.dim) - *kappa) / probed;
+    return true;
 }
 
 static void find_curvatures(void *data, int64_t begin, int64_t end, int worker) {
@@ -386,36 +390,28 @@ static void find_curvatures(void *data, int64_t begin, int64_t end, int worker) 
     for (int64_t brick = begin; brick < end; brick++)
         for (int c = 0; c < mac_cells(m->dim); c++) {
             const int64_t here = brick * mac_cells(m->dim) + c;
-            double kappa = 0, distance = 0, w = 0;
+            double kappa = 0, change = 0, distance = 0, w = 0;
             int at[3];
             mac_place(c, m->dim, at);
             const double x[3] = {at[0] + 0.5, at[1] + 0.5, at[2] + 0.5};
             if (t->open[here] > 0 && t->F[here] > far && t->F[here] < 1 - far &&
-                curvature_near(t, brick, x, &kappa, &distance))
+                curvature_near(t, brick, x, &kappa, &change, &distance))
                 w = 1 - distance * distance / (reach * reach);
             t->weight[here] = t->weights[here] = (real)(w * w);
-            t->curvature[here] = (real)kappa;
+            t->once[here] = (real)(w * w * (3 * kappa + change));
+            t->twice[here] = (real)(w * w * (2 * kappa + change));
         }
 }
 
 /* ---- The mean along the surface -------------------------------------------------------------- */
 
-static void weigh_curvature(void *data, int64_t begin, int64_t end, int worker) {
+/* w f from H (w f), where there is a surface. */
+static void weigh_mean(void *data, int64_t begin, int64_t end, int worker) {
     const tension *t = data;
     const int cells = mac_cells(t->f->grid.dim);
     (void)worker;
     for (int64_t c = begin * cells; c < end * cells; c++)
-        t->once[c] = t->weight[c] * t->curvature[c];
-}
-
-static void divide_once(void *data, int64_t begin, int64_t end, int worker) {
-    const tension *t = data;
-    const int cells = mac_cells(t->f->grid.dim);
-    (void)worker;
-    for (int64_t c = begin * cells; c < end * cells; c++) {
-        t->once[c] = t->weights[c] > (real)least_weight ? t->once[c] / t->weights[c] : 0;
-        t->curvature[c] = t->weight[c] * t->once[c];
-    }
+        t->twice[c] = t->weight[c] > 0 ? t->weight[c] * t->twice[c] / t->weights[c] : 0;
 }
 
 static void combine(void *data, int64_t begin, int64_t end, int worker) {
@@ -423,22 +419,22 @@ static void combine(void *data, int64_t begin, int64_t end, int worker) {
     const int cells = mac_cells(t->f->grid.dim);
     (void)worker;
     for (int64_t c = begin * cells; c < end * cells; c++)
-        t->curvature[c] = t->weights[c] > (real)least_weight
-                              ? 3 * t->once[c] - 2 * t->curvature[c] / t->weights[c]
-                              : 0;
+        t->once[c] =
+            t->weights[c] > (real)least_weight ? (t->once[c] - t->twice[c]) / t->weights[c] : 0;
 }
 
 static void find_jump(const tension *t) {
     each_brick(t, fill_shares);
     each_brick(t, advance_shares);
     smooth(t, t->F);
+    smooth(t, t->next);
     if (t->f->sim->scene->collider_count) each_brick(t, extend_into_colliders);
     each_brick(t, find_curvatures);
     smooth(t, t->weights);
-    each_brick(t, weigh_curvature);
     smooth(t, t->once);
-    each_brick(t, divide_once);
-    smooth(t, t->curvature);
+    smooth(t, t->twice);
+    each_brick(t, weigh_mean);
+    smooth(t, t->twice);
     each_brick(t, combine);
 }
 
@@ -458,10 +454,10 @@ static double jump_at(const tension *t, int64_t brick, const double x[3]) {
         const int64_t cell = mac_cell(&t->f->grid, (int32_t)brick, at[0], at[1], at[2]);
         if (cell < 0 || !(t->open[cell] > 0) || !(t->weights[cell] > (real)least_weight)) continue;
         w *= (double)t->weights[cell];
-        sum += w * (double)t->curvature[cell], weight += w;
+        sum += w * (double)t->once[cell], weight += w;
     }
     if (weight > 0) return sum / weight;
-    const jet j = jet_at(t, brick, x);
+    const jet j = jet_at(t, t->F, brick, x);
     return curvature_of(&j, dim);
 }
 
@@ -496,7 +492,7 @@ static void pull_faces(void *data, int64_t begin, int64_t end, int worker) {
         }
 }
 
-/* Seconds that the shares are ahead: less where the liquid is fast, of which ripples are a small part. */
+/* Less where the liquid is fast, of which ripples are a small part. */
 static double time_ahead(const flip *f) {
     const double dx = f->sim->scene->domain.dx, speed = f->sim->max_speed;
     const double ahead = ahead_share * sqrt(f->density * dx * dx * dx / f->tension);
@@ -504,16 +500,16 @@ static double time_ahead(const flip *f) {
 }
 
 spate_status flip_tension(flip *f) {
-    enum { FIELDS = 7 };
+    enum { FIELDS = 8 };
     scratch *s = &f->sim->scratch;
     const size_t cells = (size_t)(f->grid.bricks.count * mac_cells(f->grid.dim));
     if (!(f->tension > 0) || !cells) return SPATE_OK;
     real *memory = scratch_take(s, "tension", FIELDS * cells, sizeof *memory);
     if (!memory) return SPATE_OUT_OF_MEMORY;
     tension t = {.f = f, .F = memory, .ahead = time_ahead(f)};
-    t.spare = t.F + cells, t.open = t.spare + cells;
+    t.next = t.F + cells, t.spare = t.next + cells, t.open = t.spare + cells;
     t.weight = t.open + cells, t.weights = t.weight + cells;
-    t.once = t.weights + cells, t.curvature = t.once + cells;
+    t.once = t.weights + cells, t.twice = t.once + cells;
     find_jump(&t);
     each_brick(&t, pull_faces);
     scratch_give(s, "tension");
