@@ -385,7 +385,7 @@ static bool curvature_near(const tension *t, int64_t brick, const double at[3], 
 static void find_curvatures(void *data, int64_t begin, int64_t end, int worker) {
     const tension *t = data;
     const mac *m = &t->f->grid;
-    const real far = (real)0.1; /* F beyond `reach` of a surface */
+    const real far = (real)0.15; /* F beyond `reach` of a surface */
     (void)worker;
     for (int64_t brick = begin; brick < end; brick++)
         for (int c = 0; c < mac_cells(m->dim); c++) {
