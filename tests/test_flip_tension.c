@@ -126,8 +126,8 @@ static void check_still(const droplet *d, double until, double fastest) {
 
 static void drop_is_still(void **state) {
     (void)state;
-    const char *transfers[] = {"flip", "apic", "aflip"};
-    for (int k = 0; k < (WATCHED ? 1 : 3); k++) {
+    const char *transfers[] = {"flip", "apic", "aflip", "apic, surface: distance"};
+    for (int k = 0; k < (WATCHED ? 1 : 4); k++) {
         droplet d = usual;
         d.transfer = transfers[k];
         check_still(&d, WATCHED ? 1 : 5, WATCHED ? 0.1 : 0.02);

@@ -112,6 +112,8 @@ typedef struct flip {
     int32_t *coloured;   /* occupied blocks, colour by colour */
     int64_t coloured_capacity;
     int64_t colour_starts[9];
+    real *filled; /* with surface tension: what particles fill of the surroundings of each cell */
+    int64_t filled_capacity;
     flip_memory memory;
     /* constants of the scene */
     bool affine; /* C is scattered */
@@ -138,6 +140,8 @@ spate_status flip_find_surface(flip *f);
 spate_status flip_release(flip *f);
 spate_status flip_viscosity(flip *f);
 spate_status flip_tension(flip *f);
+/* Keeps for it what the scatter has left in phi, which the surface then takes. */
+spate_status flip_keep_filled(flip *f);
 spate_status flip_extrapolate(flip *f);
 spate_status flip_reseed(flip *f);
 /* `transfer: kernel`: momentum and mass of the faces in place of the scatter. */

@@ -84,11 +84,13 @@ static bool is_solid(const flip *f, int64_t brick, const int at[3], int64_t cell
     return f->grid.solid[0][cell] < 0;
 }
 
-/* What the particles fill of a tent of two cells at a distance from the surface (surface.c). */
-static real share_of(real phi) {
-    const real past = phi < 0 ? 1 + phi : 1 - phi;
-    const real part = past > 0 ? past * past / 2 : 0;
-    return phi < 0 ? 1 - part : part;
+/* The particles' share of a cell's surroundings, a tent of two cells, as far as it is not in a collider
+ * (surface.c). It is linear in the particles, whatever `surface` is. */
+static real share_of(const flip *f, int64_t cell) {
+    const real past = 1 - f->grid.solid[0][cell];
+    const real taken = past > 0 ? past * past / 2 : 0; /* by the collider */
+    const real share = f->filled[cell] / (1 - (taken < (real)0.5 ? taken : (real)0.5));
+    return share < 1 ? share : 1;
 }
 
 static void fill_shares(void *data, int64_t begin, int64_t end, int worker) {
@@ -100,7 +102,7 @@ static void fill_shares(void *data, int64_t begin, int64_t end, int worker) {
             const int64_t here = brick * mac_cells(m->dim) + c;
             int at[3];
             mac_place(c, m->dim, at);
-            t->F[here] = share_of(m->phi[0][here]);
+            t->F[here] = share_of(t->f, here);
             t->open[here] = !is_solid(t->f, brick, at, here);
         }
 }
@@ -497,6 +499,14 @@ static double time_ahead(const flip *f) {
     const double dx = f->sim->scene->domain.dx, speed = f->sim->max_speed;
     const double ahead = ahead_share * sqrt(f->density * dx * dx * dx / f->tension);
     return speed * ahead > ahead_most * dx ? ahead_most * dx / speed : ahead;
+}
+
+spate_status flip_keep_filled(flip *f) {
+    const int64_t cells = f->grid.bricks.count * mac_cells(f->grid.dim);
+    if (!(f->tension > 0)) return SPATE_OK;
+    TRY(GROW(f->sim->ctx, f->filled, f->filled_capacity, cells + 1));
+    memcpy(f->filled, f->grid.phi[0], (size_t)cells * sizeof *f->filled);
+    return SPATE_OK;
 }
 
 spate_status flip_tension(flip *f) {
