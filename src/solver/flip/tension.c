@@ -25,6 +25,9 @@
  * damps a wave of frequency omega by a^2 (1 - a) omega^2 ahead / 2. With `ahead` a multiple of the time
  * sqrt(density dx^3 / sigma) of a wave of a cell this does not depend on the step and vanishes with dx.
  *
+ * The tension of a surface that encloses a body does not move it as a whole: what the jumps of bodies that
+ * touch nothing sum up to is taken off (balance_bodies).
+ *
  * Walls and colliders are mirrors to F: the surface meets them at a right angle. The force is explicit,
  * so a step must not outrun the shortest waves (Brackbill et al. 1992).
  */
@@ -49,6 +52,15 @@ static const double variance = 1.0 / 6 + PASSES / 2.0 + 1.0 / 3;
 /* Where F is this flat there is no surface near: drops and sheets that the filter has dissolved. */
 static const double flattest2 = 1e-4;
 
+/* What is summed up over the surface of a brick's liquid, and of all that it is connected with. */
+typedef struct blob {
+    int32_t first;       /* brick of the same blob */
+    bool liquid, held;   /* has any; touches what is not liquid or air */
+    double force[3];     /* sum of jump n, n the direction of the face outwards */
+    double moment[3][3]; /* sum of x n */
+    double slope[3];     /* what is taken off the jump, times x */
+} blob;
+
 typedef struct tension {
     const flip *f;
     real *open;     /* 0 in solids, else 1 */
@@ -58,6 +70,8 @@ typedef struct tension {
     real *weights;  /* H w */
     real *once;     /* w (3 kappa + D), H of it, then the jump over sigma, 1/cells */
     real *twice;    /* w (2 kappa + D), H of it, then w H of its mean */
+    real *jump[3];  /* of faces that the surface crosses; takes the room of others */
+    blob *bodies;   /* by brick */
     double ahead;   /* s */
 } tension;
 
@@ -465,6 +479,145 @@ static double jump_at(const tension *t, int64_t brick, const double x[3]) {
 
 /* ---- The force ------------------------------------------------------------------------------- */
 
+/* The surface's crossing of face `axis` of a cell. */
+typedef struct crossing {
+    double x[3];  /* cells from the brick's corner */
+    double theta; /* share of the way from the liquid cell */
+    int outwards; /* 1 where the air is behind the face, -1 where it is before */
+} crossing;
+
+static bool find_crossing(const flip *f, int64_t brick, int c, int axis, crossing *out) {
+    const mac *m = &f->grid;
+    const int64_t here = brick * mac_cells(m->dim) + c;
+    int at[3];
+    if (!(m->open[axis][here] > 0) || m->known[0][here] >> (axis + 4) & 1) return false;
+    mac_place(c, m->dim, at);
+    const int64_t before = mac_beside(m, brick, c, at, axis, -1);
+    const double high = (double)m->phi[0][here];
+    const double low = before < 0 ? 1 : (double)m->phi[0][before];
+    if ((low < 0) == (high < 0)) return false;
+    const double inside = low < 0 ? low : high, outside = low < 0 ? high : low;
+    const double share = inside / (inside - outside);
+    for (int a = 0; a < 3; a++) out->x[a] = at[a] + 0.5;
+    out->x[axis] += low < 0 ? share - 1 : -share;
+    out->theta = f->options->surface_order == 2 ? fmax(share, least_theta) : 1;
+    out->outwards = low < 0 ? 1 : -1;
+    return true;
+}
+
+/* Whether a liquid cell has a face that is not wholly open, or prescribed. */
+static bool is_held(const mac *m, int64_t brick, int c) {
+    const int64_t here = brick * mac_cells(m->dim) + c;
+    int at[3];
+    mac_place(c, m->dim, at);
+    for (int n = 0; n < 2 * m->dim; n++) {
+        const int a = n >> 1;
+        const int64_t face = n & 1 ? mac_beside(m, brick, c, at, a, 1) : here;
+        if (face >= 0 && (m->open[a][face] < 1 || m->known[0][face] >> (a + 4) & 1)) return true;
+    }
+    return false;
+}
+
+static void find_jumps(void *data, int64_t begin, int64_t end, int worker) {
+    const tension *t = data;
+    const mac *m = &t->f->grid;
+    (void)worker;
+    for (int64_t brick = begin; brick < end; brick++) {
+        blob own = {.first = (int32_t)brick};
+        for (int c = 0; c < mac_cells(m->dim); c++) {
+            const int64_t here = brick * mac_cells(m->dim) + c;
+            crossing cross;
+            if (m->phi[0][here] < 0) own.liquid = true, own.held |= is_held(m, brick, c);
+            for (int a = 0; a < m->dim; a++) {
+                if (!find_crossing(t->f, brick, c, a, &cross)) continue;
+                const double jump = jump_at(t, brick, cross.x);
+                t->jump[a][here] = (real)jump;
+                own.force[a] += cross.outwards * jump;
+                for (int e = 0; e < m->dim; e++)
+                    own.moment[e][a] += cross.outwards * (cross.x[e] + m->bricks.coords[brick][e] *
+                                                                           (double)BRICK_EDGE);
+            }
+        }
+        t->bodies[brick] = own;
+    }
+}
+
+/* ---- Bodies that nothing holds --------------------------------------------------------------- */
+
+/* What the jumps sum up to is taken off as a pressure of constant slope, which accelerates all of a body
+ * alike. Bodies are bricks with liquid, side by side. */
+
+static int32_t root_of(blob *bodies, int32_t brick) {
+    while (bodies[brick].first != brick) {
+        bodies[brick].first = bodies[bodies[brick].first].first;
+        brick = bodies[brick].first;
+    }
+    return brick;
+}
+
+static bool has_surface(const blob *b) {
+    bool any = b->liquid;
+    for (int a = 0; a < 3; a++) any |= b->force[a] != 0;
+    return any;
+}
+
+/* Across the seam of a periodic axis x is not continuous. */
+static bool at_seam(const flip *f, int64_t brick) {
+    const domain *d = &f->sim->scene->domain;
+    for (int a = 0; a < f->grid.dim; a++) {
+        const int at = f->grid.bricks.coords[brick][a] * BRICK_EDGE;
+        if (d->walls[a][0] == WALL_PERIODIC && (at <= 0 || at + BRICK_EDGE >= d->cells[a]))
+            return true;
+    }
+    return false;
+}
+
+static void join_bodies(const tension *t) {
+    const sites *bricks = &t->f->grid.bricks;
+    for (int32_t brick = 0; brick < bricks->count; brick++) {
+        if (!has_surface(&t->bodies[brick])) continue;
+        for (int code = 0; code < neighbour_count(bricks->dim); code++) {
+            const int32_t other = bricks->neighbours[brick][code];
+            if (other < 0 || other == brick || !has_surface(&t->bodies[other])) continue;
+            const int32_t one = root_of(t->bodies, brick), two = root_of(t->bodies, other);
+            t->bodies[one > two ? one : two].first = one < two ? one : two;
+        }
+    }
+    for (int32_t brick = 0; brick < bricks->count; brick++) {
+        blob *own = &t->bodies[brick], *all = &t->bodies[root_of(t->bodies, brick)];
+        own->held |= has_surface(own) && at_seam(t->f, brick);
+        if (own == all) continue;
+        all->held |= own->held;
+        for (int a = 0; a < 3; a++) {
+            all->force[a] += own->force[a];
+            for (int e = 0; e < 3; e++) all->moment[e][a] += own->moment[e][a];
+        }
+    }
+}
+
+/* Solves sum_e slope_e moment_ea = force_a. */
+static void balance(blob *b, int dim) {
+    double n[3][3] = {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}};
+    for (int e = 0; e < dim; e++)
+        for (int a = 0; a < dim; a++) n[e][a] = b->moment[e][a];
+    double cofactor[3][3], det = 0;
+    for (int e = 0; e < 3; e++)
+        for (int a = 0; a < 3; a++) {
+            const int p = (e + 1) % 3, q = (e + 2) % 3, r = (a + 1) % 3, s = (a + 2) % 3;
+            cofactor[e][a] = n[p][r] * n[q][s] - n[p][s] * n[q][r];
+        }
+    for (int a = 0; a < 3; a++) det += n[0][a] * cofactor[0][a];
+    if (b->held || !(det > 0)) return;
+    for (int e = 0; e < dim; e++)
+        for (int a = 0; a < dim; a++) b->slope[e] += cofactor[e][a] * b->force[a] / det;
+}
+
+static void balance_bodies(const tension *t) {
+    join_bodies(t);
+    for (int32_t brick = 0; brick < t->f->grid.bricks.count; brick++)
+        if (t->bodies[brick].first == brick) balance(&t->bodies[brick], t->f->grid.dim);
+}
+
 static void pull_faces(void *data, int64_t begin, int64_t end, int worker) {
     const tension *t = data;
     const flip *f = t->f;
@@ -472,26 +625,21 @@ static void pull_faces(void *data, int64_t begin, int64_t end, int worker) {
     const double dx = f->sim->scene->domain.dx;
     const double force = f->sim->dt * f->tension / (f->density * dx * dx);
     (void)worker;
-    for (int64_t brick = begin; brick < end; brick++)
-        for (int c = 0; c < mac_cells(m->dim); c++) {
-            const int64_t here = brick * mac_cells(m->dim) + c;
-            const double high = (double)m->phi[0][here];
-            int at[3];
-            mac_place(c, m->dim, at);
+    for (int64_t brick = begin; brick < end; brick++) {
+        int32_t root = (int32_t)brick;
+        while (t->bodies[root].first != root) root = t->bodies[root].first;
+        for (int c = 0; c < mac_cells(m->dim); c++)
             for (int a = 0; a < m->dim; a++) {
-                if (!(m->open[a][here] > 0) || m->known[0][here] >> (a + 4) & 1) continue;
-                const int64_t before = mac_beside(m, brick, c, at, a, -1);
-                const double low = before < 0 ? 1 : (double)m->phi[0][before];
-                if ((low < 0) == (high < 0)) continue;
-                const double inside = low < 0 ? low : high, outside = low < 0 ? high : low;
-                const double share = inside / (inside - outside);
-                double x[3] = {at[0] + 0.5, at[1] + 0.5, at[2] + 0.5};
-                x[a] += low < 0 ? share - 1 : -share;
-                const double theta = f->options->surface_order == 2 ? fmax(share, least_theta) : 1;
-                const double change = force * jump_at(t, brick, x) / theta;
-                m->velocity[a][here] += (real)(low < 0 ? -change : change);
+                const int64_t here = brick * mac_cells(m->dim) + c;
+                crossing cross;
+                if (!find_crossing(f, brick, c, a, &cross)) continue;
+                double jump = (double)t->jump[a][here];
+                for (int e = 0; e < m->dim; e++)
+                    jump -= t->bodies[root].slope[e] *
+                            (cross.x[e] + m->bricks.coords[brick][e] * (double)BRICK_EDGE);
+                m->velocity[a][here] -= (real)(cross.outwards * force * jump / cross.theta);
             }
-        }
+    }
 }
 
 /* Less where the liquid is fast, of which ripples are a small part. */
@@ -520,10 +668,17 @@ spate_status flip_tension(flip *f) {
     t.next = t.F + cells, t.spare = t.next + cells, t.open = t.spare + cells;
     t.weight = t.open + cells, t.weights = t.weight + cells;
     t.once = t.weights + cells, t.twice = t.once + cells;
-    find_jump(&t);
-    each_brick(&t, pull_faces);
+    t.jump[0] = t.spare, t.jump[1] = t.weight, t.jump[2] = t.twice;
+    t.bodies = scratch_take(s, "tension bodies", (size_t)f->grid.bricks.count, sizeof *t.bodies);
+    if (t.bodies) {
+        find_jump(&t);
+        each_brick(&t, find_jumps);
+        balance_bodies(&t);
+        each_brick(&t, pull_faces);
+        scratch_give(s, "tension bodies");
+    }
     scratch_give(s, "tension");
-    return SPATE_OK;
+    return t.bodies ? SPATE_OK : SPATE_OUT_OF_MEMORY;
 }
 
 double flip_tension_limit(const flip *f) {
