@@ -184,8 +184,8 @@ static void destroy(spate_simulation *sim) {
     flip *f = sim->solver;
     mac_free(&f->grid);
     pressure_free(f->pressure);
-    give(sim->ctx, f->seen), give(sim->ctx, f->impulses.values), give(sim->ctx, f->coloured),
-        give(sim->ctx, f);
+    give(sim->ctx, f->seen), give(sim->ctx, f->impulses.values), give(sim->ctx, f->coloured);
+    give(sim->ctx, f->filled), give(sim->ctx, f);
     sim->solver = NULL;
 }
 
@@ -266,6 +266,7 @@ static void weigh(void *data, int64_t begin, int64_t end, int worker) {
 
 static spate_status forces(flip *f) {
     parallel_for(f->sim->ctx->pool, f->grid.bricks.count, 16, weigh, f);
+    TRY(flip_keep_filled(f));
     TRY(flip_find_surface(f));
     TRY(flip_release(f));
     TRY(flip_viscosity(f));
@@ -498,7 +499,8 @@ static void columns(spate_simulation *sim, double *values) {
 
 static size_t grid_bytes(const spate_simulation *sim) {
     const flip *f = sim->solver;
-    return mac_bytes(&f->grid) + pressure_bytes(f->pressure);
+    return mac_bytes(&f->grid) + pressure_bytes(f->pressure) +
+           (size_t)f->filled_capacity * sizeof *f->filled;
 }
 
 const solver_type solver_flip = {

@@ -123,6 +123,8 @@ typedef struct flip {
     int32_t *coloured;   /* occupied blocks, colour by colour */
     int64_t coloured_capacity;
     int64_t colour_starts[9];
+    real *filled; /* with surface tension: what particles fill of the surroundings of each cell */
+    int64_t filled_capacity;
     flip_memory memory;
     flip_touches *touches; /* by occupied block, during a gather */
     impulses impulses;     /* on colliders (reaction.c) */
@@ -153,6 +155,8 @@ spate_status flip_release(flip *f);
 spate_status flip_viscosity(flip *f);
 spate_status flip_tension(flip *f);
 spate_status flip_correct_volume(flip *f);
+/* Keeps for it what the scatter has left in phi, which the surface then takes. */
+spate_status flip_keep_filled(flip *f);
 spate_status flip_extrapolate(flip *f);
 spate_status flip_reseed(flip *f);
 /* `transfer: kernel`: momentum and mass of the faces in place of the scatter. */

@@ -13,15 +13,20 @@
  *   kappa  = -div (grad F / |grad F|), in every cell near the surface taken at the nearest point of
  *            F = 1/2. Taken in the cell itself it would be less the farther out the cell is, and ripples
  *            too short for F to see would be drawn out into fingers.
- *   K f    = H (w f) / H w, the mean along the surface; w is 1 there and 0 from REACH cells on.
+ *   K f    = H (w f) / H w, the mean along the surface; w is 1 there and 0 from `reach` cells on.
  *   jump   = sigma (3 K - 2 K^2) kappa. The force from an energy of the smoothed surface is smoothed by
  *            the same H once more (its adjoint); a force that is not does net work on particles that go
  *            round in ripples, and these grow. If H leaves a share a of a wave, F has a of it and the
  *            jump a^2 (3 - 2 a): waves of several cells have their full tension, to (1 - a)^2.
  *
- * The shares are those at a time `ahead`, a fixed part of that of a wave of a cell, as in semi-implicit
- * schemes (Hysing 2006): ripples die out with (omega^2 ahead) / 2, which goes with the wave number's
- * cube. Without it they last for ever, for the liquid has no viscosity. It does not depend on the step.
+ * Ripples would last for ever, for the liquid has no viscosity. As in semi-implicit schemes (Hysing 2006)
+ * the jump is that of the near future, here only for waves that H weakens:
+ *     jump  += sigma (K - K^2) D,   D = what u will have changed kappa by in a time `ahead`
+ * damps a wave of frequency omega by a^2 (1 - a) omega^2 ahead / 2. With `ahead` a multiple of the time
+ * sqrt(density dx^3 / sigma) of a wave of a cell this does not depend on the step and vanishes with dx.
+ *
+ * The tension of a surface that encloses a body does not move it as a whole: what the jumps of bodies that
+ * touch nothing sum up to is taken off (balance_bodies).
  *
  * Walls and colliders are mirrors to F: the surface meets them at a right angle. The force is explicit,
  * so a step must not outrun the shortest waves (Brackbill et al. 1992).
@@ -34,8 +39,9 @@ enum { PASSES = 4, NEWTON = 4 };
 /* Least theta, as in the projection. */
 static const double least_theta = 1e-3;
 
-/* `ahead` over sqrt(density dx^3 / sigma), and the most cells that the liquid moves in it. */
-static const double ahead_share = 0.5, ahead_most = 0.5;
+/* `ahead` over sqrt(density dx^3 / sigma), and the most cells that the liquid moves in it. D is found from
+ * a fifth of that, in which F changes little. */
+static const double ahead_share = 5, ahead_most = 1, probed = 0.2;
 
 /* Cells from the surface where w ends, and the least H w at which K is taken. */
 static const double reach = 1.5, least_weight = 0.05;
@@ -46,15 +52,27 @@ static const double variance = 1.0 / 6 + PASSES / 2.0 + 1.0 / 3;
 /* Where F is this flat there is no surface near: drops and sheets that the filter has dissolved. */
 static const double flattest2 = 1e-4;
 
+/* What is summed up over the surface of a brick's liquid, and of all that it is connected with. */
+typedef struct blob {
+    int32_t first;       /* brick of the same blob */
+    bool liquid, held;   /* has any; touches what is not liquid or air */
+    double force[3];     /* sum of jump n, n the direction of the face outwards */
+    double moment[3][3]; /* sum of x n */
+    double slope[3];     /* what is taken off the jump, times x */
+} blob;
+
 typedef struct tension {
     const flip *f;
-    real *open;      /* 0 in solids, else 1 */
-    real *F, *spare; /* spare: where a pass of the filter goes */
-    real *weight;    /* w */
-    real *weights;   /* H w */
-    real *once;      /* K kappa */
-    real *curvature; /* kappa, then the jump over sigma, 1/cells */
-    double ahead;    /* s */
+    real *open;     /* 0 in solids, else 1 */
+    real *F, *next; /* now, and a little later */
+    real *spare;    /* where a pass of the filter goes */
+    real *weight;   /* w */
+    real *weights;  /* H w */
+    real *once;     /* w (3 kappa + D), H of it, then the jump over sigma, 1/cells */
+    real *twice;    /* w (2 kappa + D), H of it, then w H of its mean */
+    real *jump[3];  /* of faces that the surface crosses; takes the room of others */
+    blob *bodies;   /* by brick */
+    double ahead;   /* s */
 } tension;
 
 typedef struct filtered {
@@ -80,11 +98,13 @@ static bool is_solid(const flip *f, int64_t brick, const int at[3], int64_t cell
     return f->grid.solid[0][cell] < 0;
 }
 
-/* What the particles fill of a tent of two cells at a distance from the surface (surface.c). */
-static real share_of(real phi) {
-    const real past = phi < 0 ? 1 + phi : 1 - phi;
-    const real part = past > 0 ? past * past / 2 : 0;
-    return phi < 0 ? 1 - part : part;
+/* The particles' share of a cell's surroundings, a tent of two cells, as far as it is not in a collider
+ * (surface.c). It is linear in the particles, whatever `surface` is. */
+static real share_of(const flip *f, int64_t cell) {
+    const real past = 1 - f->grid.solid[0][cell];
+    const real taken = past > 0 ? past * past / 2 : 0; /* by the collider */
+    const real share = f->filled[cell] / (1 - (taken < (real)0.5 ? taken : (real)0.5));
+    return share < 1 ? share : 1;
 }
 
 static void fill_shares(void *data, int64_t begin, int64_t end, int worker) {
@@ -96,7 +116,7 @@ static void fill_shares(void *data, int64_t begin, int64_t end, int worker) {
             const int64_t here = brick * mac_cells(m->dim) + c;
             int at[3];
             mac_place(c, m->dim, at);
-            t->spare[here] = share_of(m->phi[0][here]);
+            t->F[here] = share_of(t->f, here);
             t->open[here] = !is_solid(t->f, brick, at, here);
         }
 }
@@ -111,32 +131,28 @@ static double velocity_in(const mac *m, int axis, int64_t here, int64_t after) {
     return mass > 0 ? sum / mass : 0;
 }
 
-/* share - ahead u . grad share */
+/* What the shares will be: share - time u . grad share. */
 static void advance_shares(void *data, int64_t begin, int64_t end, int worker) {
     const tension *t = data;
     const mac *m = &t->f->grid;
-    const double cells = t->ahead / t->f->sim->scene->domain.dx;
+    const double cells = probed * t->ahead / t->f->sim->scene->domain.dx;
     (void)worker;
     for (int64_t brick = begin; brick < end; brick++)
         for (int c = 0; c < mac_cells(m->dim); c++) {
             const int64_t here = brick * mac_cells(m->dim) + c;
-            const double own = (double)t->spare[here];
+            const double own = (double)t->F[here];
             double change = 0;
             int at[3];
             mac_place(c, m->dim, at);
             for (int a = 0; a < m->dim; a++) {
                 const int64_t low = mac_beside(m, brick, c, at, a, -1),
                               high = mac_beside(m, brick, c, at, a, 1);
-                const double before = low < 0               ? 0
-                                      : !(t->open[low] > 0) ? own
-                                                            : (double)t->spare[low];
-                const double after = high < 0               ? 0
-                                     : !(t->open[high] > 0) ? own
-                                                            : (double)t->spare[high];
+                const double before = low < 0 ? 0 : !(t->open[low] > 0) ? own : (double)t->F[low];
+                const double after = high < 0 ? 0 : !(t->open[high] > 0) ? own : (double)t->F[high];
                 if (before != after)
                     change += velocity_in(m, a, here, high) * 0.5 * (after - before);
             }
-            t->F[here] = (real)(own - cells * change);
+            t->next[here] = (real)(own - cells * change);
         }
 }
 
@@ -237,7 +253,7 @@ static void extend_into_colliders(void *data, int64_t begin, int64_t end, int wo
             const int64_t here = brick * mac_cells(m->dim) + c;
             if (t->open[here] > 0) continue;
             int at[3], nearest = 3 * FAR * FAR + 1, count = 0;
-            double sum = 0;
+            double sum = 0, next = 0;
             mac_place(c, m->dim, at);
             for (int n = 0; n < (m->dim == 3 ? EDGE * EDGE * EDGE : EDGE * EDGE); n++) {
                 const int way[3] = {n % EDGE - FAR, n / EDGE % EDGE - FAR,
@@ -246,10 +262,11 @@ static void extend_into_colliders(void *data, int64_t begin, int64_t end, int wo
                 const int64_t other =
                     mac_cell(m, (int32_t)brick, at[0] + way[0], at[1] + way[1], at[2] + way[2]);
                 if (far2 > nearest || other < 0 || !(t->open[other] > 0)) continue;
-                if (far2 < nearest) nearest = far2, sum = 0, count = 0;
-                sum += (double)t->F[other], count++;
+                if (far2 < nearest) nearest = far2, sum = 0, next = 0, count = 0;
+                sum += (double)t->F[other], next += (double)t->next[other], count++;
             }
             t->F[here] = count ? (real)(sum / count) : 0;
+            t->next[here] = count ? (real)(next / count) : 0;
         }
 }
 
@@ -293,7 +310,7 @@ static int spline_weights(double x, double w[3][4]) {
 
 /* Sums over axis after axis, the last first: of value, slope and bend along each only those whose
  * orders add up to two or less are formed. */
-static jet jet_at(const tension *t, int64_t brick, const double x[3]) {
+static jet jet_at(const tension *t, const real *shares, int64_t brick, const double x[3]) {
     const int dim = t->f->grid.dim, deep = dim == 3 ? 4 : 1;
     double w[3][3][4] = {{{0}}}, sum[3][3][3] = {{{0}}};
     const int32_t *near = t->f->grid.bricks.neighbours[brick];
@@ -309,8 +326,8 @@ static jet jet_at(const tension *t, int64_t brick, const double x[3]) {
                           in = cells[0].in[i] * BRICK_EDGE + cells[1].in[j];
                 const int32_t other = near[dim == 3 ? code * 3 + cells[2].side[k] : code];
                 if (other < 0) continue;
-                const double F = (double)t->F[(int64_t)other * mac_cells(dim) +
-                                              (dim == 3 ? in * BRICK_EDGE + cells[2].in[k] : in)];
+                const double F = (double)shares[(int64_t)other * mac_cells(dim) +
+                                                (dim == 3 ? in * BRICK_EDGE + cells[2].in[k] : in)];
                 for (int n = 0; n < 3; n++) in_z[n] += w[2][n][k] * F;
             }
             for (int b = 0; b < 3; b++)
@@ -355,13 +372,13 @@ static double curvature_of(const jet *j, int dim) {
     return fmin(fmax(kappa / (1 + variance / 3 * fmax(squares, 0)), 1 - dim), dim - 1);
 }
 
-/* Curvature of F = 1/2 where it is nearest to a point, and the distance to there, less than `reach`;
- * false if it is not. */
+/* Curvature of F = 1/2 where it is nearest to a point, how much it will change there, and the distance to
+ * it, which is less than `reach`; false if it is not. */
 static bool curvature_near(const tension *t, int64_t brick, const double at[3], double *kappa,
-                           double *distance) {
+                           double *change, double *distance) {
     const double close = 1e-3;
     double x[3] = {at[0], at[1], at[2]}, way2 = 0;
-    jet j = jet_at(t, brick, x);
+    jet j = jet_at(t, t->F, brick, x);
     for (int n = 0; n < NEWTON && fabs(j.value - 0.5) > close; n++) {
         const double steep = steepness2(&j);
         if (!(steep > flattest2)) return false;
@@ -371,51 +388,46 @@ static bool curvature_near(const tension *t, int64_t brick, const double at[3], 
             way2 += (x[a] - at[a]) * (x[a] - at[a]);
         }
         if (!(way2 < 2 * reach * reach)) return false;
-        j = jet_at(t, brick, x);
+        j = jet_at(t, t->F, brick, x);
     }
     *kappa = curvature_of(&j, t->f->grid.dim);
     *distance = sqrt(way2);
-    return *distance < reach && fabs(j.value - 0.5) < 10 * close;
+    if (!(*distance < reach && fabs(j.value - 0.5) < 10 * close)) return false;
+    j = jet_at(t, t->next, brick, x);
+    *change = (curvature_of(&j, t->f->grid.dim) - *kappa) / probed;
+    return true;
 }
 
 static void find_curvatures(void *data, int64_t begin, int64_t end, int worker) {
     const tension *t = data;
     const mac *m = &t->f->grid;
-    const real far = (real)0.1; /* F beyond `reach` of a surface */
+    const real far = (real)0.15; /* F beyond `reach` of a surface */
     (void)worker;
     for (int64_t brick = begin; brick < end; brick++)
         for (int c = 0; c < mac_cells(m->dim); c++) {
             const int64_t here = brick * mac_cells(m->dim) + c;
-            double kappa = 0, distance = 0, w = 0;
+            double kappa = 0, change = 0, distance = 0, w = 0;
             int at[3];
             mac_place(c, m->dim, at);
             const double x[3] = {at[0] + 0.5, at[1] + 0.5, at[2] + 0.5};
             if (t->open[here] > 0 && t->F[here] > far && t->F[here] < 1 - far &&
-                curvature_near(t, brick, x, &kappa, &distance))
+                curvature_near(t, brick, x, &kappa, &change, &distance))
                 w = 1 - distance * distance / (reach * reach);
             t->weight[here] = t->weights[here] = (real)(w * w);
-            t->curvature[here] = (real)kappa;
+            t->once[here] = (real)(w * w * (3 * kappa + change));
+            t->twice[here] = (real)(w * w * (2 * kappa + change));
         }
 }
 
 /* ---- The mean along the surface -------------------------------------------------------------- */
 
-static void weigh_curvature(void *data, int64_t begin, int64_t end, int worker) {
+/* w f from H (w f), where there is a surface. */
+static void weigh_mean(void *data, int64_t begin, int64_t end, int worker) {
     const tension *t = data;
     const int cells = mac_cells(t->f->grid.dim);
     (void)worker;
     for (int64_t c = begin * cells; c < end * cells; c++)
-        t->once[c] = t->weight[c] * t->curvature[c];
-}
-
-static void divide_once(void *data, int64_t begin, int64_t end, int worker) {
-    const tension *t = data;
-    const int cells = mac_cells(t->f->grid.dim);
-    (void)worker;
-    for (int64_t c = begin * cells; c < end * cells; c++) {
-        t->once[c] = t->weights[c] > (real)least_weight ? t->once[c] / t->weights[c] : 0;
-        t->curvature[c] = t->weight[c] * t->once[c];
-    }
+        t->twice[c] = t->weight[c] > 0 ? t->weight[c] * t->twice[c] / t->weights[c] : 0;
 }
 
 static void combine(void *data, int64_t begin, int64_t end, int worker) {
@@ -423,22 +435,22 @@ static void combine(void *data, int64_t begin, int64_t end, int worker) {
     const int cells = mac_cells(t->f->grid.dim);
     (void)worker;
     for (int64_t c = begin * cells; c < end * cells; c++)
-        t->curvature[c] = t->weights[c] > (real)least_weight
-                              ? 3 * t->once[c] - 2 * t->curvature[c] / t->weights[c]
-                              : 0;
+        t->once[c] =
+            t->weights[c] > (real)least_weight ? (t->once[c] - t->twice[c]) / t->weights[c] : 0;
 }
 
 static void find_jump(const tension *t) {
     each_brick(t, fill_shares);
     each_brick(t, advance_shares);
     smooth(t, t->F);
+    smooth(t, t->next);
     if (t->f->sim->scene->collider_count) each_brick(t, extend_into_colliders);
     each_brick(t, find_curvatures);
     smooth(t, t->weights);
-    each_brick(t, weigh_curvature);
     smooth(t, t->once);
-    each_brick(t, divide_once);
-    smooth(t, t->curvature);
+    smooth(t, t->twice);
+    each_brick(t, weigh_mean);
+    smooth(t, t->twice);
     each_brick(t, combine);
 }
 
@@ -458,14 +470,153 @@ static double jump_at(const tension *t, int64_t brick, const double x[3]) {
         const int64_t cell = mac_cell(&t->f->grid, (int32_t)brick, at[0], at[1], at[2]);
         if (cell < 0 || !(t->open[cell] > 0) || !(t->weights[cell] > (real)least_weight)) continue;
         w *= (double)t->weights[cell];
-        sum += w * (double)t->curvature[cell], weight += w;
+        sum += w * (double)t->once[cell], weight += w;
     }
     if (weight > 0) return sum / weight;
-    const jet j = jet_at(t, brick, x);
+    const jet j = jet_at(t, t->F, brick, x);
     return curvature_of(&j, dim);
 }
 
 /* ---- The force ------------------------------------------------------------------------------- */
+
+/* The surface's crossing of face `axis` of a cell. */
+typedef struct crossing {
+    double x[3];  /* cells from the brick's corner */
+    double theta; /* share of the way from the liquid cell */
+    int outwards; /* 1 where the air is behind the face, -1 where it is before */
+} crossing;
+
+static bool find_crossing(const flip *f, int64_t brick, int c, int axis, crossing *out) {
+    const mac *m = &f->grid;
+    const int64_t here = brick * mac_cells(m->dim) + c;
+    int at[3];
+    if (!(m->open[axis][here] > 0) || m->known[0][here] >> (axis + 4) & 1) return false;
+    mac_place(c, m->dim, at);
+    const int64_t before = mac_beside(m, brick, c, at, axis, -1);
+    const double high = (double)m->phi[0][here];
+    const double low = before < 0 ? 1 : (double)m->phi[0][before];
+    if ((low < 0) == (high < 0)) return false;
+    const double inside = low < 0 ? low : high, outside = low < 0 ? high : low;
+    const double share = inside / (inside - outside);
+    for (int a = 0; a < 3; a++) out->x[a] = at[a] + 0.5;
+    out->x[axis] += low < 0 ? share - 1 : -share;
+    out->theta = f->options->surface_order == 2 ? fmax(share, least_theta) : 1;
+    out->outwards = low < 0 ? 1 : -1;
+    return true;
+}
+
+/* Whether a liquid cell has a face that is not wholly open, or prescribed. */
+static bool is_held(const mac *m, int64_t brick, int c) {
+    const int64_t here = brick * mac_cells(m->dim) + c;
+    int at[3];
+    mac_place(c, m->dim, at);
+    for (int n = 0; n < 2 * m->dim; n++) {
+        const int a = n >> 1;
+        const int64_t face = n & 1 ? mac_beside(m, brick, c, at, a, 1) : here;
+        if (face >= 0 && (m->open[a][face] < 1 || m->known[0][face] >> (a + 4) & 1)) return true;
+    }
+    return false;
+}
+
+static void find_jumps(void *data, int64_t begin, int64_t end, int worker) {
+    const tension *t = data;
+    const mac *m = &t->f->grid;
+    (void)worker;
+    for (int64_t brick = begin; brick < end; brick++) {
+        blob own = {.first = (int32_t)brick};
+        for (int c = 0; c < mac_cells(m->dim); c++) {
+            const int64_t here = brick * mac_cells(m->dim) + c;
+            crossing cross;
+            if (m->phi[0][here] < 0) own.liquid = true, own.held |= is_held(m, brick, c);
+            for (int a = 0; a < m->dim; a++) {
+                if (!find_crossing(t->f, brick, c, a, &cross)) continue;
+                const double jump = jump_at(t, brick, cross.x);
+                t->jump[a][here] = (real)jump;
+                own.force[a] += cross.outwards * jump;
+                for (int e = 0; e < m->dim; e++)
+                    own.moment[e][a] += cross.outwards * (cross.x[e] + m->bricks.coords[brick][e] *
+                                                                           (double)BRICK_EDGE);
+            }
+        }
+        t->bodies[brick] = own;
+    }
+}
+
+/* ---- Bodies that nothing holds --------------------------------------------------------------- */
+
+/* What the jumps sum up to is taken off as a pressure of constant slope, which accelerates all of a body
+ * alike. Bodies are bricks with liquid, side by side. */
+
+static int32_t root_of(blob *bodies, int32_t brick) {
+    while (bodies[brick].first != brick) {
+        bodies[brick].first = bodies[bodies[brick].first].first;
+        brick = bodies[brick].first;
+    }
+    return brick;
+}
+
+static bool has_surface(const blob *b) {
+    bool any = b->liquid;
+    for (int a = 0; a < 3; a++) any |= b->force[a] != 0;
+    return any;
+}
+
+/* Across the seam of a periodic axis x is not continuous. */
+static bool at_seam(const flip *f, int64_t brick) {
+    const domain *d = &f->sim->scene->domain;
+    for (int a = 0; a < f->grid.dim; a++) {
+        const int at = f->grid.bricks.coords[brick][a] * BRICK_EDGE;
+        if (d->walls[a][0] == WALL_PERIODIC && (at <= 0 || at + BRICK_EDGE >= d->cells[a]))
+            return true;
+    }
+    return false;
+}
+
+static void join_bodies(const tension *t) {
+    const sites *bricks = &t->f->grid.bricks;
+    for (int32_t brick = 0; brick < bricks->count; brick++) {
+        if (!has_surface(&t->bodies[brick])) continue;
+        for (int code = 0; code < neighbour_count(bricks->dim); code++) {
+            const int32_t other = bricks->neighbours[brick][code];
+            if (other < 0 || other == brick || !has_surface(&t->bodies[other])) continue;
+            const int32_t one = root_of(t->bodies, brick), two = root_of(t->bodies, other);
+            t->bodies[one > two ? one : two].first = one < two ? one : two;
+        }
+    }
+    for (int32_t brick = 0; brick < bricks->count; brick++) {
+        blob *own = &t->bodies[brick], *all = &t->bodies[root_of(t->bodies, brick)];
+        own->held |= has_surface(own) && at_seam(t->f, brick);
+        if (own == all) continue;
+        all->held |= own->held;
+        for (int a = 0; a < 3; a++) {
+            all->force[a] += own->force[a];
+            for (int e = 0; e < 3; e++) all->moment[e][a] += own->moment[e][a];
+        }
+    }
+}
+
+/* Solves sum_e slope_e moment_ea = force_a. */
+static void balance(blob *b, int dim) {
+    double n[3][3] = {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}};
+    for (int e = 0; e < dim; e++)
+        for (int a = 0; a < dim; a++) n[e][a] = b->moment[e][a];
+    double cofactor[3][3], det = 0;
+    for (int e = 0; e < 3; e++)
+        for (int a = 0; a < 3; a++) {
+            const int p = (e + 1) % 3, q = (e + 2) % 3, r = (a + 1) % 3, s = (a + 2) % 3;
+            cofactor[e][a] = n[p][r] * n[q][s] - n[p][s] * n[q][r];
+        }
+    for (int a = 0; a < 3; a++) det += n[0][a] * cofactor[0][a];
+    if (b->held || !(det > 0)) return;
+    for (int e = 0; e < dim; e++)
+        for (int a = 0; a < dim; a++) b->slope[e] += cofactor[e][a] * b->force[a] / det;
+}
+
+static void balance_bodies(const tension *t) {
+    join_bodies(t);
+    for (int32_t brick = 0; brick < t->f->grid.bricks.count; brick++)
+        if (t->bodies[brick].first == brick) balance(&t->bodies[brick], t->f->grid.dim);
+}
 
 static void pull_faces(void *data, int64_t begin, int64_t end, int worker) {
     const tension *t = data;
@@ -474,50 +625,60 @@ static void pull_faces(void *data, int64_t begin, int64_t end, int worker) {
     const double dx = f->sim->scene->domain.dx;
     const double force = f->sim->dt * f->tension / (f->density * dx * dx);
     (void)worker;
-    for (int64_t brick = begin; brick < end; brick++)
-        for (int c = 0; c < mac_cells(m->dim); c++) {
-            const int64_t here = brick * mac_cells(m->dim) + c;
-            const double high = (double)m->phi[0][here];
-            int at[3];
-            mac_place(c, m->dim, at);
+    for (int64_t brick = begin; brick < end; brick++) {
+        int32_t root = (int32_t)brick;
+        while (t->bodies[root].first != root) root = t->bodies[root].first;
+        for (int c = 0; c < mac_cells(m->dim); c++)
             for (int a = 0; a < m->dim; a++) {
-                if (!(m->open[a][here] > 0) || m->known[0][here] >> (a + 4) & 1) continue;
-                const int64_t before = mac_beside(m, brick, c, at, a, -1);
-                const double low = before < 0 ? 1 : (double)m->phi[0][before];
-                if ((low < 0) == (high < 0)) continue;
-                const double inside = low < 0 ? low : high, outside = low < 0 ? high : low;
-                const double share = inside / (inside - outside);
-                double x[3] = {at[0] + 0.5, at[1] + 0.5, at[2] + 0.5};
-                x[a] += low < 0 ? share - 1 : -share;
-                const double theta = f->options->surface_order == 2 ? fmax(share, least_theta) : 1;
-                const double change = force * jump_at(t, brick, x) / theta;
-                m->velocity[a][here] += (real)(low < 0 ? -change : change);
+                const int64_t here = brick * mac_cells(m->dim) + c;
+                crossing cross;
+                if (!find_crossing(f, brick, c, a, &cross)) continue;
+                double jump = (double)t->jump[a][here];
+                for (int e = 0; e < m->dim; e++)
+                    jump -= t->bodies[root].slope[e] *
+                            (cross.x[e] + m->bricks.coords[brick][e] * (double)BRICK_EDGE);
+                m->velocity[a][here] -= (real)(cross.outwards * force * jump / cross.theta);
             }
-        }
+    }
 }
 
-/* Seconds that the shares are ahead: less where the liquid is fast, of which ripples are a small part. */
+/* Less where the liquid is fast, of which ripples are a small part. */
 static double time_ahead(const flip *f) {
     const double dx = f->sim->scene->domain.dx, speed = f->sim->max_speed;
     const double ahead = ahead_share * sqrt(f->density * dx * dx * dx / f->tension);
     return speed * ahead > ahead_most * dx ? ahead_most * dx / speed : ahead;
 }
 
+spate_status flip_keep_filled(flip *f) {
+    const int64_t cells = f->grid.bricks.count * mac_cells(f->grid.dim);
+    if (!(f->tension > 0)) return SPATE_OK;
+    TRY(GROW(f->sim->ctx, f->filled, f->filled_capacity, cells + 1));
+    memcpy(f->filled, f->grid.phi[0], (size_t)cells * sizeof *f->filled);
+    return SPATE_OK;
+}
+
 spate_status flip_tension(flip *f) {
-    enum { FIELDS = 7 };
+    enum { FIELDS = 8 };
     scratch *s = &f->sim->scratch;
     const size_t cells = (size_t)(f->grid.bricks.count * mac_cells(f->grid.dim));
     if (!(f->tension > 0) || !cells) return SPATE_OK;
     real *memory = scratch_take(s, "tension", FIELDS * cells, sizeof *memory);
     if (!memory) return SPATE_OUT_OF_MEMORY;
     tension t = {.f = f, .F = memory, .ahead = time_ahead(f)};
-    t.spare = t.F + cells, t.open = t.spare + cells;
+    t.next = t.F + cells, t.spare = t.next + cells, t.open = t.spare + cells;
     t.weight = t.open + cells, t.weights = t.weight + cells;
-    t.once = t.weights + cells, t.curvature = t.once + cells;
-    find_jump(&t);
-    each_brick(&t, pull_faces);
+    t.once = t.weights + cells, t.twice = t.once + cells;
+    t.jump[0] = t.spare, t.jump[1] = t.weight, t.jump[2] = t.twice;
+    t.bodies = scratch_take(s, "tension bodies", (size_t)f->grid.bricks.count, sizeof *t.bodies);
+    if (t.bodies) {
+        find_jump(&t);
+        each_brick(&t, find_jumps);
+        balance_bodies(&t);
+        each_brick(&t, pull_faces);
+        scratch_give(s, "tension bodies");
+    }
     scratch_give(s, "tension");
-    return SPATE_OK;
+    return t.bodies ? SPATE_OK : SPATE_OUT_OF_MEMORY;
 }
 
 double flip_tension_limit(const flip *f) {
