@@ -171,7 +171,8 @@ static spate_status create(spate_simulation *sim) {
     int period[3] = {0};
     for (int a = 0; a < scene->dim; a++)
         if (scene->domain.walls[a][0] == WALL_PERIODIC) period[a] = scene->domain.cells[a];
-    mac_create(ctx, scene->dim, period, f->shifts ? MAC_ALL : MAC_ALL & ~MAC_BIT(shift), &f->grid);
+    const bool shift = f->shifts || f->viscosity > 0;
+    mac_create(ctx, scene->dim, period, shift ? MAC_ALL : MAC_ALL & ~MAC_BIT(shift), &f->grid);
     f->seen = take(ctx, (size_t)pool_size(ctx->pool), sizeof *f->seen);
     if (!f->seen) return SPATE_OUT_OF_MEMORY;
     TRY(impulses_create(sim, &f->impulses));
@@ -269,6 +270,7 @@ static spate_status forces(flip *f) {
     TRY(flip_keep_filled(f));
     TRY(flip_find_surface(f));
     TRY(flip_release(f));
+    if (flip_is_coupled(f)) flip_keep_velocity(f);
     TRY(flip_viscosity(f));
     return flip_tension(f); /* a jump at the surface, which viscosity would smear */
 }
@@ -283,7 +285,10 @@ static spate_status project(flip *f) {
     pressure_report report;
     mac grid = f->grid;
     grid.swell[0] = NULL; /* the particles' affair, not the velocity's: volume.c */
-    TRY(pressure_project(f->pressure, &grid, &options, &report));
+    if (flip_is_coupled(f))
+        TRY(flip_couple(f, &grid, &options, &report));
+    else
+        TRY(pressure_project(f->pressure, &grid, &options, &report));
     memory->iterations = report.iterations;
     memory->residual = report.residual;
     memory->divergence = report.divergence / f->sim->scene->domain.dx;

@@ -35,8 +35,8 @@
  *
  * Files: flip.c (options, time step, stages), grid.c (bricks, sides, colliders), surface.c (the level
  * set), release.c (sides that let go),
- * volume.c, extrapolate.c, viscosity.c, tension.c, reaction.c (forces on colliders), reseed.c,
- * sharp.c; transfer.h, scatter.h,
+ * volume.c, coupling.c (viscosity with the pressure), extrapolate.c, viscosity.c, tension.c,
+ * reaction.c (forces on colliders), reseed.c, sharp.c; transfer.h, scatter.h,
  * gather.h with NAME_kernels.c (one for each kernel function, compiled once for each instruction set).
  */
 #ifndef SPATE_SOLVER_FLIP_H
@@ -154,9 +154,15 @@ spate_status flip_find_surface(flip *f);
 spate_status flip_release(flip *f);
 spate_status flip_viscosity(flip *f);
 spate_status flip_tension(flip *f);
-spate_status flip_correct_volume(flip *f);
 /* Keeps for it what the scatter has left in phi, which the surface then takes. */
 spate_status flip_keep_filled(flip *f);
+spate_status flip_correct_volume(flip *f);
+/* Where viscosity reaches beyond a cell in a step: the velocity before it is kept in `shift`, and found
+ * with the pressure in place of a projection alone. */
+bool flip_is_coupled(const flip *f);
+void flip_keep_velocity(flip *f);
+spate_status flip_couple(flip *f, mac *grid, const pressure_options *options,
+                         pressure_report *report);
 spate_status flip_extrapolate(flip *f);
 spate_status flip_reseed(flip *f);
 /* `transfer: kernel`: momentum and mass of the faces in place of the scatter. */

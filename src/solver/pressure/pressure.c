@@ -73,7 +73,7 @@ static double largest_divergence(pressure *p, mac *m) {
     return most;
 }
 
-static void correct(pressure *p, mac *m, const pressure_options *options) {
+void pressure_accelerate(pressure *p, mac *m, const pressure_options *options) {
     pass(p, p->passes->correct, m->bricks.count,
          &(pass_data){.p = p, .m = m, .second_order = options->second_order});
 }
@@ -81,7 +81,7 @@ static void correct(pressure *p, mac *m, const pressure_options *options) {
 spate_status pressure_project(pressure *p, mac *m, const pressure_options *options,
                               pressure_report *report) {
     TRY(pressure_solve(p, m, NULL, options, report));
-    correct(p, m, options);
+    pressure_accelerate(p, m, options);
     report->divergence = largest_divergence(p, m);
     return SPATE_OK;
 }
@@ -91,6 +91,6 @@ spate_status pressure_project_again(pressure *p, mac *m, const pressure_options 
     level *l = &p->levels[0];
     pass(p, p->passes->right_side, l->count, &(pass_data){.p = p, .m = m, .fine = l});
     TRY(solve(p, m, options, report));
-    correct(p, m, options);
+    pressure_accelerate(p, m, options);
     return SPATE_OK;
 }

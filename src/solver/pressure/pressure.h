@@ -91,6 +91,9 @@ spate_status pressure_project(pressure *p, mac *m, const pressure_options *optio
 spate_status pressure_project_again(pressure *p, mac *m, const pressure_options *options,
                                     pressure_report *report);
 
+/* Takes the gradient of m->pressure off m->velocity, as a projection does with its own. */
+void pressure_accelerate(pressure *p, mac *m, const pressure_options *options);
+
 /* Only solves the system, into m->pressure; `rhs` of every cell in the grid's order, or NULL for
  * that of the projection. Leaves report->divergence 0. */
 spate_status pressure_solve(pressure *p, mac *m, const double *rhs, const pressure_options *options,
