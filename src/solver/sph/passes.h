@@ -201,6 +201,21 @@ INLINE void add_forces(force_sums *sums, const sph *s, const pairs *p, const int
     if (s->options->shifting > 0) add_shift(sums, s, p, w, slope);
 }
 
+/* The same for a wall that the liquid comes nearer to. Along the wall nothing is damped: its points
+ * ahead are approached and those behind are not, which would be friction even on slip walls. */
+INLINE void add_wall_damping(force_sums *sums, const sph *s, const pairs *p, const wide v[3],
+                             const wide solid[3], const wide facing[3], wide slope) {
+    wide speed = wide_splat(0), distance = wide_splat(0);
+    for (int a = 0; a < 3; a++) {
+        speed = wide_fma(v[a] - solid[a], facing[a], speed);
+        distance = wide_fma(p->d[a], facing[a], distance);
+    }
+    const wide distance2 = wide_fma(p->q2, wide_splat(s->reach2), wide_splat(s->soft2));
+    const wide factor = wide_min(speed * distance, wide_splat(0)) / distance2 *
+                        (wide_splat(s->damp) * slope) * distance;
+    for (int a = 0; a < 3; a++) sums->viscous[a] = wide_fma(factor, facing[a], sums->viscous[a]);
+}
+
 /* The pressure goes on in walls, with `weight` rho0 g as far as the particle leans on them; and the
  * velocity is mirrored in sticky ones. */
 INLINE void add_wall_forces(force_sums *sums, const sph *s, const pairs *p, const int32_t *list,
@@ -225,7 +240,7 @@ INLINE void add_wall_forces(force_sums *sums, const sph *s, const pairs *p, cons
         sums->pressure[a] = wide_fma(squeeze, p->d[a], sums->pressure[a]);
         sums->viscous[a] = wide_fma(drag, flow[a] - v[a], sums->viscous[a]);
     }
-    if (s->damp > 0) add_damping(sums, s, p, v, flow, slope);
+    if (s->damp > 0) add_wall_damping(sums, s, p, v, flow, facing, slope);
     if (!s->extras || !(s->options->shifting > 0)) return;
     const wide w = only(p->near, kernel_wide(kernel, q, p->q2));
     add_shift(sums, s, p, w, slope);

@@ -37,17 +37,16 @@ static void pair_force(const sph *s, int64_t i, int32_t b, double force[3]) {
                      (s->rest_density * delta);
     if (s->options->pressure != SPH_WCSPH) squeeze /= delta;
     vec_scale(force, mass * squeeze * slope * dx / r, d);
-    double v[3] = {0}, approach = 0;
+    double v[3] = {0}, speed = 0, distance = 0;
     for (int a = 0; a < scene->dim; a++) {
         v[a] = (double)p->motion[16 * i + a] - (double)s->on.flow[4 * (int64_t)b + a];
-        approach += v[a] * d[a];
+        speed += v[a] * (double)facing[a];
+        distance += d[a] * (double)facing[a];
     }
-    const double damping = (double)s->damp * fmin(approach, 0) /
+    const double damping = (double)s->damp * fmin(speed * distance, 0) /
                            (vec_dot(d, d) + (double)s->soft2) * slope / r * dx * dx;
-    vec_add_scaled(force, force, -mass * damping / delta, d);
+    for (int a = 0; a < 3; a++) force[a] -= mass * damping / delta * distance * (double)facing[a];
     if (facing[3] < 0) return;
-    double distance = 0;
-    for (int a = 0; a < 3; a++) distance += (double)facing[a] * d[a];
     distance = fmax(fabs(distance) - (double)facing[3], (double)s->half_spacing);
     const double laplacian = s->mueller > 0
                                  ? volume * kernel_laplacian(SPH_MUELLER, scene->dim, r, s->support)
