@@ -73,6 +73,36 @@ static void momentum_is_kept(void **state) {
     CHECK_ABOVE(lost_momentum(2, "wcsph", true, &angular), 0.1); /* negative control */
 }
 
+/* The share of its momentum that a liquid between plates loses in half a second, all of it moving along
+ * them. The material has no viscosity, wcsph its artificial one. */
+static double dragged(const char *kernel, const char *walls) {
+    play p = play_open(2,
+                       "spate: 1\ndimension: 2\nduration: 10\nfps: 1\ngravity: [0, 0]\n"
+                       "domain: {size: [1.6, 0.8], dx: 0.1, walls: [periodic, periodic, %s, %s]}\n"
+                       "solver: {type: sph, kernel: %s}\n"
+                       "materials: {w: {model: liquid, bulk_modulus: 1.0e5}}\n"
+                       "bodies: [{material: w, velocity: [1, 0], shape: {box: {min: [0, 0], max: "
+                       "[1.6, 0.8]}}}]\n",
+                       walls, walls, kernel);
+    const double before = play_quantity(&p, "momentum_x");
+    play_until(&p, WATCHED ? 0.1 : 0.5);
+    const double lost = 1 - play_quantity(&p, "momentum_x") / before;
+    play_close(&p);
+    return lost;
+}
+
+/* Artificial viscosity had taken 7 % on slip walls. */
+static void slip_walls_do_not_drag(void **state) {
+    (void)state;
+    static const char *const kernels[] = {"mueller", "cubic", "wendland"};
+    for (int k = 0; k < COUNT_OF(kernels); k++) {
+        const double lost = dragged(kernels[k], "slip");
+        print_message("%s: slip walls take %.2g of the momentum\n", kernels[k], lost);
+        CHECK_BELOW(fabs(lost), 1e-5);
+    }
+    CHECK_ABOVE(dragged("wendland", "sticky"), 0.005); /* negative control */
+}
+
 /* ---- Lists with a skin ------------------------------------------------------------------------- */
 
 typedef struct ending {
@@ -398,6 +428,7 @@ static void the_origin_does_not_show(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(momentum_is_kept),
+        cmocka_unit_test(slip_walls_do_not_drag),
         cmocka_unit_test(a_skin_saves_lists),
         cmocka_unit_test(nothing_is_in_solids),
         cmocka_unit_test(penetration_shows),

@@ -201,6 +201,23 @@ INLINE void add_forces(force_sums *sums, const sph *s, const pairs *p, const int
     if (s->options->shifting > 0) add_shift(sums, s, p, w, slope);
 }
 
+/* The same of a wall's points. Along a wall that is not sticky nothing is damped: points ahead are
+ * approached and those behind are not, which would be friction. */
+INLINE void add_wall_damping(force_sums *sums, const sph *s, const pairs *p, const wide v[3],
+                             const wide solid[3], const wide facing[4], wide slope) {
+    const wide_int slips = facing[3] < wide_splat(0);
+    wide distance = wide_splat(0), approach = wide_splat(0), towards[3];
+    for (int a = 0; a < 3; a++) distance = wide_fma(facing[a], p->d[a], distance);
+    for (int a = 0; a < 3; a++) {
+        towards[a] = wide_select(slips, distance * facing[a], p->d[a]);
+        approach = wide_fma(v[a] - solid[a], towards[a], approach);
+    }
+    const wide distance2 = wide_fma(p->q2, wide_splat(s->reach2), wide_splat(s->soft2));
+    const wide factor =
+        wide_min(approach, wide_splat(0)) / distance2 * (wide_splat(s->damp) * slope);
+    for (int a = 0; a < 3; a++) sums->viscous[a] = wide_fma(factor, towards[a], sums->viscous[a]);
+}
+
 /* The pressure goes on in walls, with `weight` rho0 g as far as the particle leans on them; and the
  * velocity is mirrored in sticky ones. */
 INLINE void add_wall_forces(force_sums *sums, const sph *s, const pairs *p, const int32_t *list,
@@ -225,7 +242,7 @@ INLINE void add_wall_forces(force_sums *sums, const sph *s, const pairs *p, cons
         sums->pressure[a] = wide_fma(squeeze, p->d[a], sums->pressure[a]);
         sums->viscous[a] = wide_fma(drag, flow[a] - v[a], sums->viscous[a]);
     }
-    if (s->damp > 0) add_damping(sums, s, p, v, flow, slope);
+    if (s->damp > 0) add_wall_damping(sums, s, p, v, flow, facing, slope);
     if (!s->extras || !(s->options->shifting > 0)) return;
     const wide w = only(p->near, kernel_wide(kernel, q, p->q2));
     add_shift(sums, s, p, w, slope);

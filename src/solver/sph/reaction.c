@@ -37,17 +37,17 @@ static void pair_force(const sph *s, int64_t i, int32_t b, double force[3]) {
                      (s->rest_density * delta);
     if (s->options->pressure != SPH_WCSPH) squeeze /= delta;
     vec_scale(force, mass * squeeze * slope * dx / r, d);
-    double v[3] = {0}, approach = 0;
-    for (int a = 0; a < scene->dim; a++) {
-        v[a] = (double)p->motion[16 * i + a] - (double)s->on.flow[4 * (int64_t)b + a];
-        approach += v[a] * d[a];
-    }
-    const double damping = (double)s->damp * fmin(approach, 0) /
-                           (vec_dot(d, d) + (double)s->soft2) * slope / r * dx * dx;
-    vec_add_scaled(force, force, -mass * damping / delta, d);
-    if (facing[3] < 0) return;
-    double distance = 0;
+    double v[3] = {0}, towards[3], distance = 0;
     for (int a = 0; a < 3; a++) distance += (double)facing[a] * d[a];
+    for (int a = 0; a < 3; a++) {
+        towards[a] = facing[3] < 0 ? distance * (double)facing[a] : d[a];
+        if (a < scene->dim)
+            v[a] = (double)p->motion[16 * i + a] - (double)s->on.flow[4 * (int64_t)b + a];
+    }
+    const double damping = (double)s->damp * fmin(vec_dot(v, towards), 0) /
+                           (vec_dot(d, d) + (double)s->soft2) * slope / r * dx * dx;
+    vec_add_scaled(force, force, -mass * damping / delta, towards);
+    if (facing[3] < 0) return;
     distance = fmax(fabs(distance) - (double)facing[3], (double)s->half_spacing);
     const double laplacian = s->mueller > 0
                                  ? volume * kernel_laplacian(SPH_MUELLER, scene->dim, r, s->support)
