@@ -138,7 +138,7 @@ static void evening_keeps_volume_and_makes_no_energy(void **state) {
     while (q->flow[at] > 0) at++;
     still = PLANE(q, strain, XX)[at];
     double before = excess_of(&p), energy = play_quantity(&p, "elastic_energy");
-    p.sim->step = 7;
+    p.sim->step = 31;
     mpm_even_volumes(p.sim->solver);
     double after = excess_of(&p), energy_after = play_quantity(&p, "elastic_energy");
     print_message("sum of m (J^2 - 1): %.9g, then %.9g; energy %.4g, then %.4g\n", before, after,

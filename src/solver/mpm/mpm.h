@@ -157,7 +157,7 @@ INLINE int64_t block_reals(int dim, int node) { return (int64_t)block_nodes(dim)
 /* After a gather: the deformation gradients, where the particles have them (gradient.c). */
 void mpm_follow_gradient(mpm *m);
 
-/* After a gather: evens out the volumes of what flows plastically, in every eighth step (plastic_volume.c). */
+/* After a gather: evens out the volumes of what flows plastically, in every 32nd step (plastic_volume.c). */
 void mpm_even_volumes(mpm *m);
 
 extern const solver_declaration mpm_declaration;
