@@ -127,10 +127,10 @@ static inline bench bench_open(void) {
     assert_int_equal(spate_open(&config, &b.ctx), SPATE_OK);
     b.p = (particles){.ctx = b.ctx,
                       .fields = PARTICLE_BASICS | PARTICLE_BIT(dilation) | PARTICLE_BIT(strain) |
-                                PARTICLE_BIT(hardening)};
+                                PARTICLE_BIT(hardening) | PARTICLE_BIT(flow)};
     assert_int_equal(particles_reserve(&b.p, 64), SPATE_OK);
     b.p.count = 64;
-    for (int i = 0; i < 64; i++) b.p.dilation[i] = b.p.hardening[i] = 0;
+    for (int i = 0; i < 64; i++) b.p.dilation[i] = b.p.hardening[i] = b.p.flow[i] = 0;
     memset(b.p.strain, 0, 6 * (size_t)b.p.capacity * sizeof(real));
     return b;
 }

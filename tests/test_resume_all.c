@@ -29,6 +29,7 @@ static const char *const materials[] = {
     "model: clay, density: 1800, young_modulus: 3.0e5, friction_angle: 40, alpha_h: -0.02",
     metal,
     "model: snow, density: 400, young_modulus: 1.4e5, poisson: 0.2",
+    "model: linear, young_modulus: 1.0e5",
 };
 
 /* A block runs into the floor, a moving post and an open side: strains, plasticity, sorts, particles

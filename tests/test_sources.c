@@ -28,7 +28,7 @@ static play play_open(int dim, const char *size, const char *source_fields, int 
     snprintf(text, sizeof text,
              "spate: 1\nname: nozzle\ndimension: %d\n"
              "domain: {size: %s, dx: %g, walls: open}\ngravity: %s\nduration: 10\nfps: 10\n"
-             "solver: {type: mpm}\n"
+             "solver: {integrator: apic}\n"
              "materials: {water: {model: liquid, bulk_modulus: 500}}\n"
              "sources:\n  - {name: jet, material: water, %s}\n",
              dim, size, DX, dim == 2 ? "[0, 0]" : "[0, 0, 0]", source_fields);

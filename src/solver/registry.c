@@ -14,6 +14,7 @@ const material_model *const material_models[MATERIAL_KINDS] = {
     [MATERIAL_NACC] = &material_nacc,
     [MATERIAL_VON_MISES] = &material_von_mises,
     [MATERIAL_SNOW] = &material_snow,
+    [MATERIAL_LINEAR] = &material_linear,
     [MATERIAL_GAS] = &material_gas,
 };
 
@@ -25,6 +26,7 @@ static const material_type *const material_types[MATERIAL_KINDS] = {
     [MATERIAL_NACC] = &material_nacc.type,
     [MATERIAL_VON_MISES] = &material_von_mises.type,
     [MATERIAL_SNOW] = &material_snow.type,
+    [MATERIAL_LINEAR] = &material_linear.type,
     [MATERIAL_GAS] = &material_gas.type,
 };
 

@@ -24,9 +24,11 @@
  *    mass      never changes in a step
  *    group     body or source it came from (scene_group_*); GROUP_REMOVED: dropped by the next sort
  *    dilation  J - 1; written by the material's update
- *    strain    b - I for left Cauchy-Green b, as xx yy zz yz xz xy; written by the
- *              material's update
+ *    strain    b - I for left Cauchy-Green b, as xx yy zz yz xz xy (of the linear solid its
+ *              strain e); written by the material's update
  *    hardening of the material's own kind, 0 at the start, see materials/; written by the update
+ *    flow      how often over the deviator of the elastic strain has been renewed by plastic flow since
+ *              volumes were last evened out; written by the update, emptied by that (mpm/plastic_volume.c)
  *    modes     higher velocity modes of PolyPIC, a quad each, in the order of the solver's list;
  *              written by the gather
  *    density   over that at rest; written by SPH's sums
@@ -47,6 +49,7 @@
     X(dilation, real, 1, PLANAR, "")            \
     X(strain, real, 6, PLANAR, "")              \
     X(hardening, real, 1, PLANAR, "")           \
+    X(flow, real, 1, PLANAR, "")                \
     X(modes, real, 92, RECORD, "m/s")           \
     X(moment, real, 3, PLANAR, "")              \
     X(density, real, 1, PLANAR, "")             \

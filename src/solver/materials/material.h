@@ -22,6 +22,7 @@ typedef enum material_kind {
     MATERIAL_NACC,           /* clay */
     MATERIAL_VON_MISES,      /* metal */
     MATERIAL_SNOW,
+    MATERIAL_LINEAR,
     MATERIAL_GAS, /* of the solver smoke */
     MATERIAL_KINDS
 } material_kind;
@@ -33,7 +34,7 @@ static const int symmetric_place[3][3] = {{XX, XY, XZ}, {XY, YY, YZ}, {XZ, YZ, Z
 /* The strain of one particle, as the particle fields keep it. */
 typedef struct strain_state {
     double dilation;  /* J - 1 */
-    double strain[6]; /* b - I */
+    double strain[6]; /* b - I; of the linear solid, e */
     double hardening; /* of the material's own kind */
 } strain_state;
 
@@ -121,6 +122,7 @@ typedef struct material_constants {
         liquid_constants liquid;
         elastic_constants neo_hookean;
         elastic_constants fixed_corotated;
+        elastic_constants linear;
         drucker_prager_constants drucker_prager;
         nacc_constants nacc;
         von_mises_constants von_mises;
@@ -160,7 +162,8 @@ typedef struct material_passes {
 ISA_TABLES(material_passes, material_passes);
 
 extern const material_model material_liquid, material_neo_hookean, material_fixed_corotated,
-    material_drucker_prager, material_nacc, material_von_mises, material_snow, material_gas;
+    material_drucker_prager, material_nacc, material_von_mises, material_snow, material_linear,
+    material_gas;
 /* By material_kind. */
 extern const material_model *const material_models[MATERIAL_KINDS];
 

@@ -97,7 +97,7 @@ const material_model material_nacc = {
                                   nacc_fields, nacc),
              .prepare = prepare,
              .density_offset = offsetof(nacc, base.density)},
-    .fields = PARTICLE_BIT(strain) | PARTICLE_BIT(hardening),
+    .fields = PARTICLE_BIT(strain) | PARTICLE_BIT(hardening) | PARTICLE_BIT(flow),
     .constants = constants,
     .wave_speed = neo_hookean_wave_speed,
     .viscous_step = elastic_viscous_step,

@@ -38,6 +38,7 @@ INLINE void nacc_update(const material_constants *constants, particles *p, int64
         wide ratio = wide_select(tip, zero, wide_sqrt(room / q2)), next[6];
         x = wide_select(tip, x_met, x);
         strain_rebuild(&s, x, ratio, next, dim);
+        flow_add(p, i, mask & outside & ~tip, ratio);
         for (int c = 0; c < 6; c++) B[c] = wide_select(outside, next[c], B[c]);
         /* the share that J_trial^2 is above J_x^2 */
         wide J2 = wide_max(wide_splat((real)NACC_FLATTEST), wide_splat(1) + x_met);

@@ -56,6 +56,12 @@ INLINE void hardening_store(particles *p, int64_t i, wide_int mask, wide value) 
     wide_store(p->hardening + i, wide_select(mask, value, wide_load(p->hardening + i)));
 }
 
+/* Counts a plastic return that has left `ratio` of the deviator. */
+INLINE void flow_add(particles *p, int64_t i, wide_int mask, wide ratio) {
+    wide before = wide_load(p->flow + i);
+    wide_store(p->flow + i, wide_select(mask, before + (wide_splat(1) - ratio), before));
+}
+
 /* The trial strain of a step: b <- (I + G) b (I + G)^T for G = dt C, in terms of B = b - I: with
  * H = (I + G) b - b = G b, B <- B + H + H^T + H G^T. */
 INLINE void strain_advance(const particles *p, int64_t i, const wide G[9], wide next[6], int dim) {

@@ -63,7 +63,7 @@ const material_model material_von_mises = {
                  FIELD_TABLE("metal", "Metal: von Mises plasticity.", von_mises_fields, von_mises),
              .prepare = elastic_prepare,
              .density_offset = offsetof(von_mises, base.density)},
-    .fields = PARTICLE_BIT(strain) | PARTICLE_BIT(hardening),
+    .fields = PARTICLE_BIT(strain) | PARTICLE_BIT(hardening) | PARTICLE_BIT(flow),
     .constants = constants,
     .wave_speed = neo_hookean_wave_speed,
     .viscous_step = elastic_viscous_step,

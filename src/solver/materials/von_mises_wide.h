@@ -18,7 +18,9 @@ INLINE void von_mises_update(const material_constants *constants, particles *p, 
         wide size = wide_sqrt(s.size2), rise = wide_splat(v->hardening * (real)(2.0 / 3)), next[6];
         wide stiffness = wide_splat(2) * s.shrink * (wide_splat(1) + s.mean);
         wide flow = (size - limit) / (stiffness + rise);
-        strain_rebuild(&s, s.x, wide_fma(rise, flow, limit) / size, next, dim);
+        wide ratio = wide_fma(rise, flow, limit) / size;
+        strain_rebuild(&s, s.x, ratio, next, dim);
+        flow_add(p, i, mask & outside, ratio);
         for (int c = 0; c < 6; c++) B[c] = wide_select(outside, next[c], B[c]);
         hardening_store(p, i, mask & outside, wide_fma(wide_splat(root), flow, flowed));
     }

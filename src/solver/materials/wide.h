@@ -4,6 +4,7 @@
 
 #include "solver/materials/drucker_prager_wide.h"
 #include "solver/materials/fixed_corotated_wide.h"
+#include "solver/materials/linear_wide.h"
 #include "solver/materials/liquid_wide.h"
 #include "solver/materials/nacc_wide.h"
 #include "solver/materials/neo_hookean_wide.h"
@@ -22,6 +23,7 @@ INLINE void material_stress(const material_constants *c, const particles *p, int
         corotated_stress(&c->fixed_corotated, p, i, one, tau, dim);
         return;
     case MATERIAL_SNOW: snow_stress(&c->snow, p, i, tau, dim); return;
+    case MATERIAL_LINEAR: linear_stress(&c->linear, p, i, tau, dim); return;
     case MATERIAL_DRUCKER_PRAGER: simo = &c->drucker_prager.elastic; break;
     case MATERIAL_NACC: simo = &c->nacc.elastic; break;
     case MATERIAL_VON_MISES: simo = &c->von_mises.elastic; break;
@@ -40,6 +42,7 @@ INLINE void material_update(const material_constants *c, particles *p, int64_t i
     case MATERIAL_NACC: nacc_update(c, p, i, G, mask, report, dim); break;
     case MATERIAL_VON_MISES: von_mises_update(c, p, i, G, mask, report, dim); break;
     case MATERIAL_SNOW: snow_update(c, p, i, G, mask, report, dim); break;
+    case MATERIAL_LINEAR: linear_update(c, p, i, G, mask, report, dim); break;
     default: elastic_update(c, p, i, G, mask, report, dim); break;
     }
 }

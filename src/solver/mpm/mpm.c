@@ -6,19 +6,21 @@
 
 /* ---- What a user may set --------------------------------------------------------------------- */
 
+enum { SCHEME_APIC = 0, SCHEME_AFLIP = 5 };
 static const mpm_scheme schemes[] = {
-    {.name = "apic", .affine = true},
+    [SCHEME_APIC] = {.name = "apic", .affine = true},
     {.name = "pic"},
     {.name = "flip", .keeps = true},
     {.name = "nflip", .keeps = true, .separates = true, .naturally = true},
     {.name = "sflip", .keeps = true, .separates = true},
-    {.name = "aflip", .affine = true, .keeps = true},
+    [SCHEME_AFLIP] = {.name = "aflip", .affine = true, .keeps = true},
     {.name = "aspic", .affine = true, .separates = true},
     {.name = "asflip", .affine = true, .keeps = true, .separates = true},
     {.name = "polypic", .affine = true, .poly = true},
 };
-static const char *const integrators[] = {"apic",  "pic",   "flip",   "nflip",   "sflip",
-                                          "aflip", "aspic", "asflip", "polypic", NULL};
+/* "default", then the names of the schemes. */
+static const char *const integrators[] = {"default", "apic",  "pic",    "flip",    "nflip", "sflip",
+                                          "aflip",   "aspic", "asflip", "polypic", NULL};
 static const char *const kernel_names[] = {"linear", "quadratic", "cubic", NULL};
 
 static const field mpm_fields[] = {
@@ -26,7 +28,7 @@ static const field mpm_fields[] = {
                  "How velocity moves between particles and grid: apic keeps angular momentum, pic "
                  "is the damped textbook transfer; flip and aflip keep more motion, sflip and "
                  "asflip let particles separate besides; nflip, aspic and polypic are there to "
-                 "compare with."),
+                 "compare with. Default: aflip where all materials are liquids, else apic."),
     CHOICE_FIELD(mpm_options, kernel, KERNEL_QUADRATIC, kernel_names,
                  "Interpolation between particles and nodes: B-splines of this order."),
     NUMBER_FIELD(mpm_options, alpha, "", 0.99, 0, 1,
@@ -82,7 +84,7 @@ static bool prepare(void *options, int dim, field_report *report) {
             "second, where it has come apart",
             o->beta[0], o->beta[1]);
     }
-    if (schemes[o->integrator].poly && o->kernel != KERNEL_QUADRATIC) {
+    if (o->integrator && schemes[o->integrator - 1].poly && o->kernel != KERNEL_QUADRATIC) {
         return field_complain(report, "kernel",
                               "is %s, but polypic is made for the quadratic kernel; leave it out",
                               kernel_names[o->kernel]);
@@ -113,7 +115,7 @@ static bool check(const spate_scene *scene, field_report *report) {
 }
 
 static const char *const mpm_materials[] = {
-    "liquid", "neo_hookean", "fixed_corotated", "sand", "clay", "metal", "snow", NULL};
+    "liquid", "neo_hookean", "fixed_corotated", "linear", "sand", "clay", "metal", "snow", NULL};
 
 const solver_declaration mpm_declaration = {
     .name = "mpm",
@@ -135,14 +137,28 @@ static const material_model *model_of(const spate_scene *scene, int index) {
     return material_models[material_kind_of(scene->materials[index].type)];
 }
 
+/* Whether the scheme for liquids is the default: it loses far less of a flow's motion, and a liquid
+ * has nothing else to lose. */
+static bool all_liquids(const spate_scene *scene) {
+    for (int c = 0; c < scene->material_count; c++)
+        if (model_of(scene, c) != &material_liquid) return false;
+    return true;
+}
+
+static const mpm_scheme *scheme_of(const spate_scene *scene) {
+    const mpm_options *o = scene->solver_options;
+    if (o->integrator) return &schemes[o->integrator - 1];
+    return &schemes[all_liquids(scene) ? SCHEME_AFLIP : SCHEME_APIC];
+}
+
 /* ---- Creation -------------------------------------------------------------------------------- */
 
 static unsigned fields(const spate_scene *scene) {
     unsigned bits = 0;
     for (int i = 0; i < scene->material_count; i++) bits |= model_of(scene, i)->fields;
-    const mpm_options *options = scene->solver_options;
-    if (schemes[options->integrator].poly) bits |= PARTICLE_BIT(modes);
-    if (options->kernel == KERNEL_LINEAR) bits |= PARTICLE_BIT(moment);
+    if (scheme_of(scene)->poly) bits |= PARTICLE_BIT(modes);
+    if (((const mpm_options *)scene->solver_options)->kernel == KERNEL_LINEAR)
+        bits |= PARTICLE_BIT(moment);
     if (scene->output.gradient) bits |= PARTICLE_BIT(gradient);
     return bits;
 }
@@ -203,18 +219,20 @@ ISA_TABLES(family_passes, mpm_linear);
 ISA_TABLES(family_passes, mpm_quadratic);
 ISA_TABLES(family_passes, mpm_cubic);
 
-static void choose_passes(mpm *m, int kernel) {
+static void choose_passes(mpm *m) {
     const enum isa isa = m->sim->ctx->isa;
     const family_passes *by_kernel[KERNELS] = {[KERNEL_LINEAR] = ISA_CHOOSE(mpm_linear, isa),
                                                [KERNEL_QUADRATIC] = ISA_CHOOSE(mpm_quadratic, isa),
                                                [KERNEL_CUBIC] = ISA_CHOOSE(mpm_cubic, isa)};
-    m->passes = *by_kernel[kernel] + m->family;
+    m->passes = *by_kernel[m->kernel] + m->family;
     m->laws = ISA_CHOOSE(material_passes, isa);
 }
 
 /* The scheme's constants and the family of transfers that it needs. */
-static void choose_scheme(mpm *m, const mpm_options *o, int dim) {
-    const mpm_scheme *scheme = &schemes[o->integrator];
+static void choose_scheme(mpm *m, const spate_scene *scene) {
+    const mpm_options *o = scene->solver_options;
+    const mpm_scheme *scheme = scheme_of(scene);
+    m->kernel = (mpm_kernel)o->kernel;
     bool adjusts = (scheme->keeps || scheme->separates) && o->alpha > 0;
     m->family = scheme->poly ? TRANSFER_POLY : adjusts ? TRANSFER_SPLIT : TRANSFER_FUSED;
     m->affine = scheme->affine;
@@ -229,10 +247,10 @@ static void choose_scheme(mpm *m, const mpm_options *o, int dim) {
     }
     /* A cubic kernel reaches half a cell further, which is taken from the drift; a little is kept for
      * rounding. */
-    m->drift_limit = o->kernel == KERNEL_CUBIC ? 0.49 : 0.99;
+    m->drift_limit = m->kernel == KERNEL_CUBIC ? 0.49 : 0.99;
     if (!scheme->poly) return;
-    int all = poly_order(dim, m->poly.mode);
-    m->poly.count = o->poly_modes ? (int)o->poly_modes - dim - 1 : all;
+    int all = poly_order(scene->dim, m->poly.mode);
+    m->poly.count = o->poly_modes ? (int)o->poly_modes - scene->dim - 1 : all;
     const number_list *scale = &o->poly_scale;
     for (int k = 0; k < m->poly.count; k++)
         m->poly.scale[k] =
@@ -258,10 +276,9 @@ static spate_status create(spate_simulation *sim) {
     mpm *m = take(ctx, 1, sizeof *m);
     if (!m) return SPATE_OUT_OF_MEMORY;
     sim->solver = m;
-    const mpm_options *options = scene->solver_options;
     m->sim = sim;
-    choose_scheme(m, options, scene->dim);
-    choose_passes(m, options->kernel);
+    choose_scheme(m, scene);
+    choose_passes(m);
     m->material_count = scene->material_count;
     m->materials = take(ctx, (size_t)scene->material_count + 1, sizeof *m->materials);
     m->group_material = take(ctx, (size_t)scene_group_count(scene) + 1, sizeof *m->group_material);
@@ -428,6 +445,7 @@ static spate_status gather(spate_simulation *sim) {
     if (bad >= 0) return simulation_unstable(sim, bad, fault_of(sim, bad));
     sim->drift += m->max_move * sim->dt / d->dx;
     mpm_follow_gradient(m);
+    mpm_even_volumes(m);
     sources_hold(sim);
     return SPATE_OK;
 }
@@ -474,10 +492,9 @@ static void stress(const spate_simulation *sim, int64_t i, double tau[6], double
 
 static void affine_moment(const spate_simulation *sim, int64_t i, double moment[3]) {
     const mpm *m = sim->solver;
-    const mpm_options *options = sim->scene->solver_options;
     for (int a = 0; a < sim->scene->dim; a++)
-        moment[a] = (double)m->affine * (options->kernel == KERNEL_QUADRATIC ? 0.25
-                                         : options->kernel == KERNEL_CUBIC
+        moment[a] = (double)m->affine * (m->kernel == KERNEL_QUADRATIC ? 0.25
+                                         : m->kernel == KERNEL_CUBIC
                                              ? 1.0 / 3
                                              : (double)PLANE(&sim->particles, moment, a)[i]);
 }

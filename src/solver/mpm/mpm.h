@@ -36,7 +36,8 @@
  * at its foot.
  *
  * Files: mpm.c (options, time step, stages), transfer.h (a particle and its nodes), scatter.h,
- * grid.h, gather.h (the passes), poly.h (PolyPIC), mirror.h (sides), press.h (colliders), gradient.c (F, for output),
+ * grid.h, gather.h (the passes), poly.h (PolyPIC), mirror.h (sides), press.h (colliders), gradient.c
+ * (F, for output), plastic_volume.c (volumes where material flows),
  * NAME_kernels.c (one for each kernel function, compiled once for each instruction set).
  */
 #ifndef SPATE_SOLVER_MPM_H
@@ -46,7 +47,7 @@
 #include "solver/solver.h"
 
 typedef struct mpm_options {
-    int integrator; /* index into the schemes of mpm.c */
+    int integrator; /* 0: default; else one more than the index into the schemes of mpm.c */
     int kernel;     /* mpm_kernel */
     double alpha;
     double beta[2];
@@ -112,6 +113,7 @@ enum { POLY_MODES_MAX = 23, POLY_REALS = 4 * POLY_MODES_MAX };
 typedef struct mpm {
     spate_simulation *sim;
     transfer_family family;
+    mpm_kernel kernel;
     const mpm_passes *passes;
     const material_passes *laws;
     real *tiles; /* of every occupied block: momentum and mass of its nodes, impulse */
@@ -163,6 +165,9 @@ INLINE int64_t block_reals(int dim, int node) { return (int64_t)block_nodes(dim)
 
 /* After a gather: the deformation gradients, where the particles have them (gradient.c). */
 void mpm_follow_gradient(mpm *m);
+
+/* After a gather: evens out the volumes of what flows plastically, in every 32nd step (plastic_volume.c). */
+void mpm_even_volumes(mpm *m);
 
 extern const solver_declaration mpm_declaration;
 extern const solver_type solver_mpm;
