@@ -125,15 +125,29 @@ INLINE void place_node(const mpm *m, const int32_t *coords, int n, int64_t at[3]
     }
 }
 
-/* Sources, colliders and walls on one node. `pressed` may be NULL; else `mass` is the node's. */
-static void constrain_node(const mpm *m, const int32_t *coords, int n, const constraints *c,
+/* Colliders on one node, and what it does to them. */
+static void collide_node(const mpm *m, const boundary_part *solid, const double x[3], real mass,
+                         mpm_touches *touches, double v[3]) {
+    for (int k = 0; k < solid->count; k++) {
+        double lost[3] = {v[0], v[1], v[2]};
+        int c;
+        if (!boundary_part_apply_one(solid, k, x, v, &c)) continue;
+        vec_sub(lost, lost, v);
+        vec_scale(lost, (double)mass, lost);
+        mpm_touch(m, touches, c, x, lost);
+    }
+}
+
+/* Sources, colliders and walls on a node of a block. `pressed` may be NULL. */
+static void constrain_node(const mpm *m, int32_t block, int n, const constraints *c,
                            const pressing *pressed, real mass, real *v, int dim) {
     int64_t at[3] = {0};
     double x[3] = {0}, u[3] = {v[0], v[1], v[2]};
-    place_node(m, coords, n, at, x, dim);
-    if (pressed) press_node(&pressed->solid, x, pressed->loads + 4 * n, mass, u);
+    mpm_touches *touches = m->touches + block;
+    place_node(m, m->sim->blocks.coords[block], n, at, x, dim);
+    if (pressed) press_node(m, &pressed->solid, x, pressed->loads + 4 * n, mass, touches, u);
     if (c->nozzle) sources_velocity(m->sim, x, u);
-    if (c->solid.count) boundary_part_apply(&c->solid, x, u);
+    if (c->solid.count) collide_node(m, &c->solid, x, mass, touches, u);
     apply_walls(m, at, u, dim);
     for (int a = 0; a < dim; a++) v[a] = (real)u[a];
 }
@@ -169,8 +183,7 @@ INLINE void grid_block(const mpm *m, int32_t block, real *v, int node, int dim) 
         quad_store(at, moved);
         bool load = pressed.any && is_pressed(&pressed, n);
         if (constrained || load)
-            constrain_node(m, sim->blocks.coords[block], n, &c, load ? &pressed : NULL, mass, at,
-                           dim);
+            constrain_node(m, block, n, &c, load ? &pressed : NULL, mass, at, dim);
     }
 }
 

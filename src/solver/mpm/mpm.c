@@ -263,6 +263,7 @@ static spate_status create(spate_simulation *sim) {
     m->seen = take(ctx, (size_t)pool_size(ctx->pool), sizeof *m->seen);
     m->ranges = take(ctx, (size_t)scene->material_count + 1, sizeof *m->ranges);
     if (!m->materials || !m->group_material || !m->seen || !m->ranges) return SPATE_OUT_OF_MEMORY;
+    TRY(impulses_create(sim, &m->impulses));
     for (int c = 0; c < scene->material_count; c++) {
         model_of(scene, c)->constants(scene->materials[c].parameters, scene->dim, &m->materials[c]);
         m->ranges[c] = at_rest;
@@ -284,6 +285,7 @@ static spate_status create(spate_simulation *sim) {
 
 static void destroy(spate_simulation *sim) {
     mpm *m = sim->solver;
+    give(sim->ctx, m->touches), give(sim->ctx, m->impulses.values);
     give(sim->ctx, m->press.tiles), give(sim->ctx, m->press.tile);
     give(sim->ctx, m->tiles), give(sim->ctx, m->velocities), give(sim->ctx, m->materials);
     give(sim->ctx, m->group_material), give(sim->ctx, m->seen), give(sim->ctx, m->ranges);
@@ -355,6 +357,20 @@ static void find_pressed(void *data, int64_t begin, int64_t end, int worker) {
     }
 }
 
+static spate_status prepare_touches(spate_simulation *sim) {
+    mpm *m = sim->solver;
+    const int64_t count = sim->scene->collider_count ? sim->blocks.count : 0;
+    if (count > m->touches_capacity) {
+        give(sim->ctx, m->touches);
+        m->touches_capacity = 0;
+        m->touches = take(sim->ctx, (size_t)(count + count / 8), sizeof *m->touches);
+        if (!m->touches) return SPATE_OUT_OF_MEMORY;
+        m->touches_capacity = count + count / 8;
+    }
+    for (int64_t block = 0; block < count; block++) m->touches[block].count = 0;
+    return SPATE_OK;
+}
+
 static spate_status prepare_press(spate_simulation *sim) {
     mpm *m = sim->solver;
     const blocks *b = &sim->blocks;
@@ -388,6 +404,7 @@ static spate_status scatter(spate_simulation *sim) {
                 sim->blocks.occupied_count * tile_reals(dim, node)));
     TRY(reserve(sim->ctx, &m->velocities, &m->velocity_capacity,
                 sim->blocks.count * block_reals(dim, node)));
+    TRY(prepare_touches(sim));
     TRY(prepare_press(sim));
     parallel_for(sim->ctx->pool, sim->blocks.occupied_count, 4, m->passes->scatter[dim - 2], m);
     return SPATE_OK;
@@ -397,6 +414,7 @@ static spate_status grid(spate_simulation *sim) {
     mpm *m = sim->solver;
     boundary_move(&sim->boundary, sim->time + sim->dt);
     parallel_for(sim->ctx->pool, sim->blocks.count, 16, m->passes->grid[sim->scene->dim - 2], m);
+    if (sim->scene->collider_count) mpm_add_touches(m);
     return SPATE_OK;
 }
 
@@ -432,6 +450,7 @@ static spate_status step(spate_simulation *sim) {
         const char *name;
         spate_status (*run)(spate_simulation *);
     } stages[] = {{"sort", sort}, {"scatter", scatter}, {"grid", grid}, {"gather", gather}};
+    impulses_begin_step(sim, &((mpm *)sim->solver)->impulses);
     for (int i = 0; i < COUNT_OF(stages); i++) {
         double start = phase_start();
         TRY(stages[i].run(sim));
@@ -444,13 +463,15 @@ static spate_status step(spate_simulation *sim) {
 
 static int state(spate_simulation *sim, state_block *out, int capacity) {
     mpm *m = sim->solver;
-    if (capacity < 4) return 0;
+    if (capacity < 5) return 0;
     out[0] = (state_block){"mpm strain ranges", m->ranges,
                            (size_t)m->material_count * sizeof *m->ranges};
     out[1] = (state_block){"mpm must sort", &m->must_sort, sizeof m->must_sort};
     out[2] = (state_block){"mpm moved", &m->max_move, sizeof m->max_move};
     out[3] = (state_block){"mpm yielded", &m->yielded, sizeof m->yielded};
-    return 4;
+    out[4] = (state_block){"mpm impulses", m->impulses.values,
+                           impulses_count(sim->scene) * sizeof *m->impulses.values};
+    return 5;
 }
 
 static void stress(const spate_simulation *sim, int64_t i, double tau[6], double *energy,
@@ -510,6 +531,7 @@ const solver_type solver_mpm = {
     .step = step,
     .state = state,
     .stress = stress,
+    .force = mpm_force,
     .affine_moment = affine_moment,
     .column_names = column_names,
     .columns = columns,

@@ -36,12 +36,13 @@
  * at its foot.
  *
  * Files: mpm.c (options, time step, stages), transfer.h (a particle and its nodes), scatter.h,
- * grid.h, gather.h (the passes), poly.h (PolyPIC), mirror.h (sides), press.h (colliders), gradient.c (F, for output),
+ * grid.h, gather.h (the passes), poly.h (PolyPIC), mirror.h (sides), press.h (colliders), reaction.c (forces on them), gradient.c (F, for output),
  * NAME_kernels.c (one for each kernel function, compiled once for each instruction set).
  */
 #ifndef SPATE_SOLVER_MPM_H
 #define SPATE_SOLVER_MPM_H
 
+#include "solver/impulses.h"
 #include "solver/materials/material.h"
 #include "solver/solver.h"
 
@@ -102,6 +103,14 @@ typedef struct mpm_extremes {
     char apart[64];  /* keeps workers off each other's cache lines */
 } mpm_extremes;
 
+/* What the material of a block does to colliders in a step: impulse and its moment. Those beyond the
+ * first ones that a single block touches are not counted. */
+enum { TOUCHES_MOST = 16 };
+typedef struct mpm_touches {
+    int count, collider[TOUCHES_MOST];
+    double sums[TOUCHES_MOST][6];
+} mpm_touches;
+
 typedef struct mpm_passes {
     chunk_task scatter[2], grid[2], gather[2]; /* [dim - 2]; over occupied blocks, all, occupied */
 } mpm_passes;
@@ -124,7 +133,10 @@ typedef struct mpm {
         int64_t tile_capacity;
         int32_t count;
     } press;
-    real *velocities; /* of every block's nodes: v*, and v^n where it is asked for */
+    mpm_touches *touches; /* by block, where the scene has colliders */
+    int64_t touches_capacity;
+    impulses impulses; /* on colliders (reaction.c) */
+    real *velocities;  /* of every block's nodes: v*, and v^n where it is asked for */
     int64_t velocity_capacity;
     material_constants *materials; /* of the scene's materials */
     uint16_t *group_material;
@@ -163,6 +175,12 @@ INLINE int64_t block_reals(int dim, int node) { return (int64_t)block_nodes(dim)
 
 /* After a gather: the deformation gradients, where the particles have them (gradient.c). */
 void mpm_follow_gradient(mpm *m);
+
+/* Forces on colliders (reaction.c): notes that material at x lost momentum to collider c; adds up what
+ * was noted in a step; the mean force over the frame. */
+void mpm_touch(const mpm *m, mpm_touches *touches, int c, const double x[3], const double lost[3]);
+void mpm_add_touches(mpm *m);
+void mpm_force(const spate_simulation *sim, int c, double force[3], double torque[3]);
 
 extern const solver_declaration mpm_declaration;
 extern const solver_type solver_mpm;

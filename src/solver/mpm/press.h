@@ -28,7 +28,7 @@
 
 /* The impulse on a particle: none where it is outside, or leaves fast enough. */
 static bool press_on(const mpm *m, const boundary_part *solid, const double x[3], const real *v,
-                     real mass, quad *load) {
+                     real mass, quad *load, mpm_touches *touches) {
     int c;
     double depth = -boundary_part_nearest(solid, x, &c);
     if (!(depth > 0)) return false;
@@ -38,9 +38,12 @@ static bool press_on(const mpm *m, const boundary_part *solid, const double x[3]
     double speed = PRESS_SHARE * fmin(depth, PRESS_DEEP * dx) / dt - vec_dot(relative, normal);
     if (!(speed > 0)) return false;
     const collider *met = &solid->whole->scene->colliders[c];
-    double j = (double)mass * speed, grip = met->contact == CONTACT_STICKY ? 0 : met->friction;
+    double lost[3], j = (double)mass * speed,
+                    grip = met->contact == CONTACT_STICKY ? 0 : met->friction;
     *load = (quad){(real)(j * normal[0]), (real)(j * normal[1]), (real)(j * normal[2]),
                    (real)(j * grip)};
+    vec_scale(lost, -j, normal);
+    mpm_touch(m, touches, c, x, lost);
     return true;
 }
 
@@ -94,29 +97,32 @@ INLINE void press_block(const mpm *m, int32_t block, real *tile, int dim) {
             double x[3];
             quad q[4] = {quad_splat(0), quad_splat(0), quad_splat(0), quad_splat(0)};
             simulation_place(sim, coords, i + lane, x);
-            if (press_on(m, &solid, x, p->motion + (i + lane) * 16, p->mass[i + lane], &q[0]))
+            if (press_on(m, &solid, x, p->motion + (i + lane) * 16, p->mass[i + lane], &q[0],
+                         &m->touches[block]))
                 scatter_fused(tile, &s, lane, q, dim);
         }
     }
     mirror_tile(m, block, tile, true, 4, dim);
 }
 
-/* What a node takes of it. */
-static void press_node(const boundary_part *solid, const double x[3], const real *load, real mass,
-                       double v[3]) {
-    double normal[3], relative[3], wall_velocity[3];
+/* What a node takes of it; friction is noted here, pressure was where it acts. */
+static void press_node(const mpm *m, const boundary_part *solid, const double x[3],
+                       const real *load, real mass, mpm_touches *touches, double v[3]) {
+    double normal[3], relative[3], lost[3], wall_velocity[3];
     for (int a = 0; a < 3; a++) normal[a] = (double)load[a] / (double)mass;
     vec_add(v, v, normal);
     double grip = (double)load[3] / (double)mass;
-    if (!(grip > 0) || !vec_normalise(normal)) return;
     int c;
+    if (!(grip > 0) || !vec_normalise(normal)) return;
     boundary_part_nearest(solid, x, &c);
     if (c < 0) return;
     boundary_distance(solid->whole, c, x, NULL, wall_velocity);
     vec_sub(relative, v, wall_velocity);
     vec_add_scaled(relative, relative, -vec_dot(relative, normal), normal);
-    double sliding = vec_length(relative);
-    vec_add_scaled(v, v, sliding > grip ? -grip / sliding : -1, relative);
+    double sliding = vec_length(relative), share = sliding > grip ? grip / sliding : 1;
+    vec_add_scaled(v, v, -share, relative);
+    vec_scale(lost, share * (double)mass, relative);
+    mpm_touch(m, touches, c, x, lost);
 }
 
 #endif

@@ -1,0 +1,34 @@
+/*
+ * What matter does to colliders, over the time of a frame: impulse and its moment, summed step by step.
+ *
+ * A row of stats.csv tells the mean force since the row before it, so that the sum of a column over
+ * frames is the momentum that a collider was given, whatever the frame rate. Frames are those of the
+ * scene's fps by the simulation's time; between two of them it is the mean so far. All of it is in
+ * `values`, which a checkpoint must hold.
+ */
+#ifndef SPATE_SOLVER_IMPULSES_H
+#define SPATE_SOLVER_IMPULSES_H
+
+#include "solver/solver.h"
+
+enum { IMPULSES_FRAME, IMPULSES_SECONDS, IMPULSES_HEAD };
+
+typedef struct impulses {
+    double
+        *values; /* frame that they are of, seconds of it so far; six to a collider: N s, N m s */
+} impulses;
+
+static inline size_t impulses_count(const spate_scene *scene) {
+    return IMPULSES_HEAD + 6 * (size_t)scene->collider_count;
+}
+static inline double *impulses_of(const impulses *i, int c) {
+    return i->values + IMPULSES_HEAD + 6 * (ptrdiff_t)c;
+}
+
+spate_status impulses_create(const spate_simulation *sim, impulses *i);
+/* Before what a step of length sim->dt adds: begins anew where it begins a frame. */
+void impulses_begin_step(const spate_simulation *sim, impulses *i);
+/* The mean over the frame so far; 0 where no time has passed. */
+void impulses_mean(const impulses *i, int c, double force[3], double torque[3]);
+
+#endif
