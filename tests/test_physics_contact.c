@@ -231,6 +231,32 @@ static void a_block_at_rest_weighs_its_weight(void **state) {
     play_close(&p);
 }
 
+/* Two blocks side by side on one floor, the second twice as heavy: each has its own weight, also where
+ * they share nodes, and together that of the floor's column. */
+static void bodies_press_by_their_own_weight(void **state) {
+    (void)state;
+    play p = play_open(
+        1, "spate: 1\ndimension: 2\nduration: 10\nfps: 4\ngravity: [0, -9.81]\n"
+           "domain: {size: [2, 1], dx: 0.1, walls: open}\n"
+           "solver: {type: mpm, integrator: pic}\n"
+           "materials: {m: {model: neo_hookean, density: 1000, young_modulus: 1.0e6},\n"
+           "            n: {model: neo_hookean, density: 2000, young_modulus: 1.0e6}}\n"
+           "bodies: [{name: a, material: m, shape: {box: {min: [0.5, 0.24], max: [1, 0.5]}}},\n"
+           "         {name: b, material: n, shape: {box: {min: [1.1, 0.24], max: [1.6, 0.5]}}}]\n"
+           "colliders: [{name: floor, friction: 0.5, shape: {box: {min: [-1, 0.1], max: [3, "
+           "0.24]}}}]\n"
+           "probes: [{name: pa, contact_force: {of: a, on: floor}},\n"
+           "         {name: pb, contact_force: {of: b, on: floor}}]\n");
+    play_until(&p, 2);
+    const double all = gravity * play_quantity(&p, "mass"), a = play_quantity(&p, "pa_y"),
+                 b = play_quantity(&p, "pb_y");
+    print_message("contact: %.2f and %.2f of %.2f N/m\n", a, b, all);
+    CHECK_BELOW(fabs(a / (-all / 3) - 1), 0.03);
+    CHECK_BELOW(fabs(b / (-all * 2 / 3) - 1), 0.03);
+    CHECK_BELOW(fabs(a + b - play_quantity(&p, "floor_force_y")), 1e-4 * all);
+    play_close(&p);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(blocks_slide_with_their_friction),
@@ -239,6 +265,7 @@ int main(void) {
         cmocka_unit_test(thin_plates_hold_sand),
         cmocka_unit_test(forces_are_the_momentum_lost),
         cmocka_unit_test(a_block_at_rest_weighs_its_weight),
+        cmocka_unit_test(bodies_press_by_their_own_weight),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
