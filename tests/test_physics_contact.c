@@ -2,6 +2,8 @@
  * Contact of the material point method with sides of the domain and with colliders.
  *   34  a block on an incline: a = g (sin - mu cos), every contact mode with friction, a flat side
  *       under tilted gravity and a tilted collider; and it stays where mu > tan
+ *   36  the force on a collider is the momentum that the material lost, at any frame rate
+ *       plates one and two cells thick hold sand that is poured on them, wherever they are on the grid
  *
  * A block vibrates while it slides, so friction is measured by impulses: what the contact has taken
  * from the motion down the slope, over what it has given across it.
@@ -135,11 +137,135 @@ static void blocks_stay_where_friction_holds_them(void **state) {
         }
 }
 
+/* Sand falls on a plate, still or moving: the deepest that a grain is ever in it, in cells. */
+static double depth_of_poured_sand(const char *integrator, double cells, double offset,
+                                   const char *moved) {
+    const double dx = 0.05, top = 0.3 + offset * dx;
+    double deepest = 0;
+    play p = play_open(
+        1,
+        "spate: 1\ndimension: 2\nduration: 10\nfps: 1\ngravity: [0, -9.81]\n"
+        "domain: {size: [1, 1], dx: %g, walls: {x_min: slip, x_max: slip, y_min: open, y_max: "
+        "open}}\n"
+        "solver: {type: mpm, integrator: %s}\n"
+        "materials: {s: {model: sand, density: 1500, young_modulus: 1.0e6}}\n"
+        "bodies: [{material: s, velocity: [0, -2], shape: {box: {min: [0.3, %.17g], max: [0.7, "
+        "%.17g]}}}]\n"
+        "colliders: [{friction: 0.3, shape: {box: {min: [-1, %.17g], max: [2, %.17g]}}%s}]\n",
+        dx, integrator, top + 0.1, top + 0.4, top - cells * dx, top, moved);
+    const int64_t grains = p.sim->particles.count;
+    for (int k = 1; k <= 40; k++) {
+        play_until(&p, 0.01 * k);
+        deepest = fmax(deepest, play_quantity(&p, "penetration_max") / dx);
+    }
+    EACH_PARTICLE(p.sim, block, i) {
+        double x[3];
+        simulation_position(p.sim, block, i, x);
+        assert_true(x[1] > top - cells * dx);
+    }
+    assert_int_equal(p.sim->particles.count, grains);
+    play_close(&p);
+    return deepest;
+}
+
+static void thin_plates_hold_sand(void **state) {
+    (void)state;
+    static const char *const integrators[] = {"apic", "asflip"};
+    const char *lifted = ", motion: {keys: [{t: 0}, {t: 0.4, translate: [0, 0.2]}]}";
+    for (int n = 0; n < 2; n++)
+        for (int cells = 1; cells <= 2; cells++)
+            for (int k = 0; k < 3; k++) {
+                const double offset = 0.01 + 0.3 * k;
+                double still = depth_of_poured_sand(integrators[n], cells, offset, "");
+                double moving = depth_of_poured_sand(integrators[n], cells, offset, lifted);
+                print_message("%s, %d cells, offset %.2f: %.3f cells deep, lifted %.3f\n",
+                              integrators[n], cells, offset, still, moving);
+                CHECK_BELOW(still, 0.25);
+                CHECK_BELOW(moving, 0.25);
+            }
+}
+
+/* A block that slides down a tilted collider: what it loses by the columns, and by its own momentum. */
+static void forces_are_the_momentum_lost(void **state) {
+    (void)state;
+    static const char *const integrators[] = {"pic", "apic", "asflip"};
+    static const double frame_rates[] = {5, 50};
+    for (int n = 0; n < COUNT_OF(integrators); n++)
+        for (int f = 0; f < 2; f++) {
+            incline c = {"slip", integrators[n], true, 2, tan(15 * M_PI / 180), 1e6, 0, 0.0625};
+            play p = open_incline(&c);
+            const double fps = frame_rates[f], mass = play_quantity(&p, "mass");
+            double sum[2] = {0}, lost[2];
+            p.scene->fps = fps;
+            for (int k = 1; k <= (int)(0.4 * fps); k++) {
+                play_until(&p, k / fps);
+                sum[0] += play_quantity(&p, "collider 1_force_x") / fps;
+                sum[1] += play_quantity(&p, "collider 1_force_y") / fps;
+            }
+            lost[0] = -play_quantity(&p, "momentum_x");
+            lost[1] = -mass * gravity * 0.4 - play_quantity(&p, "momentum_y");
+            play_close(&p);
+            CHECK_BELOW(fabs(sum[0] - lost[0]), 0.003 * fabs(lost[1]));
+            CHECK_BELOW(fabs(sum[1] / lost[1] - 1), 0.003);
+        }
+}
+
+/* A block at rest on a floor between two rows of nodes: its weight, below its middle. */
+static void a_block_at_rest_weighs_its_weight(void **state) {
+    (void)state;
+    play p = play_open(
+        1, "spate: 1\ndimension: 2\nduration: 10\nfps: 4\ngravity: [0, -9.81]\n"
+           "domain: {size: [2, 1], dx: 0.1, walls: open}\n"
+           "solver: {type: mpm, integrator: pic}\n"
+           "materials: {m: {model: neo_hookean, density: 1000, young_modulus: 1.0e6}}\n"
+           "bodies: [{name: b, material: m, shape: {box: {min: [1.2, 0.23], max: [1.7, 0.73]}}}]\n"
+           "colliders: [{name: floor, shape: {box: {min: [-1, 0.1], max: [3, 0.23]}}, motion: "
+           "{pivot: [0.5, 0], keys: [{t: 0}]}}]\n"
+           "probes: [{name: b, center_of_mass: {of: b}}]\n");
+    play_until(&p, 2);
+    const double weight = gravity * play_quantity(&p, "mass");
+    const double arm = play_quantity(&p, "b_x") - 0.5;
+    CHECK_BELOW(fabs(play_quantity(&p, "floor_force_y") / -weight - 1), 0.003);
+    CHECK_BELOW(fabs(play_quantity(&p, "floor_force_x")), 0.003 * weight);
+    CHECK_BELOW(fabs(play_quantity(&p, "floor_torque") / (-weight * arm) - 1), 0.003);
+    play_close(&p);
+}
+
+/* Two blocks side by side on one floor, the second twice as heavy: each has its own weight, also where
+ * they share nodes, and together that of the floor's column. */
+static void bodies_press_by_their_own_weight(void **state) {
+    (void)state;
+    play p = play_open(
+        1, "spate: 1\ndimension: 2\nduration: 10\nfps: 4\ngravity: [0, -9.81]\n"
+           "domain: {size: [2, 1], dx: 0.1, walls: open}\n"
+           "solver: {type: mpm, integrator: pic}\n"
+           "materials: {m: {model: neo_hookean, density: 1000, young_modulus: 1.0e6},\n"
+           "            n: {model: neo_hookean, density: 2000, young_modulus: 1.0e6}}\n"
+           "bodies: [{name: a, material: m, shape: {box: {min: [0.5, 0.24], max: [1, 0.5]}}},\n"
+           "         {name: b, material: n, shape: {box: {min: [1.1, 0.24], max: [1.6, 0.5]}}}]\n"
+           "colliders: [{name: floor, friction: 0.5, shape: {box: {min: [-1, 0.1], max: [3, "
+           "0.24]}}}]\n"
+           "probes: [{name: pa, contact_force: {of: a, on: floor}},\n"
+           "         {name: pb, contact_force: {of: b, on: floor}}]\n");
+    play_until(&p, 2);
+    const double all = gravity * play_quantity(&p, "mass"), a = play_quantity(&p, "pa_y"),
+                 b = play_quantity(&p, "pb_y");
+    print_message("contact: %.2f and %.2f of %.2f N/m\n", a, b, all);
+    CHECK_BELOW(fabs(a / (-all / 3) - 1), 0.03);
+    CHECK_BELOW(fabs(b / (-all * 2 / 3) - 1), 0.03);
+    CHECK_BELOW(fabs(a + b - play_quantity(&p, "floor_force_y")), 1e-4 * all);
+    play_close(&p);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(blocks_slide_with_their_friction),
         cmocka_unit_test(blocks_slide_alike_in_3d_on_other_grids_and_without_friction),
         cmocka_unit_test(blocks_stay_where_friction_holds_them),
+        cmocka_unit_test(thin_plates_hold_sand),
+        cmocka_unit_test(forces_are_the_momentum_lost),
+        cmocka_unit_test(a_block_at_rest_weighs_its_weight),
+        cmocka_unit_test(bodies_press_by_their_own_weight),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -233,10 +233,11 @@ static void test_forces_on_colliders(void **state) {
     for (int dim = 2; dim <= 3; dim++) {
         fixture f = open_pushed(dim);
         const solver_type *mpm = f.sim->type;
-        solver_type other = *mpm;
+        solver_type other = *mpm, without = *mpm;
         double value;
-        other.force = push;
-        /* mpm does not know them: no columns */
+        other.force = push, without.force = NULL;
+        /* not known: no columns */
+        f.sim->type = &without;
         expect_header(&f, "force", false);
         assert_int_equal(spate_simulation_quantity(f.sim, "post_force_x", &value), SPATE_BAD_INPUT);
         f.sim->type = &other;

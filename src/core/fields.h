@@ -159,6 +159,7 @@ typedef struct solver_declaration {
     double cfl, cfl_most;  /* default of solver.cfl, and the most that it can do */
     bool moves_walls;      /* it knows sides with a velocity (domain.wall_velocity) */
     bool on_grid;          /* its matter is on a grid: bodies and sources make no particles */
+    bool contacts;         /* it knows what a body does to a collider (probe contact_force) */
     bool follows_gradient; /* it can keep the deformation gradient of particles */
 } solver_declaration;
 

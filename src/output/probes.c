@@ -353,13 +353,23 @@ static spate_status measure_mixing(tally_job *job, probe_memory *memory, double 
     return status;
 }
 
+static spate_status measure_contact(tally_job *job, probe_memory *memory, double *out) {
+    (void)memory;
+    double force[3] = {NAN, NAN, NAN};
+    if (job->sim->type->contact) job->sim->type->contact(job->sim, job->probe, force);
+    for (int a = 0; a < job->sim->scene->dim; a++) out[a] = force[a];
+    return SPATE_OK;
+}
+
 void probe_memory_free(probe_memory *m) {
     if (m->ctx) give(m->ctx, m->start);
     *m = (probe_memory){0};
 }
 
 int probe_columns(const spate_scene *scene, const probe *p) {
-    return p->kind == PROBE_CENTER_OF_MASS || p->kind == PROBE_VELOCITY ? scene->dim : 1;
+    bool is_vector = p->kind == PROBE_CENTER_OF_MASS || p->kind == PROBE_VELOCITY ||
+                     p->kind == PROBE_CONTACT_FORCE;
+    return is_vector ? scene->dim : 1;
 }
 
 spate_status probe_measure(spate_simulation *sim, const probe *p, probe_memory *memory,
@@ -371,6 +381,7 @@ spate_status probe_measure(spate_simulation *sim, const probe *p, probe_memory *
         [PROBE_MEAN_SPEED] = measure_inside,     [PROBE_SPREAD] = measure_spread,
         [PROBE_PIECES] = measure_pieces,         [PROBE_LARGEST_PIECE] = measure_pieces,
         [PROBE_MIXING] = measure_mixing,         [PROBE_VELOCITY] = measure_velocity,
+        [PROBE_CONTACT_FORCE] = measure_contact,
     };
     return measures[p->kind](&(tally_job){.sim = sim, .probe = p}, memory, out);
 }

@@ -20,6 +20,7 @@
  * pieces          connected components of particles nearer than a gap (pieces.h)
  * largest_piece   share of the particles, by number, in the largest of them
  * mixing          share of the neighbours' order at the start that no linear map explains (mixing.h)
+ * contact_force   of a body on a collider, the mean over a frame; one column a coordinate
  */
 #ifndef SPATE_OUTPUT_PROBES_H
 #define SPATE_OUTPUT_PROBES_H

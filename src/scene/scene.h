@@ -108,6 +108,7 @@ typedef enum probe_kind {
     PROBE_LARGEST_PIECE,
     PROBE_MIXING,
     PROBE_VELOCITY,
+    PROBE_CONTACT_FORCE,
 } probe_kind;
 
 /* Directions of a spread besides the axes 0..2. */
@@ -117,6 +118,7 @@ typedef struct probe {
     const char *name;
     probe_kind kind;
     int group;        /* body or source (bodies first); -1: everything */
+    int collider;     /* contact_force */
     int axis;         /* extent, mixing: 0..2; spread: AXIS_* too */
     int side;         /* extent: 0 min, 1 max */
     double at[3];     /* height, depth: at[0] = x, at[2] = z (2D: 0); else: position */

@@ -282,6 +282,23 @@ static spate_status read_group(reader *r, const yaml_value *v, int *out) {
     return fail_name(r, v, "no body or source is named", scene_group_name, scene_group_count(s));
 }
 
+static const char *collider_name(const spate_scene *s, int index) {
+    return s->colliders[index].name;
+}
+
+static spate_status read_collider_name(reader *r, const yaml_value *v, int *out) {
+    const char *name;
+    const spate_scene *s = r->scene;
+    int back = reader_enter(r, "on");
+    TRY(reader_text(r, v, &name));
+    for (*out = 0; *out < s->collider_count; ++*out)
+        if (strcmp(s->colliders[*out].name, name) == 0) break;
+    if (*out == s->collider_count)
+        return fail_name(r, v, "no collider is named", collider_name, s->collider_count);
+    reader_leave(r, back);
+    return SPATE_OK;
+}
+
 static bool is_over_floor(probe_kind kind) { return kind == PROBE_HEIGHT || kind == PROBE_DEPTH; }
 
 /* The place of a height or depth probe on the floor: x in 2D, x and z in 3D. */
@@ -368,6 +385,7 @@ static spate_status read_probe_kind(reader *r, const yaml_value *v, const probe_
         TRY(read_group(r, of, &p->group));
         reader_leave(r, back);
     }
+    if (yaml_find(v, "on")) TRY(read_collider_name(r, yaml_find(v, "on"), &p->collider));
     if (yaml_find(v, "shape")) TRY(read_probe_shape(r, v, p));
     if ((at = yaml_find(v, "at"))) {
         int back = reader_enter(r, "at");
@@ -381,6 +399,11 @@ static spate_status read_probe_kind(reader *r, const yaml_value *v, const probe_
 /* Most probes look at particles. */
 static spate_status check_probe_sees(reader *r, const yaml_value *v, const probe_declaration *d) {
     const solver_declaration *solver = r->scene->solver;
+    if (d->kind == PROBE_CONTACT_FORCE && !solver->contacts)
+        return reader_fail(r, v,
+                           "solver %s does not know it; remove it, or use solver.type mpm; the "
+                           "column COLLIDER_force_x has the force of all material",
+                           solver->name);
     if (!solver->on_grid || d->kind == PROBE_PRESSURE || d->kind == PROBE_VELOCITY) return SPATE_OK;
     return reader_fail(r, v,
                        "it looks at particles, and %s has none; use a probe of pressure or "

@@ -298,6 +298,7 @@ static const field probe_fields[] = {
     PART_FIELD("pieces", "mapping", false, "into how many pieces material has come apart"),
     PART_FIELD("largest_piece", "mapping", false, "share of particles in the largest piece"),
     PART_FIELD("mixing", "mapping", false, "how far the order along an axis has been lost"),
+    PART_FIELD("contact_force", "mapping", false, "force of a body on a collider (solver mpm)"),
 };
 const field_table scene_probe_table = FIELD_TABLE(
     "probes",
@@ -373,6 +374,11 @@ static const field mixing_fields[] = {
      .help = "the order at the start was along it"},
 };
 
+static const field contact_force_fields[] = {
+    PART_FIELD("of", "word", true, "name of a body or source"),
+    PART_FIELD("on", "word", true, "name of a collider"),
+};
+
 const probe_declaration scene_probes[PROBE_DECLARATIONS] = {
     {"extent", PROBE_EXTENT,
      FIELD_TABLE("probes: extent", "How far material reaches along an axis.", extent_fields,
@@ -422,6 +428,13 @@ const probe_declaration scene_probes[PROBE_DECLARATIONS] = {
                  "where neighbours come from anywhere. Particles of bodies alone, and of those the "
                  "ones that have enough neighbours.",
                  mixing_fields, probe)},
+    {"contact_force", PROBE_CONTACT_FORCE,
+     FIELD_TABLE("probes: contact_force",
+                 "What a body or source does to a collider, the mean over a frame: columns NAME_x, "
+                 "NAME_y, NAME_z. Where bodies share a node of the grid, its force is shared by "
+                 "their masses there; the forces of all are those on the collider. Up to four "
+                 "bodies can be asked for. Solver mpm.",
+                 contact_force_fields, probe)},
 };
 
 /* ---- Shapes ---------------------------------------------------------------------------------- */

@@ -40,7 +40,7 @@ typedef struct shape_declaration {
     field_table table; /* no fields: the value is a list */
 } shape_declaration;
 
-enum { SHAPE_DECLARATIONS = 13, PROBE_DECLARATIONS = 12 };
+enum { SHAPE_DECLARATIONS = 13, PROBE_DECLARATIONS = 13 };
 extern const shape_declaration scene_shapes[SHAPE_DECLARATIONS];
 
 /* A probe: `extent: {axis: x, side: max}`; its table fills a struct probe. */

@@ -74,6 +74,8 @@ typedef struct solver_type {
     /* What matter does to collider c, and its torque about the collider's pivot: of the last step, or
      * its mean over the frame so far (impulses.h); NULL: not known. */
     void (*force)(const spate_simulation *sim, int c, double force[3], double torque[3]);
+    /* The same of a probe's body alone (contact_force); NULL where the declaration knows no contacts. */
+    void (*contact)(const spate_simulation *sim, const probe *p, double force[3]);
     /* Second moment D of the kernel at particle i over dx^2, by axis: the angular momentum of its
      * affine motion is m axial(C D); 0 where a scheme does not carry it. */
     void (*affine_moment)(const spate_simulation *sim, int64_t i, double moment[3]);

@@ -234,14 +234,19 @@ boundary_part boundary_around(const boundary *b, const double x[3], double reach
 
 static int collider_of(const boundary_part *p, int k) { return p->all ? k : p->list[k]; }
 
+bool boundary_part_apply_one(const boundary_part *p, int k, const double x[3], double v[3],
+                             int *c) {
+    double normal[3], wall_velocity[3];
+    *c = collider_of(p, k);
+    if (!holds(p->whole, *c, x, normal, wall_velocity)) return false;
+    const collider *solid = &p->whole->scene->colliders[*c];
+    contact_apply(solid->contact, solid->friction, normal, wall_velocity, v);
+    return true;
+}
+
 void boundary_part_apply(const boundary_part *p, const double x[3], double v[3]) {
-    for (int k = 0; k < p->count; k++) {
-        int c = collider_of(p, k);
-        const collider *solid = &p->whole->scene->colliders[c];
-        double normal[3], wall_velocity[3];
-        if (holds(p->whole, c, x, normal, wall_velocity))
-            contact_apply(solid->contact, solid->friction, normal, wall_velocity, v);
-    }
+    int c;
+    for (int k = 0; k < p->count; k++) boundary_part_apply_one(p, k, x, v, &c);
 }
 
 bool boundary_part_meets(const boundary_part *p, const double y[3], const double v[3]) {

@@ -62,8 +62,10 @@ boundary_part boundary_all(const boundary *b);
 /* Those nearer than `reach` to x (now and then one that is not); `count` 0 when there are none. */
 boundary_part boundary_around(const boundary *b, const double x[3], double reach);
 
-/* Applies the colliders that hold x, a grid node, to its velocity. */
+/* Applies the colliders that hold x, a grid node, to its velocity; or the k-th of them alone, if it holds
+ * x, with its number. */
 void boundary_part_apply(const boundary_part *p, const double x[3], double v[3]);
+bool boundary_part_apply_one(const boundary_part *p, int k, const double x[3], double v[3], int *c);
 /* Whether material at y with velocity v runs into a collider: it is inside of one, phi(y) < 0, and
  * does not leave it, grad phi(y) . (v - v_collider(y)) <= 0. */
 bool boundary_part_meets(const boundary_part *p, const double y[3], const double v[3]);

@@ -91,6 +91,7 @@ typedef struct pressing {
     bool any;
     boundary_part solid;
     real loads[BLOCK_NODES_MAX * 4] __attribute__((aligned(64)));
+    real shares[BLOCK_NODES_MAX * 4] __attribute__((aligned(64))); /* masses of bodies */
 } pressing;
 
 INLINE void add_pressing(const mpm *m, int32_t block, pressing *p, int dim) {
@@ -107,6 +108,7 @@ INLINE void add_pressing(const mpm *m, int32_t block, pressing *p, int dim) {
     p->solid = simulation_at_seam(sim, block) ? boundary_all(&sim->boundary)
                                               : boundary_around(&sim->boundary, middle, reach);
     add_tiles(b, m->press.tiles, m->press.tile, block, p->loads, 4, dim);
+    if (m->contacts.count) add_tiles(b, m->contacts.tiles, m->press.tile, block, p->shares, 4, dim);
 }
 
 INLINE bool is_pressed(const pressing *p, int n) {
@@ -125,15 +127,31 @@ INLINE void place_node(const mpm *m, const int32_t *coords, int n, int64_t at[3]
     }
 }
 
-/* Sources, colliders and walls on one node. `pressed` may be NULL; else `mass` is the node's. */
-static void constrain_node(const mpm *m, const int32_t *coords, int n, const constraints *c,
+/* Colliders on one node, and what it does to them. */
+static void collide_node(const mpm *m, int32_t block, const boundary_part *solid, const double x[3],
+                         const real *shares, real mass, double v[3]) {
+    for (int k = 0; k < solid->count; k++) {
+        double lost[3] = {v[0], v[1], v[2]};
+        int c;
+        if (!boundary_part_apply_one(solid, k, x, v, &c)) continue;
+        vec_sub(lost, lost, v);
+        vec_scale(lost, (double)mass, lost);
+        mpm_touch(m, &m->touches[block], c, x, lost);
+        if (shares) mpm_contact_node(m, block, c, shares, mass, lost);
+    }
+}
+
+/* Sources, colliders and walls on a node of a block. */
+static void constrain_node(const mpm *m, int32_t block, int n, const constraints *c,
                            const pressing *pressed, real mass, real *v, int dim) {
     int64_t at[3] = {0};
     double x[3] = {0}, u[3] = {v[0], v[1], v[2]};
-    place_node(m, coords, n, at, x, dim);
-    if (pressed) press_node(&pressed->solid, x, pressed->loads + 4 * n, mass, u);
+    const real *shares = m->contacts.count && pressed->any ? pressed->shares + 4 * n : NULL;
+    place_node(m, m->sim->blocks.coords[block], n, at, x, dim);
+    if (pressed->any && is_pressed(pressed, n))
+        press_node(m, block, &pressed->solid, x, pressed->loads + 4 * n, shares, mass, u);
     if (c->nozzle) sources_velocity(m->sim, x, u);
-    if (c->solid.count) boundary_part_apply(&c->solid, x, u);
+    if (c->solid.count) collide_node(m, block, &c->solid, x, shares, mass, u);
     apply_walls(m, at, u, dim);
     for (int a = 0; a < dim; a++) v[a] = (real)u[a];
 }
@@ -167,10 +185,8 @@ INLINE void grid_block(const mpm *m, int32_t block, real *v, int node, int dim) 
         moved += pull;
         moved[3] = 0;
         quad_store(at, moved);
-        bool load = pressed.any && is_pressed(&pressed, n);
-        if (constrained || load)
-            constrain_node(m, sim->blocks.coords[block], n, &c, load ? &pressed : NULL, mass, at,
-                           dim);
+        if (constrained || (pressed.any && is_pressed(&pressed, n)))
+            constrain_node(m, block, n, &c, &pressed, mass, at, dim);
     }
 }
 

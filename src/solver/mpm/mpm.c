@@ -98,7 +98,26 @@ static bool prepare(void *options, int dim, field_report *report) {
     return true;
 }
 
+/* The bodies whose contacts are asked for share the reals of a node. */
+static bool check_contacts(const spate_scene *scene, field_report *report) {
+    int groups[CONTACT_BODIES], count = 0;
+    for (int i = 0; i < scene->probe_count; i++) {
+        const probe *p = &scene->probes[i];
+        int k = 0;
+        if (p->kind != PROBE_CONTACT_FORCE) continue;
+        while (k < count && groups[k] != p->group) k++;
+        if (k == CONTACT_BODIES)
+            return field_complain(report, NULL,
+                                  "probe '%s' asks for the contact_force of a fifth body; mpm can "
+                                  "tell four apart; remove some",
+                                  p->name);
+        if (k == count) groups[count++] = p->group;
+    }
+    return true;
+}
+
 static bool check(const spate_scene *scene, field_report *report) {
+    if (!check_contacts(scene, report)) return false;
     for (int c = 0; c < scene->material_count; c++) {
         const material *m = &scene->materials[c];
         material_constants constants;
@@ -130,6 +149,7 @@ const solver_declaration mpm_declaration = {
     .scheme = "integrator",
     .cfl = 0.5,
     .cfl_most = 1,
+    .contacts = true,
     .follows_gradient = true,
 };
 
@@ -285,6 +305,8 @@ static spate_status create(spate_simulation *sim) {
     m->seen = take(ctx, (size_t)pool_size(ctx->pool), sizeof *m->seen);
     m->ranges = take(ctx, (size_t)scene->material_count + 1, sizeof *m->ranges);
     if (!m->materials || !m->group_material || !m->seen || !m->ranges) return SPATE_OUT_OF_MEMORY;
+    TRY(impulses_create(sim, &m->impulses));
+    TRY(mpm_contacts_create(m));
     for (int c = 0; c < scene->material_count; c++) {
         model_of(scene, c)->constants(scene->materials[c].parameters, scene->dim, &m->materials[c]);
         m->ranges[c] = at_rest;
@@ -297,7 +319,8 @@ static spate_status create(spate_simulation *sim) {
     m->negligible = negligible_mass(scene);
     /* nflip, and schemes without their boundary term, are there to show what becomes of material that
      * nothing keeps out of colliders. */
-    const mpm_scheme *scheme = &schemes[options->integrator];
+    const mpm_options *options = scene->solver_options;
+    const mpm_scheme *scheme = scheme_of(scene);
     m->press.on = scene->collider_count > 0 && !scheme->naturally &&
                   (options->beta_boundary || !scheme->separates);
     sim->max_speed = m->max_move = simulation_fastest(sim);
@@ -306,6 +329,8 @@ static spate_status create(spate_simulation *sim) {
 
 static void destroy(spate_simulation *sim) {
     mpm *m = sim->solver;
+    mpm_contacts_free(m);
+    give(sim->ctx, m->touches), give(sim->ctx, m->impulses.values);
     give(sim->ctx, m->press.tiles), give(sim->ctx, m->press.tile);
     give(sim->ctx, m->tiles), give(sim->ctx, m->velocities), give(sim->ctx, m->materials);
     give(sim->ctx, m->group_material), give(sim->ctx, m->seen), give(sim->ctx, m->ranges);
@@ -365,23 +390,49 @@ static spate_status reserve(spate_context *ctx, real **array, int64_t *capacity,
 static void find_pressed(void *data, int64_t begin, int64_t end, int worker) {
     mpm *m = data;
     const spate_simulation *sim = m->sim;
+    /* Masses of bodies are asked for at all nodes inside, which particles reach from outside. */
+    const double further = m->contacts.count ? 2 * sim->scene->domain.dx : 0;
     (void)worker;
     for (int64_t o = begin; o < end; o++) {
         int32_t block = sim->blocks.occupied[o];
         double middle[3];
         simulation_middle(sim, sim->blocks.coords[block], middle);
-        m->press.tile[block] = simulation_at_seam(sim, block) ||
-                                       boundary_near(&sim->boundary, middle, simulation_reach(sim))
-                                   ? 0
-                                   : -1;
+        m->press.tile[block] =
+            simulation_at_seam(sim, block) ||
+                    boundary_near(&sim->boundary, middle, simulation_reach(sim) + further)
+                ? 0
+                : -1;
     }
+}
+
+static spate_status prepare_touches(spate_simulation *sim) {
+    mpm *m = sim->solver;
+    const int64_t count = sim->scene->collider_count ? sim->blocks.count : 0;
+    if (count > m->touches_capacity) {
+        give(sim->ctx, m->touches);
+        m->touches_capacity = 0;
+        m->touches = take(sim->ctx, (size_t)(count + count / 8), sizeof *m->touches);
+        if (!m->touches) return SPATE_OUT_OF_MEMORY;
+        m->touches_capacity = count + count / 8;
+    }
+    for (int64_t block = 0; block < count; block++) m->touches[block].count = 0;
+    const int64_t parts = 3 * count * m->contacts.count;
+    if (parts > m->contacts.parts_capacity) {
+        give(sim->ctx, m->contacts.parts);
+        m->contacts.parts_capacity = 0;
+        m->contacts.parts = take(sim->ctx, (size_t)(parts + parts / 8), sizeof(double));
+        if (!m->contacts.parts) return SPATE_OUT_OF_MEMORY;
+        m->contacts.parts_capacity = parts + parts / 8;
+    }
+    for (int64_t k = 0; k < parts; k++) m->contacts.parts[k] = 0;
+    return SPATE_OK;
 }
 
 static spate_status prepare_press(spate_simulation *sim) {
     mpm *m = sim->solver;
     const blocks *b = &sim->blocks;
     m->press.count = 0;
-    if (!m->press.on) return SPATE_OK;
+    if (!m->press.on && !m->contacts.count) return SPATE_OK;
     boundary_move(&sim->boundary, sim->time);
     if (b->count > m->press.tile_capacity) {
         int64_t capacity = b->count + b->count / 8;
@@ -397,8 +448,9 @@ static spate_status prepare_press(spate_simulation *sim) {
         int32_t *tile = &m->press.tile[b->occupied[o]];
         if (*tile >= 0) *tile = m->press.count++;
     }
-    return reserve(sim->ctx, &m->press.tiles, &m->press.capacity,
-                   m->press.count * tile_reals(sim->scene->dim, 4));
+    const int64_t reals = m->press.count * tile_reals(sim->scene->dim, 4);
+    if (m->contacts.count) TRY(reserve(sim->ctx, &m->contacts.tiles, &m->contacts.capacity, reals));
+    return reserve(sim->ctx, &m->press.tiles, &m->press.capacity, reals);
 }
 
 static spate_status scatter(spate_simulation *sim) {
@@ -410,6 +462,7 @@ static spate_status scatter(spate_simulation *sim) {
                 sim->blocks.occupied_count * tile_reals(dim, node)));
     TRY(reserve(sim->ctx, &m->velocities, &m->velocity_capacity,
                 sim->blocks.count * block_reals(dim, node)));
+    TRY(prepare_touches(sim));
     TRY(prepare_press(sim));
     parallel_for(sim->ctx->pool, sim->blocks.occupied_count, 4, m->passes->scatter[dim - 2], m);
     return SPATE_OK;
@@ -419,6 +472,7 @@ static spate_status grid(spate_simulation *sim) {
     mpm *m = sim->solver;
     boundary_move(&sim->boundary, sim->time + sim->dt);
     parallel_for(sim->ctx->pool, sim->blocks.count, 16, m->passes->grid[sim->scene->dim - 2], m);
+    if (sim->scene->collider_count) mpm_add_touches(m);
     return SPATE_OK;
 }
 
@@ -450,11 +504,21 @@ static spate_status gather(spate_simulation *sim) {
     return SPATE_OK;
 }
 
+/* Sums over a frame begin anew with it. */
+static void begin_impulses(spate_simulation *sim) {
+    mpm *m = sim->solver;
+    const double frame = m->impulses.values[IMPULSES_FRAME];
+    impulses_begin_step(sim, &m->impulses);
+    if (frame != m->impulses.values[IMPULSES_FRAME])
+        memset(m->contacts.sums, 0, 3 * (size_t)m->contacts.count * sizeof *m->contacts.sums);
+}
+
 static spate_status step(spate_simulation *sim) {
     static const struct {
         const char *name;
         spate_status (*run)(spate_simulation *);
     } stages[] = {{"sort", sort}, {"scatter", scatter}, {"grid", grid}, {"gather", gather}};
+    begin_impulses(sim);
     for (int i = 0; i < COUNT_OF(stages); i++) {
         double start = phase_start();
         TRY(stages[i].run(sim));
@@ -467,13 +531,17 @@ static spate_status step(spate_simulation *sim) {
 
 static int state(spate_simulation *sim, state_block *out, int capacity) {
     mpm *m = sim->solver;
-    if (capacity < 4) return 0;
+    if (capacity < 6) return 0;
     out[0] = (state_block){"mpm strain ranges", m->ranges,
                            (size_t)m->material_count * sizeof *m->ranges};
     out[1] = (state_block){"mpm must sort", &m->must_sort, sizeof m->must_sort};
     out[2] = (state_block){"mpm moved", &m->max_move, sizeof m->max_move};
     out[3] = (state_block){"mpm yielded", &m->yielded, sizeof m->yielded};
-    return 4;
+    out[4] = (state_block){"mpm impulses", m->impulses.values,
+                           impulses_count(sim->scene) * sizeof *m->impulses.values};
+    out[5] = (state_block){"mpm contacts", m->contacts.sums,
+                           3 * (size_t)m->contacts.count * sizeof *m->contacts.sums};
+    return m->contacts.count ? 6 : 5;
 }
 
 static void stress(const spate_simulation *sim, int64_t i, double tau[6], double *energy,
@@ -532,6 +600,8 @@ const solver_type solver_mpm = {
     .step = step,
     .state = state,
     .stress = stress,
+    .force = mpm_force,
+    .contact = mpm_contact_force,
     .affine_moment = affine_moment,
     .column_names = column_names,
     .columns = columns,

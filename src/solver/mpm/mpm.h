@@ -36,13 +36,14 @@
  * at its foot.
  *
  * Files: mpm.c (options, time step, stages), transfer.h (a particle and its nodes), scatter.h,
- * grid.h, gather.h (the passes), poly.h (PolyPIC), mirror.h (sides), press.h (colliders), gradient.c
- * (F, for output), plastic_volume.c (volumes where material flows),
+ * grid.h, gather.h (the passes), poly.h (PolyPIC), mirror.h (sides), press.h (colliders), reaction.c
+ * (forces on them), gradient.c (F, for output), plastic_volume.c (volumes where material flows),
  * NAME_kernels.c (one for each kernel function, compiled once for each instruction set).
  */
 #ifndef SPATE_SOLVER_MPM_H
 #define SPATE_SOLVER_MPM_H
 
+#include "solver/impulses.h"
 #include "solver/materials/material.h"
 #include "solver/solver.h"
 
@@ -103,6 +104,21 @@ typedef struct mpm_extremes {
     char apart[64];  /* keeps workers off each other's cache lines */
 } mpm_extremes;
 
+/* What the material of a block does to colliders in a step: impulse and its moment. Those beyond the
+ * first ones that a single block touches are not counted. */
+enum { TOUCHES_MOST = 16 };
+typedef struct mpm_touches {
+    int count, collider[TOUCHES_MOST];
+    double sums[TOUCHES_MOST][6];
+} mpm_touches;
+
+/* Contact of a body with a collider that a probe asks for, and the bodies that are asked for. */
+enum { CONTACT_BODIES = 4 };
+typedef struct mpm_contact {
+    const probe *probe;
+    int body; /* its place in contacts.group */
+} mpm_contact;
+
 typedef struct mpm_passes {
     chunk_task scatter[2], grid[2], gather[2]; /* [dim - 2]; over occupied blocks, all, occupied */
 } mpm_passes;
@@ -126,6 +142,19 @@ typedef struct mpm {
         int64_t tile_capacity;
         int32_t count;
     } press;
+    mpm_touches *touches; /* by block, where the scene has colliders */
+    int64_t touches_capacity;
+    impulses impulses; /* on colliders (reaction.c) */
+    struct {
+        mpm_contact *list;
+        int count, body_count;
+        int group[CONTACT_BODIES];
+        double *sums;  /* of the frame so far, three to each: N s; a checkpoint holds them */
+        double *parts; /* of this step by block and contact, three each */
+        int64_t parts_capacity;
+        real *tiles; /* as those of `press`: the bodies' masses at nodes */
+        int64_t capacity;
+    } contacts;
     real *velocities; /* of every block's nodes: v*, and v^n where it is asked for */
     int64_t velocity_capacity;
     material_constants *materials; /* of the scene's materials */
@@ -168,6 +197,20 @@ void mpm_follow_gradient(mpm *m);
 
 /* After a gather: evens out the volumes of what flows plastically, in every 32nd step (plastic_volume.c). */
 void mpm_even_volumes(mpm *m);
+
+/* Forces on colliders (reaction.c): notes that material at x lost momentum to collider c; adds up what
+ * was noted in a step; the mean force over the frame. */
+void mpm_touch(const mpm *m, mpm_touches *touches, int c, const double x[3], const double lost[3]);
+void mpm_add_touches(mpm *m);
+/* The same for a body's contact: of particle i in a block, or of a node where bodies have `shares` of
+ * the mass. */
+void mpm_contact_particle(const mpm *m, int32_t block, int c, int64_t i, const double lost[3]);
+void mpm_contact_node(const mpm *m, int32_t block, int c, const real *shares, real mass,
+                      const double lost[3]);
+spate_status mpm_contacts_create(mpm *m);
+void mpm_contacts_free(mpm *m);
+void mpm_contact_force(const spate_simulation *sim, const probe *p, double force[3]);
+void mpm_force(const spate_simulation *sim, int c, double force[3], double torque[3]);
 
 extern const solver_declaration mpm_declaration;
 extern const solver_type solver_mpm;

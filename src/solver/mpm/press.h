@@ -26,9 +26,12 @@
 #define PRESS_SHARE 0.1
 #define PRESS_DEEP  0.25 /* cells; what begins deeper inside is let out at this pace */
 
-/* The impulse on a particle: none where it is outside, or leaves fast enough. */
-static bool press_on(const mpm *m, const boundary_part *solid, const double x[3], const real *v,
-                     real mass, quad *load) {
+/* The impulse on particle i of a block: none where it is outside, or leaves fast enough. */
+static bool press_on(const mpm *m, const boundary_part *solid, int32_t block, int64_t i,
+                     quad *load) {
+    const real *v = m->sim->particles.motion + i * 16;
+    double x[3];
+    simulation_position(m->sim, block, i, x);
     int c;
     double depth = -boundary_part_nearest(solid, x, &c);
     if (!(depth > 0)) return false;
@@ -38,9 +41,13 @@ static bool press_on(const mpm *m, const boundary_part *solid, const double x[3]
     double speed = PRESS_SHARE * fmin(depth, PRESS_DEEP * dx) / dt - vec_dot(relative, normal);
     if (!(speed > 0)) return false;
     const collider *met = &solid->whole->scene->colliders[c];
-    double j = (double)mass * speed, grip = met->contact == CONTACT_STICKY ? 0 : met->friction;
+    double lost[3], j = (double)m->sim->particles.mass[i] * speed,
+                    grip = met->contact == CONTACT_STICKY ? 0 : met->friction;
     *load = (quad){(real)(j * normal[0]), (real)(j * normal[1]), (real)(j * normal[2]),
                    (real)(j * grip)};
+    vec_scale(lost, -j, normal);
+    mpm_touch(m, &m->touches[block], c, x, lost);
+    if (m->contacts.count) mpm_contact_particle(m, block, c, i, lost);
     return true;
 }
 
@@ -87,36 +94,55 @@ INLINE void press_block(const mpm *m, int32_t block, real *tile, int dim) {
     memset(tile, 0, (size_t)tile_reals(dim, 4) * sizeof *tile);
     for (int64_t i = sim->blocks.first[block]; i < last; i += WIDE) {
         int lanes = last - i < WIDE ? (int)(last - i) : WIDE;
-        if (!seam && !press_reaches(m, &solid, coords, i, lanes, &clear, dim)) continue;
+        if (!m->press.on || (!seam && !press_reaches(m, &solid, coords, i, lanes, &clear, dim)))
+            continue;
         stencil s;
         stencil_fill(&s, p, i, dim);
         for (int lane = 0; lane < lanes; lane++) {
-            double x[3];
             quad q[4] = {quad_splat(0), quad_splat(0), quad_splat(0), quad_splat(0)};
-            simulation_place(sim, coords, i + lane, x);
-            if (press_on(m, &solid, x, p->motion + (i + lane) * 16, p->mass[i + lane], &q[0]))
-                scatter_fused(tile, &s, lane, q, dim);
+            if (press_on(m, &solid, block, i + lane, &q[0])) scatter_fused(tile, &s, lane, q, dim);
         }
     }
     mirror_tile(m, block, tile, true, 4, dim);
 }
 
-/* What a node takes of it. */
-static void press_node(const boundary_part *solid, const double x[3], const real *load, real mass,
-                       double v[3]) {
-    double normal[3], relative[3], wall_velocity[3];
+/* The masses at nodes of the bodies whose contacts are asked for. */
+INLINE void share_block(const mpm *m, int32_t block, real *tile, int dim) {
+    const particles *p = &m->sim->particles;
+    const int64_t last = m->sim->blocks.first[block + 1];
+    memset(tile, 0, (size_t)tile_reals(dim, 4) * sizeof *tile);
+    for (int64_t i = m->sim->blocks.first[block]; i < last; i += WIDE) {
+        stencil s;
+        stencil_fill(&s, p, i, dim);
+        for (int lane = 0; lane < WIDE && i + lane < last; lane++)
+            for (int b = 0; b < m->contacts.body_count; b++) {
+                if (p->group[i + lane] != m->contacts.group[b]) continue;
+                quad q[4] = {quad_splat(0), quad_splat(0), quad_splat(0), quad_splat(0)};
+                q[0][b] = p->mass[i + lane];
+                scatter_fused(tile, &s, lane, q, dim);
+            }
+    }
+}
+
+/* What a node takes of it; friction is noted here, pressure was where it acts. */
+static void press_node(const mpm *m, int32_t block, const boundary_part *solid, const double x[3],
+                       const real *load, const real *shares, real mass, double v[3]) {
+    double normal[3], relative[3], lost[3], wall_velocity[3];
     for (int a = 0; a < 3; a++) normal[a] = (double)load[a] / (double)mass;
     vec_add(v, v, normal);
     double grip = (double)load[3] / (double)mass;
-    if (!(grip > 0) || !vec_normalise(normal)) return;
     int c;
+    if (!(grip > 0) || !vec_normalise(normal)) return;
     boundary_part_nearest(solid, x, &c);
     if (c < 0) return;
     boundary_distance(solid->whole, c, x, NULL, wall_velocity);
     vec_sub(relative, v, wall_velocity);
     vec_add_scaled(relative, relative, -vec_dot(relative, normal), normal);
-    double sliding = vec_length(relative);
-    vec_add_scaled(v, v, sliding > grip ? -grip / sliding : -1, relative);
+    double sliding = vec_length(relative), share = sliding > grip ? grip / sliding : 1;
+    vec_add_scaled(v, v, -share, relative);
+    vec_scale(lost, share * (double)mass, relative);
+    mpm_touch(m, &m->touches[block], c, x, lost);
+    if (m->contacts.count) mpm_contact_node(m, block, c, shares, mass, lost);
 }
 
 #endif

@@ -119,7 +119,10 @@ INLINE void scatter_chunk(void *data, int64_t begin, int64_t end, transfer_famil
         int32_t block = m->sim->blocks.occupied[o];
         scatter_block(m, block, m->tiles + o * tile_reals(dim, node_reals(family)), family, dim);
         int32_t pressed = m->press.count ? m->press.tile[block] : -1;
-        if (pressed >= 0) press_block(m, block, m->press.tiles + pressed * tile_reals(dim, 4), dim);
+        if (pressed < 0) continue;
+        press_block(m, block, m->press.tiles + pressed * tile_reals(dim, 4), dim);
+        if (m->contacts.count)
+            share_block(m, block, m->contacts.tiles + pressed * tile_reals(dim, 4), dim);
     }
 }
 

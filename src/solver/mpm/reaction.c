@@ -1,0 +1,102 @@
+/*
+ * What material does to colliders: the other side of what contacts do to nodes and what presses
+ * particles out (press.h), so that it is the momentum that the material lost.
+ *
+ * A body's part in it (probe contact_force): what its own particles are pressed with, and of what a node
+ * loses, its share of the node's mass. That is also what its particles lose when they gather.
+ */
+#include "solver/mpm/mpm.h"
+
+void mpm_touch(const mpm *m, mpm_touches *touches, int c, const double x[3], const double lost[3]) {
+    int k = 0;
+    while (k < touches->count && touches->collider[k] != c) k++;
+    if (k == TOUCHES_MOST) return;
+    if (k == touches->count) {
+        touches->collider[touches->count++] = c;
+        memset(touches->sums[k], 0, sizeof touches->sums[k]);
+    }
+    simulation_add_force(m->sim, c, x, lost, touches->sums[k], touches->sums[k] + 3);
+}
+
+static void add_contact(const mpm *m, int32_t block, int k, double share, const double lost[3]) {
+    double *sum = m->contacts.parts + 3 * ((int64_t)block * m->contacts.count + k);
+    for (int a = 0; a < 3; a++) sum[a] += share * lost[a];
+}
+
+void mpm_contact_particle(const mpm *m, int32_t block, int c, int64_t i, const double lost[3]) {
+    for (int k = 0; k < m->contacts.count; k++) {
+        const probe *p = m->contacts.list[k].probe;
+        if (p->collider == c && p->group == m->sim->particles.group[i])
+            add_contact(m, block, k, 1, lost);
+    }
+}
+
+void mpm_contact_node(const mpm *m, int32_t block, int c, const real *shares, real mass,
+                      const double lost[3]) {
+    for (int k = 0; k < m->contacts.count; k++)
+        if (m->contacts.list[k].probe->collider == c)
+            add_contact(m, block, k, (double)(shares[m->contacts.list[k].body] / mass), lost);
+}
+
+/* ---- Contacts of bodies ---------------------------------------------------------------------- */
+
+static int body_of(mpm *m, int group) {
+    int b = 0;
+    while (b < m->contacts.body_count && m->contacts.group[b] != group) b++;
+    if (b == m->contacts.body_count) m->contacts.group[m->contacts.body_count++] = group;
+    return b;
+}
+
+spate_status mpm_contacts_create(mpm *m) {
+    const spate_scene *scene = m->sim->scene;
+    int count = 0;
+    for (int i = 0; i < scene->probe_count; i++)
+        count += scene->probes[i].kind == PROBE_CONTACT_FORCE;
+    m->contacts.list = take(m->sim->ctx, (size_t)count + 1, sizeof *m->contacts.list);
+    m->contacts.sums = take(m->sim->ctx, 3 * (size_t)count + 1, sizeof *m->contacts.sums);
+    if (!m->contacts.list || !m->contacts.sums) return SPATE_OUT_OF_MEMORY;
+    for (int i = 0; i < scene->probe_count; i++)
+        if (scene->probes[i].kind == PROBE_CONTACT_FORCE)
+            m->contacts.list[m->contacts.count++] =
+                (mpm_contact){&scene->probes[i], body_of(m, scene->probes[i].group)};
+    return SPATE_OK;
+}
+
+void mpm_contacts_free(mpm *m) {
+    spate_context *ctx = m->sim->ctx;
+    give(ctx, m->contacts.list), give(ctx, m->contacts.sums), give(ctx, m->contacts.parts);
+    give(ctx, m->contacts.tiles);
+}
+
+void mpm_contact_force(const spate_simulation *sim, const probe *p, double force[3]) {
+    const mpm *m = sim->solver;
+    const double seconds = m->impulses.values[IMPULSES_SECONDS];
+    for (int k = 0; k < m->contacts.count; k++)
+        for (int a = 0; a < 3 && m->contacts.list[k].probe == p; a++)
+            force[a] = seconds > 0 ? m->contacts.sums[3 * k + a] / seconds : 0;
+}
+
+static void add_contacts(mpm *m) {
+    const int values = 3 * m->contacts.count;
+    for (int64_t block = 0; block < m->sim->blocks.count; block++)
+        for (int v = 0; v < values; v++)
+            m->contacts.sums[v] += m->contacts.parts[block * values + v];
+}
+
+/* ---- A step ---------------------------------------------------------------------------------- */
+
+void mpm_add_touches(mpm *m) {
+    add_contacts(m);
+    for (int32_t block = 0; block < m->sim->blocks.count; block++) {
+        const mpm_touches *touches = &m->touches[block];
+        for (int k = 0; k < touches->count; k++) {
+            double *sums = impulses_of(&m->impulses, touches->collider[k]);
+            for (int v = 0; v < 6; v++) sums[v] += touches->sums[k][v];
+        }
+    }
+}
+
+void mpm_force(const spate_simulation *sim, int c, double force[3], double torque[3]) {
+    const mpm *m = sim->solver;
+    impulses_mean(&m->impulses, c, force, torque);
+}
