@@ -16,6 +16,25 @@ void impulses_begin_step(const spate_simulation *sim, impulses *i) {
     i->values[IMPULSES_SECONDS] += sim->dt;
 }
 
+void touches_note(const spate_simulation *sim, block_touches *touches, int c, const double x[3],
+                  const double lost[3]) {
+    int k = 0;
+    while (k < touches->count && touches->collider[k] != c) k++;
+    if (k == TOUCHES_MOST) k--;
+    if (k == touches->count) {
+        touches->collider[touches->count++] = c;
+        memset(touches->sums[k], 0, sizeof touches->sums[k]);
+    }
+    simulation_add_force(sim, c, x, lost, touches->sums[k], touches->sums[k] + 3);
+}
+
+void impulses_add(impulses *i, const block_touches *touches, int64_t blocks) {
+    for (int64_t b = 0; b < blocks; b++)
+        for (int k = 0; k < touches[b].count; k++)
+            for (int v = 0; v < 6; v++)
+                impulses_of(i, touches[b].collider[k])[v] += touches[b].sums[k][v];
+}
+
 void impulses_mean(const impulses *i, int c, double force[3], double torque[3]) {
     const double seconds = i->values[IMPULSES_SECONDS], *sums = impulses_of(i, c);
     for (int a = 0; a < 3; a++) {

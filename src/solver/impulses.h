@@ -25,6 +25,20 @@ static inline double *impulses_of(const impulses *i, int c) {
     return i->values + IMPULSES_HEAD + 6 * (ptrdiff_t)c;
 }
 
+/* What the matter of one block gives to colliders in a step, noted by the thread that has the block. One
+ * that touches more colliders than there is room for gives the rest to the last of them. */
+enum { TOUCHES_MOST = 16 };
+typedef struct block_touches {
+    int count, collider[TOUCHES_MOST];
+    double sums[TOUCHES_MOST][6];
+} block_touches;
+
+/* Notes that matter at x lost momentum to collider c. */
+void touches_note(const spate_simulation *sim, block_touches *touches, int c, const double x[3],
+                  const double lost[3]);
+/* Adds them up in the order of blocks, so that threads do not matter. */
+void impulses_add(impulses *i, const block_touches *touches, int64_t blocks);
+
 spate_status impulses_create(const spate_simulation *sim, impulses *i);
 /* Before what a step of length sim->dt adds: begins anew where it begins a frame. */
 void impulses_begin_step(const spate_simulation *sim, impulses *i);

@@ -334,7 +334,7 @@ static spate_status gather(flip *f) {
                               sizeof *f->touches);
     if (!f->touches) return SPATE_OUT_OF_MEMORY;
     parallel_for(sim->ctx->pool, sim->blocks.occupied_count, 4, f->passes->gather[dim - 2], f);
-    flip_add_touches(f);
+    impulses_add(&f->impulses, f->touches, sim->blocks.occupied_count);
     scratch_give(&sim->scratch, "flip touches");
     flip_extremes all = {.bad = -1};
     for (int w = 0; w < workers; w++) {

@@ -90,13 +90,6 @@ typedef struct flip_extremes {
     char apart[64];     /* keeps workers off each other's cache lines */
 } flip_extremes;
 
-/* What colliders get from the particles of a block: impulse and its moment. */
-enum { TOUCHES_MOST = 8 };
-typedef struct flip_touches {
-    int count, collider[TOUCHES_MOST];
-    double sums[TOUCHES_MOST][6];
-} flip_touches;
-
 typedef struct flip_passes {
     chunk_task scatter[2], gather[2]; /* [dim - 2]; over `coloured`, over occupied blocks */
 } flip_passes;
@@ -126,8 +119,8 @@ typedef struct flip {
     real *filled; /* with surface tension: what particles fill of the surroundings of each cell */
     int64_t filled_capacity;
     flip_memory memory;
-    flip_touches *touches; /* by occupied block, during a gather */
-    impulses impulses;     /* on colliders (reaction.c) */
+    block_touches *touches; /* by occupied block, during a gather */
+    impulses impulses;      /* on colliders (reaction.c) */
     /* constants of the scene */
     bool affine; /* C is scattered */
     bool shifts; /* particles are moved to lie evenly */
@@ -194,8 +187,8 @@ static inline int flip_mirror(const domain *d, int axis, int g, bool middle, rea
 bool flip_sample(const flip *f, const double x[3], double v[3]);
 
 /* Notes what a particle at x lost to the nearest of some colliders (reaction.c). */
-void flip_touch(const flip *f, const boundary_part *solid, flip_touches *touches, const double x[3],
-                const double lost[3]);
+void flip_touch(const flip *f, const boundary_part *solid, block_touches *touches,
+                const double x[3], const double lost[3]);
 
 /* The shortest step that surface tension asks for, HUGE_VAL without it. */
 double flip_tension_limit(const flip *f);

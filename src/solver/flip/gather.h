@@ -257,7 +257,7 @@ INLINE void advect_lanes(const flip *f, const vicinity *near, const real *tile, 
 
 /* Particles that end in a collider are put beside it. */
 static void collide_lanes(const flip *f, const vicinity *near, particles *p, int64_t i, int lanes,
-                          const wide from[3], wide to[3], flip_touches *touches, int64_t *stuck) {
+                          const wide from[3], wide to[3], block_touches *touches, int64_t *stuck) {
     const int dim = f->sim->scene->dim;
     const double dx = f->sim->scene->domain.dx;
     for (int lane = 0; lane < lanes; lane++) {
@@ -287,7 +287,7 @@ static void collide_lanes(const flip *f, const vicinity *near, particles *p, int
 /* Positions of eight particles, and what is seen of them; the lanes that are not good. */
 INLINE wide_int move_lanes(const flip *f, const vicinity *near, particles *p, int64_t i, int lanes,
                            const real *tile, const wide x[3], const wide v[3], const wide shift[3],
-                           const wide u[3], flip_touches *touches, flip_extremes *seen, int dim) {
+                           const wide u[3], block_touches *touches, flip_extremes *seen, int dim) {
     wide y[3], speed2 = wide_splat(0), move2 = speed2;
     wide_int used = ~wide_splat_int(0);
     for (int a = 0; a < dim; a++) y[a] = x[a] + shift[a], speed2 = wide_fma(v[a], v[a], speed2);
@@ -347,7 +347,7 @@ INLINE void load_lanes(const particles *p, int64_t i, int lanes, wide x[3], wide
 }
 
 INLINE void gather_block(const flip *f, int32_t block, const real *tile, const vicinity *near,
-                         flip_touches *touches, flip_extremes *seen, bool affine, int dim) {
+                         block_touches *touches, flip_extremes *seen, bool affine, int dim) {
     particles *p = &f->sim->particles;
     const int64_t last = f->sim->blocks.first[block + 1];
     for (int64_t i = f->sim->blocks.first[block]; i < last; i += WIDE) {

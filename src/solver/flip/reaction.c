@@ -230,24 +230,11 @@ spate_status flip_viscous_reaction(flip *f, const viscous_level *level, const ui
 
 /* ---- Particles ------------------------------------------------------------------------------- */
 
-/* A block that touches more colliders than there is room for gives the rest to the last of them. */
-void flip_touch(const flip *f, const boundary_part *solid, flip_touches *touches, const double x[3],
-                const double lost[3]) {
-    int which, k = 0;
+void flip_touch(const flip *f, const boundary_part *solid, block_touches *touches,
+                const double x[3], const double lost[3]) {
+    int which;
     boundary_part_nearest(solid, x, &which);
-    while (k < touches->count && touches->collider[k] != which) k++;
-    if (k == TOUCHES_MOST) k--;
-    if (k == touches->count) {
-        touches->collider[touches->count++] = which;
-        memset(touches->sums[k], 0, sizeof touches->sums[k]);
-    }
-    simulation_add_force(f->sim, which, x, lost, touches->sums[k], touches->sums[k] + 3);
-}
-
-void flip_add_touches(flip *f) {
-    for (int32_t o = 0; o < f->sim->blocks.occupied_count; o++)
-        for (int k = 0; k < f->touches[o].count; k++)
-            add_impulse(f, f->touches[o].collider[k], f->touches[o].sums[k]);
+    touches_note(f->sim, touches, which, x, lost);
 }
 
 void flip_force(const spate_simulation *sim, int c, double force[3], double torque[3]) {

@@ -136,7 +136,7 @@ static void collide_node(const mpm *m, int32_t block, const boundary_part *solid
         if (!boundary_part_apply_one(solid, k, x, v, &c)) continue;
         vec_sub(lost, lost, v);
         vec_scale(lost, (double)mass, lost);
-        mpm_touch(m, &m->touches[block], c, x, lost);
+        touches_note(m->sim, &m->touches[block], c, x, lost);
         if (shares) mpm_contact_node(m, block, c, shares, mass, lost);
     }
 }

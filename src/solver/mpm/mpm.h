@@ -104,14 +104,6 @@ typedef struct mpm_extremes {
     char apart[64];  /* keeps workers off each other's cache lines */
 } mpm_extremes;
 
-/* What the material of a block does to colliders in a step: impulse and its moment. Those beyond the
- * first ones that a single block touches are not counted. */
-enum { TOUCHES_MOST = 16 };
-typedef struct mpm_touches {
-    int count, collider[TOUCHES_MOST];
-    double sums[TOUCHES_MOST][6];
-} mpm_touches;
-
 /* Contact of a body with a collider that a probe asks for, and the bodies that are asked for. */
 enum { CONTACT_BODIES = 4 };
 typedef struct mpm_contact {
@@ -142,7 +134,7 @@ typedef struct mpm {
         int64_t tile_capacity;
         int32_t count;
     } press;
-    mpm_touches *touches; /* by block, where the scene has colliders */
+    block_touches *touches; /* by block, where the scene has colliders */
     int64_t touches_capacity;
     impulses impulses; /* on colliders (reaction.c) */
     struct {
@@ -198,12 +190,10 @@ void mpm_follow_gradient(mpm *m);
 /* After a gather: evens out the volumes of what flows plastically, in every 32nd step (plastic_volume.c). */
 void mpm_even_volumes(mpm *m);
 
-/* Forces on colliders (reaction.c): notes that material at x lost momentum to collider c; adds up what
- * was noted in a step; the mean force over the frame. */
-void mpm_touch(const mpm *m, mpm_touches *touches, int c, const double x[3], const double lost[3]);
+/* Forces on colliders (reaction.c): what a step did to them is added up. */
 void mpm_add_touches(mpm *m);
-/* The same for a body's contact: of particle i in a block, or of a node where bodies have `shares` of
- * the mass. */
+/* A body's contact, where a probe asks for it: what particle i of a block lost, or a node where bodies
+ * have `shares` of the mass. */
 void mpm_contact_particle(const mpm *m, int32_t block, int c, int64_t i, const double lost[3]);
 void mpm_contact_node(const mpm *m, int32_t block, int c, const real *shares, real mass,
                       const double lost[3]);

@@ -46,7 +46,7 @@ static bool press_on(const mpm *m, const boundary_part *solid, int32_t block, in
     *load = (quad){(real)(j * normal[0]), (real)(j * normal[1]), (real)(j * normal[2]),
                    (real)(j * grip)};
     vec_scale(lost, -j, normal);
-    mpm_touch(m, &m->touches[block], c, x, lost);
+    touches_note(m->sim, &m->touches[block], c, x, lost);
     if (m->contacts.count) mpm_contact_particle(m, block, c, i, lost);
     return true;
 }
@@ -141,7 +141,7 @@ static void press_node(const mpm *m, int32_t block, const boundary_part *solid, 
     double sliding = vec_length(relative), share = sliding > grip ? grip / sliding : 1;
     vec_add_scaled(v, v, -share, relative);
     vec_scale(lost, share * (double)mass, relative);
-    mpm_touch(m, &m->touches[block], c, x, lost);
+    touches_note(m->sim, &m->touches[block], c, x, lost);
     if (m->contacts.count) mpm_contact_node(m, block, c, shares, mass, lost);
 }
 

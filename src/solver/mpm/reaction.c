@@ -7,17 +7,6 @@
  */
 #include "solver/mpm/mpm.h"
 
-void mpm_touch(const mpm *m, mpm_touches *touches, int c, const double x[3], const double lost[3]) {
-    int k = 0;
-    while (k < touches->count && touches->collider[k] != c) k++;
-    if (k == TOUCHES_MOST) return;
-    if (k == touches->count) {
-        touches->collider[touches->count++] = c;
-        memset(touches->sums[k], 0, sizeof touches->sums[k]);
-    }
-    simulation_add_force(m->sim, c, x, lost, touches->sums[k], touches->sums[k] + 3);
-}
-
 static void add_contact(const mpm *m, int32_t block, int k, double share, const double lost[3]) {
     double *sum = m->contacts.parts + 3 * ((int64_t)block * m->contacts.count + k);
     for (int a = 0; a < 3; a++) sum[a] += share * lost[a];
@@ -87,13 +76,7 @@ static void add_contacts(mpm *m) {
 
 void mpm_add_touches(mpm *m) {
     add_contacts(m);
-    for (int32_t block = 0; block < m->sim->blocks.count; block++) {
-        const mpm_touches *touches = &m->touches[block];
-        for (int k = 0; k < touches->count; k++) {
-            double *sums = impulses_of(&m->impulses, touches->collider[k]);
-            for (int v = 0; v < 6; v++) sums[v] += touches->sums[k][v];
-        }
-    }
+    impulses_add(&m->impulses, m->touches, m->sim->blocks.count);
 }
 
 void mpm_force(const spate_simulation *sim, int c, double force[3], double torque[3]) {

@@ -200,7 +200,8 @@ typedef struct smoke {
 static inline bool smoke_colliders_move(const smoke *s) {
     const spate_scene *scene = s->sim->scene;
     for (int c = 0; c < scene->collider_count; c++)
-        if (scene->colliders[c].motion.key_count) return true;
+        if (scene->colliders[c].motion.key_count || collider_is_temporary(&scene->colliders[c]))
+            return true;
     return false;
 }
 
