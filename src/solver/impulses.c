@@ -28,8 +28,8 @@ void touches_note(const spate_simulation *sim, block_touches *touches, int c, co
     simulation_add_force(sim, c, x, lost, touches->sums[k], touches->sums[k] + 3);
 }
 
-void impulses_add(impulses *i, const block_touches *touches, int64_t blocks) {
-    for (int64_t b = 0; b < blocks; b++)
+void impulses_add(impulses *i, const block_touches *touches, int64_t count) {
+    for (int64_t b = 0; b < count; b++)
         for (int k = 0; k < touches[b].count; k++)
             for (int v = 0; v < 6; v++)
                 impulses_of(i, touches[b].collider[k])[v] += touches[b].sums[k][v];

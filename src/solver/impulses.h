@@ -37,7 +37,7 @@ typedef struct block_touches {
 void touches_note(const spate_simulation *sim, block_touches *touches, int c, const double x[3],
                   const double lost[3]);
 /* Adds them up in the order of blocks, so that threads do not matter. */
-void impulses_add(impulses *i, const block_touches *touches, int64_t blocks);
+void impulses_add(impulses *i, const block_touches *touches, int64_t count);
 
 spate_status impulses_create(const spate_simulation *sim, impulses *i);
 /* Before what a step of length sim->dt adds: begins anew where it begins a frame. */
