@@ -266,7 +266,7 @@ static spate_status forces(flip *f) {
     TRY(flip_find_surface(f));
     TRY(flip_release(f));
     if (flip_is_coupled(f)) flip_keep_velocity(f);
-    TRY(flip_viscosity(f));
+    TRY(flip_viscosity(f, flip_is_coupled(f) ? flip_first_tolerance(f) : f->options->tolerance));
     return flip_tension(f); /* a jump at the surface, which viscosity would smear */
 }
 

@@ -138,13 +138,15 @@ extern const flip_stage flip_stages[FLIP_STAGES];
 spate_status flip_grid(flip *f);
 spate_status flip_find_surface(flip *f);
 spate_status flip_release(flip *f);
-spate_status flip_viscosity(flip *f);
+spate_status flip_viscosity(flip *f, double tolerance);
 spate_status flip_tension(flip *f);
 spate_status flip_correct_volume(flip *f);
 /* Where viscosity reaches beyond a cell in a step: the velocity before it is kept in `shift`, and found
  * with the pressure in place of a projection alone. */
 bool flip_is_coupled(const flip *f);
 void flip_keep_velocity(flip *f);
+/* The tolerance of solves that a later round makes good. */
+double flip_first_tolerance(const flip *f);
 spate_status flip_couple(flip *f, mac *grid, const pressure_options *options,
                          pressure_report *report);
 spate_status flip_extrapolate(flip *f);
