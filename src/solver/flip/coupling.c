@@ -27,6 +27,8 @@ static double reach(const flip *f) {
 
 bool flip_is_coupled(const flip *f) { return reach(f) > least_reach; }
 
+double flip_first_tolerance(const flip *f) { return fmax(f->options->tolerance, 1e-3); }
+
 typedef struct coupling {
     const flip *f;
     double *p; /* so far, in the units of mac.h */
@@ -84,7 +86,7 @@ static void take_pressure(void *data, int64_t begin, int64_t end, int worker) {
 }
 
 static spate_status go_round(flip *f, coupling *k, mac *grid, const pressure_options *options,
-                             pressure_report *report) {
+                             bool last, pressure_report *report) {
     pool *threads = f->sim->ctx->pool;
     const int64_t bricks = f->grid.bricks.count;
     mac so_far = *grid;
@@ -92,7 +94,7 @@ static spate_status go_round(flip *f, coupling *k, mac *grid, const pressure_opt
     parallel_for(threads, bricks, 16, begin_round, k);
     TRY(flip_tension(f));
     pressure_accelerate(f->pressure, &so_far, options);
-    TRY(flip_viscosity(f));
+    TRY(flip_viscosity(f, options->tolerance, last));
     parallel_for(threads, bricks, 16, add_viscous_part, k);
     return pressure_project_again(f->pressure, grid, options, report);
 }
@@ -113,9 +115,11 @@ spate_status flip_couple(flip *f, mac *grid, const pressure_options *options,
     if (!k.p) return SPATE_OUT_OF_MEMORY;
     memset(k.p, 0, cells * sizeof *k.p);
     parallel_for(threads, bricks, 16, add_viscous_part, &k);
-    spate_status status = pressure_project(f->pressure, grid, options, report);
-    for (int round = 0; round < ROUNDS && !status; round++)
-        status = go_round(f, &k, grid, options, report);
+    pressure_options loose = *options;
+    loose.tolerance = flip_first_tolerance(f);
+    spate_status status = pressure_project(f->pressure, grid, &loose, report);
+    for (int round = 1; round <= ROUNDS && !status; round++)
+        status = go_round(f, &k, grid, round < ROUNDS ? &loose : options, round == ROUNDS, report);
     if (!status) parallel_for(threads, bricks, 16, take_pressure, &k);
     scratch_give(&f->sim->scratch, "flip coupled pressure");
     return status;

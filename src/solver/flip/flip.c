@@ -270,8 +270,9 @@ static spate_status forces(flip *f) {
     TRY(flip_keep_filled(f));
     TRY(flip_find_surface(f));
     TRY(flip_release(f));
-    if (flip_is_coupled(f)) flip_keep_velocity(f);
-    TRY(flip_viscosity(f));
+    const bool coupled = flip_is_coupled(f);
+    if (coupled) flip_keep_velocity(f);
+    TRY(flip_viscosity(f, coupled ? flip_first_tolerance(f) : f->options->tolerance, !coupled));
     return flip_tension(f); /* a jump at the surface, which viscosity would smear */
 }
 

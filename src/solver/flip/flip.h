@@ -145,7 +145,8 @@ extern const flip_stage flip_stages[FLIP_STAGES];
 spate_status flip_grid(flip *f);
 spate_status flip_find_surface(flip *f);
 spate_status flip_release(flip *f);
-spate_status flip_viscosity(flip *f);
+/* `last`: the step's last one, whose drag on colliders counts. */
+spate_status flip_viscosity(flip *f, double tolerance, bool last);
 spate_status flip_tension(flip *f);
 /* Keeps for it what the scatter has left in phi, which the surface then takes. */
 spate_status flip_keep_filled(flip *f);
@@ -154,6 +155,8 @@ spate_status flip_correct_volume(flip *f);
  * with the pressure in place of a projection alone. */
 bool flip_is_coupled(const flip *f);
 void flip_keep_velocity(flip *f);
+/* The tolerance of solves that a later round makes good. */
+double flip_first_tolerance(const flip *f);
 spate_status flip_couple(flip *f, mac *grid, const pressure_options *options,
                          pressure_report *report);
 spate_status flip_extrapolate(flip *f);

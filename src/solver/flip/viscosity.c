@@ -47,6 +47,7 @@ typedef struct viscous {
     double factor;                   /* of what a pass adds */
     int part;                        /* what set_part writes to p */
     double right, left;              /* squares of |V u* + walls| and of the residual */
+    double tolerance;
     int iterations;
 } viscous;
 
@@ -406,7 +407,7 @@ static spate_status conjugate_gradients(viscous *v, double enough) {
 static spate_status solve(viscous *v) {
     const flip_options *o = v->f->options;
     TRY(true_residual(v, false));
-    const double enough = o->tolerance * o->tolerance * v->right;
+    const double enough = v->tolerance * v->tolerance * v->right;
     for (int k = 0; k < RESTARTS && v->left > enough && v->iterations < o->max_iterations; k++) {
         TRY(conjugate_gradients(v, enough));
         TRY(true_residual(v, true));
@@ -458,15 +459,15 @@ static void tell(const viscous *v) {
          "step %lld, t = %.6g s: the viscosity's residual is %.3g after %d iterations, above "
          "solver.tolerance %.3g; raise solver.max_iterations or the tolerance",
          (long long)sim->step + 1, sim->time, sqrt(v->left / v->right), v->iterations,
-         v->f->options->tolerance);
+         v->tolerance);
 }
 
-spate_status flip_viscosity(flip *f) {
+spate_status flip_viscosity(flip *f, double tolerance, bool last) {
     spate_simulation *sim = f->sim;
     const mac *m = &f->grid;
     if (!(f->viscosity > 0) || !m->bricks.count) return SPATE_OK;
     const double dx = sim->scene->domain.dx;
-    viscous v = {.f = f, .passes = ISA_CHOOSE(viscous, sim->ctx->isa)};
+    viscous v = {.f = f, .passes = ISA_CHOOSE(viscous, sim->ctx->isa), .tolerance = tolerance};
     v.levels[0] =
         (viscous_level){.dim = m->dim,
                         .bricks = m->bricks.count,
@@ -483,8 +484,7 @@ spate_status flip_viscosity(flip *f) {
     set_up(&v, &memory);
     spate_status status = solve(&v);
     if (!status) over_active(&v, take_change, 0);
-    if (!status) status = flip_viscous_reaction(f, &v.levels[0], v.kinds);
-    const double tolerance = f->options->tolerance;
+    if (!status && last) status = flip_viscous_reaction(f, &v.levels[0], v.kinds);
     if (!status && !(v.left <= tolerance * tolerance * v.right)) {
         f->memory.missed++;
         tell(&v);
