@@ -276,6 +276,32 @@ static void flying_drop_keeps_its_shape(void **state) {
     play_close(&p);
 }
 
+/* Their cusps are not resolved, but momentum is kept and little sprays. */
+static void drops_merge(void **state) {
+    (void)state;
+    if (WATCHED) skip();
+    play p = play_open(
+        1,
+        "spate: 1\ndimension: 2\nduration: 9\nfps: 1\ngravity: [0, 0]\n"
+        "domain: {size: [4.8, 3.2], dx: 0.1, walls: open}\n"
+        "solver: {type: flip, transfer: apic}\n"
+        "materials: {w: {model: liquid, density: 1, surface_tension: 1}}\n"
+        "bodies:\n"
+        "- {material: w, shape: {sphere: {center: [1.75, 1.6], radius: 0.7}}, velocity: [0.1, 0]}\n"
+        "- {material: w, shape: {sphere: {center: [3.17, 1.62], radius: 0.7}}, velocity: [-0.1, "
+        "0]}\n");
+    const int64_t count = p.sim->particles.count;
+    play_until(&p, 1.5);
+    const moments m = moments_of(&p, 2);
+    print_message("merged: velocity %.4f, %.4f; removed %d of %d, energy %.3f\n", m.v[0], m.v[1],
+                  (int)p.sim->removed, (int)count, play_quantity(&p, "kinetic_energy"));
+    CHECK_BELOW(hypot(m.v[0], m.v[1]), 0.02);
+    CHECK_BELOW((double)p.sim->removed, 0.03 * (double)count);
+    /* what the surface has set free: sigma 2 pi (2 r - sqrt(2) r) */
+    CHECK_BELOW(play_quantity(&p, "kinetic_energy"), 2 * M_PI * 0.7 * (2 - sqrt(2)));
+    play_close(&p);
+}
+
 static void full_box_has_no_force(void **state) {
     (void)state;
     play p =
@@ -331,6 +357,7 @@ int main(void) {
         cmocka_unit_test(drop_oscillates_in_full),
         cmocka_unit_test(sphere_oscillates_in_full),
         cmocka_unit_test(flying_drop_keeps_its_shape),
+        cmocka_unit_test(drops_merge),
         cmocka_unit_test(full_box_has_no_force),
         cmocka_unit_test(step_is_limited),
         cmocka_unit_test(wave_does_not_depend_on_the_step),

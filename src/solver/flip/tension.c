@@ -59,6 +59,7 @@ typedef struct blob {
     double force[3];     /* sum of jump n, n the direction of the face outwards */
     double moment[3][3]; /* sum of x n */
     double slope[3];     /* what is taken off the jump, times x */
+    double size;         /* sum of |jump| */
 } blob;
 
 typedef struct tension {
@@ -533,6 +534,7 @@ static void find_jumps(void *data, int64_t begin, int64_t end, int worker) {
                 const double jump = jump_at(t, brick, cross.x);
                 t->jump[a][here] = (real)jump;
                 own.force[a] += cross.outwards * jump;
+                own.size += fabs(jump);
                 for (int e = 0; e < m->dim; e++)
                     own.moment[e][a] += cross.outwards * (cross.x[e] + m->bricks.coords[brick][e] *
                                                                            (double)BRICK_EDGE);
@@ -588,6 +590,7 @@ static void join_bodies(const tension *t) {
         own->held |= has_surface(own) && at_seam(t->f, brick);
         if (own == all) continue;
         all->held |= own->held;
+        all->size += own->size;
         for (int a = 0; a < 3; a++) {
             all->force[a] += own->force[a];
             for (int e = 0; e < 3; e++) all->moment[e][a] += own->moment[e][a];
@@ -595,8 +598,10 @@ static void join_bodies(const tension *t) {
     }
 }
 
-/* Solves sum_e slope_e moment_ea = force_a. */
+/* Solves sum_e slope_e moment_ea = force_a. Only what may be noise is taken off: where necks and cusps are
+ * not resolved the sum of jumps is not the force on the liquid. */
 static void balance(blob *b, int dim) {
+    const double noise = 0.003; /* of the sum of |jump| */
     double n[3][3] = {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}};
     for (int e = 0; e < dim; e++)
         for (int a = 0; a < dim; a++) n[e][a] = b->moment[e][a];
@@ -608,8 +613,11 @@ static void balance(blob *b, int dim) {
         }
     for (int a = 0; a < 3; a++) det += n[0][a] * cofactor[0][a];
     if (b->held || !(det > 0)) return;
+    const double length =
+        sqrt(b->force[0] * b->force[0] + b->force[1] * b->force[1] + b->force[2] * b->force[2]);
+    const double taken = length > noise * b->size ? noise * b->size / length : 1;
     for (int e = 0; e < dim; e++)
-        for (int a = 0; a < dim; a++) b->slope[e] += cofactor[e][a] * b->force[a] / det;
+        for (int a = 0; a < dim; a++) b->slope[e] += cofactor[e][a] * taken * b->force[a] / det;
 }
 
 static void balance_bodies(const tension *t) {
