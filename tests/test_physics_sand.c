@@ -268,7 +268,7 @@ static void columns_collapse_by_the_laws(void **state) {
         int dim, cells;
         double aspect, law;
     } columns[] = {
-        {2, 16, 1, 1.2}, {2, 16, 4, 4.79}, {2, 16, 8, 7.6}, {3, 8, 4, 3.2}, {3, 8, 8, 4.53}};
+        {2, 32, 1, 1.2}, {2, 16, 4, 4.79}, {2, 16, 8, 7.6}, {3, 8, 4, 3.2}, {3, 8, 8, 4.53}};
     for (int c = 0; c < COUNT_OF(columns); c++) {
         double runout, height, a = columns[c].aspect, law = columns[c].law;
         double phi = columns[c].dim == 3 ? 31 : asin(tan(radians(31))) * 180 / M_PI;
