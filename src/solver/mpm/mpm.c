@@ -321,8 +321,14 @@ static spate_status create(spate_simulation *sim) {
      * nothing keeps out of colliders. */
     const mpm_options *options = scene->solver_options;
     const mpm_scheme *scheme = scheme_of(scene);
-    m->press.on = scene->collider_count > 0 && !scheme->naturally &&
-                  (options->beta_boundary || !scheme->separates);
+    const bool wanted = !scheme->naturally && (options->beta_boundary || !scheme->separates);
+    m->press.thin = take(ctx, (size_t)scene->collider_count + 1, sizeof *m->press.thin);
+    if (!m->press.thin) return SPATE_OUT_OF_MEMORY;
+    for (int c = 0; c < scene->collider_count && wanted; c++) {
+        const double thickness = shape_thickness(scene->colliders[c].shape, scene->dim);
+        m->press.thin[c] = thickness < PRESS_THIN * scene->domain.dx;
+        m->press.on |= m->press.thin[c];
+    }
     sim->max_speed = m->max_move = simulation_fastest(sim);
     return SPATE_OK;
 }
@@ -331,7 +337,7 @@ static void destroy(spate_simulation *sim) {
     mpm *m = sim->solver;
     mpm_contacts_free(m);
     give(sim->ctx, m->touches), give(sim->ctx, m->impulses.values);
-    give(sim->ctx, m->press.tiles), give(sim->ctx, m->press.tile);
+    give(sim->ctx, m->press.tiles), give(sim->ctx, m->press.tile), give(sim->ctx, m->press.thin);
     give(sim->ctx, m->tiles), give(sim->ctx, m->velocities), give(sim->ctx, m->materials);
     give(sim->ctx, m->group_material), give(sim->ctx, m->seen), give(sim->ctx, m->ranges);
     give(sim->ctx, m);

@@ -111,6 +111,10 @@ typedef struct mpm_contact {
     int body; /* its place in contacts.group */
 } mpm_contact;
 
+/* Colliders thinner than this, in cells, press particles out (press.h): material sinks into them by half
+ * of it at the most. */
+enum { PRESS_THIN = 3 };
+
 typedef struct mpm_passes {
     chunk_task scatter[2], grid[2], gather[2]; /* [dim - 2]; over occupied blocks, all, occupied */
 } mpm_passes;
@@ -128,6 +132,7 @@ typedef struct mpm {
     int64_t tile_capacity;
     struct {
         bool on;
+        bool *thin;  /* by collider: it presses particles out */
         real *tiles; /* of blocks near a collider: what it gives to their nodes (press.h) */
         int64_t capacity;
         int32_t *tile; /* block -> place in `tiles`, or -1 */

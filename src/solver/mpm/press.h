@@ -1,9 +1,10 @@
 /*
- * Particles inside colliders are pressed out of them.
+ * Particles inside thin colliders are pressed out of them.
  *
  * Conditions on nodes alone let material sink to the first row of nodes inside a collider, up to a cell
  * and more below its surface, and through a thin one where that row is nearer to its other face. So a
- * particle at depth d is given the impulse, along the normal there,
+ * particle at depth d in a collider thinner than PRESS_THIN cells is given the impulse, along the normal
+ * there,
  *
  *     j = m max(0, SHARE min(d, DEEP dx) / dt - v_n),   v_n its speed out of the collider,
  *
@@ -14,6 +15,9 @@
  *     (sum w j n, sum w friction j),
  *
  * and friction shortens its sliding, after all forces, by at most the second over its mass.
+ *
+ * Thick colliders do without: what is pressed out beside an opening holds up what lies over it, as far
+ * as a kernel reaches, and sand ran out of a silo as if its opening were four cells narrower.
  */
 #ifndef SPATE_SOLVER_PRESS_H
 #define SPATE_SOLVER_PRESS_H
@@ -34,7 +38,7 @@ static bool press_on(const mpm *m, const boundary_part *solid, int32_t block, in
     simulation_position(m->sim, block, i, x);
     int c;
     double depth = -boundary_part_nearest(solid, x, &c);
-    if (!(depth > 0)) return false;
+    if (!(depth > 0) || !m->press.thin[c]) return false;
     double normal[3], wall_velocity[3], relative[3], dx = (double)m->dx, dt = (double)m->dt;
     boundary_distance(solid->whole, c, x, normal, wall_velocity);
     for (int a = 0; a < 3; a++) relative[a] = (double)v[a] - wall_velocity[a];
