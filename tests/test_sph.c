@@ -103,6 +103,41 @@ static void slip_walls_do_not_drag(void **state) {
     CHECK_ABOVE(dragged("wendland", "sticky"), 0.005); /* negative control */
 }
 
+/* What a drop gives to the plate it falls on, by the column's frames over its own loss. */
+static double momentum_given(const char *method, double fps) {
+    play p = play_open(1,
+                       "spate: 1\ndimension: 2\nduration: 10\nfps: %g\ngravity: [0, -5]\n"
+                       "domain: {size: [2, 1], dx: 0.05, walls: open}\n"
+                       "solver: {type: sph, pressure: %s}\n"
+                       "materials: {w: {model: liquid, bulk_modulus: 1.0e5, viscosity: 1}}\n"
+                       "bodies: [{material: w, velocity: [0.5, -2], shape: {sphere: {center: [0.9, "
+                       "0.45], radius: 0.15}}}]\n"
+                       "colliders: [{name: plate, shape: {box: {min: [-1, 0], max: [3, 0.2]}}}]\n",
+                       fps, method);
+    const double before = play_quantity(&p, "momentum_y"), weight = 5 * play_quantity(&p, "mass");
+    double given = 0;
+    const int frames = (int)(0.2 * fps + 0.5);
+    for (int k = 1; k <= frames; k++) {
+        play_until(&p, k / fps);
+        given -= play_quantity(&p, "plate_force_y") / fps;
+    }
+    const double lost = play_quantity(&p, "momentum_y") - before + 0.2 * weight;
+    play_close(&p);
+    return given / lost;
+}
+
+static void forces_are_means_over_frames(void **state) {
+    (void)state;
+    for (int m = 0; m < COUNT_OF(methods); m++) {
+        const double seldom = momentum_given(methods[m], 5), often = momentum_given(methods[m], 50);
+        print_message("%s: %.4f of the momentum lost is in the columns of 5 frames a second, %.4f "
+                      "of 50\n",
+                      methods[m], seldom, often);
+        CHECK_BELOW(fabs(seldom - 1), 0.03);
+        CHECK_BELOW(fabs(often - 1), 0.03);
+    }
+}
+
 /* ---- Lists with a skin ------------------------------------------------------------------------- */
 
 typedef struct ending {
@@ -429,6 +464,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(momentum_is_kept),
         cmocka_unit_test(slip_walls_do_not_drag),
+        cmocka_unit_test(forces_are_means_over_frames),
         cmocka_unit_test(a_skin_saves_lists),
         cmocka_unit_test(nothing_is_in_solids),
         cmocka_unit_test(penetration_shows),

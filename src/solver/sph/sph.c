@@ -313,7 +313,6 @@ static spate_status create(spate_simulation *sim) {
                    : sqrt(s->options->stiffness);
     s->gamma = liquid.liquid.gamma;
     s->extras = s->options->xsph > 0 || s->options->shifting > 0 || s->tension > 0;
-    s->force_step = -1;
     for (int a = 0; a < scene->dim; a++) s->gravity[a] = (real)scene->gravity[a];
     s->weight = (real)(s->rest_density * scene->domain.dx);
     s->lean = (real)(2 / fmax(s->rest_density * vec_length(scene->gravity) * s->support, 1e-30));
@@ -322,8 +321,8 @@ static spate_status create(spate_simulation *sim) {
     set_relaxation(s);
     set_periods(s);
     s->seen = take(ctx, (size_t)pool_size(ctx->pool), sizeof *s->seen);
-    s->force = take(ctx, 6 * (size_t)scene->collider_count + 1, sizeof *s->force);
-    if (!s->seen || !s->force) return SPATE_OUT_OF_MEMORY;
+    if (!s->seen) return SPATE_OUT_OF_MEMORY;
+    TRY(impulses_create(sim, &s->impulses));
     TRY(sph_walls_create(sim, s->spacing, s->support, (int)s->options->boundary_layers, &s->walls));
     sim->max_speed = simulation_fastest(sim);
     return SPATE_OK;
@@ -335,7 +334,7 @@ static void destroy(spate_simulation *sim) {
     sph_walls_free(&s->walls);
     neighbours_free(&s->liquid);
     neighbours_free(&s->wall);
-    give(sim->ctx, s->seen), give(sim->ctx, s->force), give(sim->ctx, s);
+    give(sim->ctx, s->seen), give(sim->ctx, s->impulses.values), give(sim->ctx, s);
     sim->solver = NULL;
 }
 
@@ -486,9 +485,12 @@ static spate_status forces(sph *s) {
     sph_pass(s, compress);
     if (s->tension > 0) sph_pass(s, s->passes->normals[s->kernel]);
     sph_pass(s, among || s->extras ? s->passes->forces[s->kernel] : fall);
+    if (s->viscosity > 0 || s->damp > 0) TRY(sph_react(s, REACTION_FRICTION));
     sph_pass(s, advance);
     return SPATE_OK;
 }
+
+static spate_status react(sph *s) { return sph_react(s, REACTION_PRESSURE); }
 
 static spate_status move(sph *s) {
     TRY(sph_move(s));
@@ -496,10 +498,11 @@ static spate_status move(sph *s) {
     return SPATE_OK;
 }
 
-static const sph_stage stages[][7] = {
+static const sph_stage stages[][8] = {
     [SPH_WCSPH] = {{"neighbours", lists},
                    {"density", density},
                    {"forces", forces},
+                   {"reaction", react},
                    {"move", move},
                    {NULL, NULL}},
     [SPH_DFSPH] = {{"neighbours", lists},
@@ -507,12 +510,14 @@ static const sph_stage stages[][7] = {
                    {"divergence", sph_divergence},
                    {"forces", forces},
                    {"pressure", sph_incompressible},
+                   {"reaction", react},
                    {"move", move},
                    {NULL, NULL}},
     [SPH_IISPH] = {{"neighbours", lists},
                    {"density", density},
                    {"forces", forces},
                    {"pressure", sph_incompressible},
+                   {"reaction", react},
                    {"move", move},
                    {NULL, NULL}},
 };
@@ -522,6 +527,7 @@ static spate_status step(spate_simulation *sim) {
     s->rate = (real)(sim->dt / sim->scene->domain.dx);
     s->urgency = (real)fmin(1, sim->dt / travel_limit(sim, sph_declaration.cfl));
     watch_step(s);
+    impulses_begin_step(sim, &s->impulses);
     for (const sph_stage *stage = stages[s->options->pressure]; stage->name; stage++) {
         double start = phase_start();
         TRY(stage->run(s));
@@ -535,9 +541,11 @@ static spate_status step(spate_simulation *sim) {
 
 static int state(spate_simulation *sim, state_block *out, int capacity) {
     sph *s = sim->solver;
-    if (capacity < 1) return 0;
+    if (capacity < 2) return 0;
     out[0] = (state_block){"sph memory", &s->memory, sizeof s->memory};
-    return 1;
+    out[1] = (state_block){"sph impulses", s->impulses.values,
+                           impulses_count(sim->scene) * sizeof *s->impulses.values};
+    return 2;
 }
 
 /* Energy of a rest volume that has been pressed to delta, where the equation of state has one: the
@@ -619,7 +627,7 @@ const solver_type solver_sph = {
     .step = step,
     .state = state,
     .stress = stress,
-    .force = sph_reaction,
+    .force = sph_force,
     .affine_moment = affine_moment,
     .numbers = numbers,
     .column_names = column_names,

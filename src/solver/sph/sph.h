@@ -51,6 +51,7 @@
 #ifndef SPATE_SOLVER_SPH_H
 #define SPATE_SOLVER_SPH_H
 
+#include "solver/impulses.h"
 #include "solver/solver.h"
 #include "solver/sph/kernel.h"
 #include "solver/sph/walls.h"
@@ -140,11 +141,11 @@ struct sph {
     real *miss;                 /* by how much the density is off */
     real *slopes;               /* by entry of the list: V W'(r) / r dx^2 */
     int64_t slope_capacity;
-    real *facing;  /* by wall point, four: its normal, and its depth in cells or -1 where the wall
+    real *facing; /* by wall point, four: its normal, and its depth in cells or -1 where the wall
                        is not sticky */
-    double *force; /* by collider, six: force and torque of step `force_step` */
-    int64_t force_step;
-    sph_extremes *seen; /* by worker */
+    impulses impulses;      /* on colliders (reaction.c) */
+    block_touches *touches; /* by occupied block, while particles move */
+    sph_extremes *seen;     /* by worker */
     sph_memory memory;
     /* constants of the scene */
     sph_kernel kernel;
@@ -200,7 +201,9 @@ size_t sph_tables_bytes(const sph *s);
 spate_status sph_divergence(sph *s);
 spate_status sph_incompressible(sph *s);
 /* reaction.c */
-void sph_reaction(const spate_simulation *sim, int c, double force[3], double torque[3]);
+typedef enum sph_reaction { REACTION_FRICTION, REACTION_PRESSURE } sph_reaction;
+spate_status sph_react(sph *s, sph_reaction part);
+void sph_force(const spate_simulation *sim, int c, double force[3], double torque[3]);
 
 /* All of a particle's pressure: dfsph's has two parts. */
 static inline double sph_pressure(const particles *p, int64_t i) {

@@ -326,8 +326,21 @@ static bool keep_out(const sph *s, const surroundings *near, const int32_t coord
     return true;
 }
 
+/* What a collider took of a particle that was put beside it. */
+static void note_touch(const sph *s, const surroundings *near, const int32_t coords[3],
+                       const double to[3], const double before[3], const double v[3],
+                       block_touches *touches) {
+    double x[3], lost[3];
+    int c;
+    simulation_world(s->sim, coords, to, x);
+    boundary_part_nearest(&near->solid, x, &c);
+    vec_sub(lost, before, v);
+    vec_scale(lost, s->rest_density * s->volume, lost);
+    touches_note(s->sim, touches, c, x, lost);
+}
+
 static void move_particle(sph *s, const surroundings *near, int32_t block, int64_t i,
-                          sph_extremes *seen) {
+                          block_touches *touches, sph_extremes *seen) {
     spate_simulation *sim = s->sim;
     particles *p = &sim->particles;
     const domain *d = &sim->scene->domain;
@@ -349,7 +362,10 @@ static void move_particle(sph *s, const surroundings *near, int32_t block, int64
         if (seen->bad < 0 || i < seen->bad) seen->bad = i;
         return;
     }
-    if (near->solid.count) keep_out(s, near, sim->blocks.coords[block], from, to, v, &seen->stuck);
+    const int32_t *coords = sim->blocks.coords[block];
+    const double before[3] = {v[0], v[1], v[2]};
+    if (near->solid.count && keep_out(s, near, coords, from, to, v, &seen->stuck))
+        note_touch(s, near, coords, to, before, v, touches);
     for (int a = 0; a < sim->scene->dim; a++) {
         if (to[a] <= near->low[a]) to[a] = near->low[a], v[a] = fmax(v[a], 0);
         if (to[a] >= near->high[a]) to[a] = near->high[a], v[a] = fmin(v[a], 0);
@@ -371,8 +387,9 @@ static void move_blocks(void *data, int64_t begin, int64_t end, int worker) {
     for (int64_t o = begin; o < end; o++) {
         const int32_t block = b->occupied[o];
         const surroundings near = surroundings_of(s, block);
+        s->touches[o].count = 0;
         for (int64_t i = b->first[block]; i < b->first[block + 1]; i++)
-            move_particle(s, &near, block, i, seen);
+            move_particle(s, &near, block, i, &s->touches[o], seen);
         if (near.open) seen->removed += simulation_remove_outside(s->sim, block);
     }
 }
@@ -382,7 +399,12 @@ spate_status sph_move(sph *s) {
     const int workers = pool_size(sim->ctx->pool);
     for (int w = 0; w < workers; w++) s->seen[w] = (sph_extremes){.bad = -1};
     boundary_move(&sim->boundary, sim->time + sim->dt);
+    s->touches = scratch_take(&sim->scratch, "sph touches", (size_t)sim->blocks.occupied_count + 1,
+                              sizeof *s->touches);
+    if (!s->touches) return SPATE_OUT_OF_MEMORY;
     parallel_for(sim->ctx->pool, sim->blocks.occupied_count, BLOCKS_A_CHUNK, move_blocks, s);
+    impulses_add(&s->impulses, s->touches, sim->blocks.occupied_count);
+    scratch_give(&sim->scratch, "sph touches");
     sph_extremes all = {.bad = -1};
     for (int w = 0; w < workers; w++) {
         const sph_extremes *seen = &s->seen[w];
