@@ -152,7 +152,7 @@ static void rotation_is_free(void **state) {
                            "materials: {w: {model: liquid, density: 1000, viscosity: %g}}\n"
                            "bodies: [{material: w, spin: 3.14159, shape: {sphere: {center: [0.5, "
                            "0.5], radius: %g}}}]\n",
-                           WATCHED ? 0.01 : 0.004, k ? 1000 * nu : 0, R);
+                           WATCHED ? 0.008 : 0.004, k ? 1000 * nu : 0, R);
         double before = play_quantity(&p, "angular_z"),
                energy = play_quantity(&p, "kinetic_energy");
         play_until(&p, time);
