@@ -1,13 +1,15 @@
 /*
  * Surface tension of sph. Lengths are in radii of the drop, density and tension 1: speeds are in
  * sqrt(sigma / (rho R)), times in sqrt(rho R^3 / sigma).
- *   still       p = (d - 1) sigma / R (Young and Laplace); nothing is lost, momentum is zero to rounding
+ *   still       p = (d - 1) sigma / R (Young and Laplace); nothing is lost
+ *   momentum    and angular momentum of a drop that touches nothing stay zero to rounding
  *   waves       omega^2 = n (n^2 - 1) sigma / (rho R^3) in 2D, n (n - 1) (n + 2) in 3D (Rayleigh, Lamb)
  *   alone       a particle beside a drop is drawn in
  *   walls       the surface meets a slip wall square: half a drop stays one
  *   full        without a surface there is no force
  *   same        whatever the number of threads, and through a checkpoint
  */
+#include "core/vec.h"
 #include "physics.h"
 #include "solver/sph/sph.h"
 
@@ -134,6 +136,33 @@ static void sphere_is_still(void **state) {
     check_still(&d, 1, 0.07, 0.25);
 }
 
+/* Without XSPH, which does not keep angular momentum. */
+static void momentum_is_kept(void **state) {
+    (void)state;
+    for (int dim = 2; dim <= 3; dim++) {
+        droplet d = usual;
+        d.dim = dim, d.spacings = 5, d.solver = "pressure: dfsph, xsph: 0", d.wide = 1.2;
+        play p = open_droplet(&d, 1);
+        play_steps(&p, 40);
+        const moments m = moments_of(&p);
+        double angular[3] = {0};
+        EACH_PARTICLE(p.sim, block, i) {
+            double x[3], v[3] = {0}, one[3];
+            simulation_position(p.sim, block, i, x);
+            for (int a = 0; a < dim; a++)
+                x[a] -= m.x[a], v[a] = (double)motion_of(&p.sim->particles, i)[a];
+            vec_cross(one, x, v);
+            vec_add_scaled(angular, angular, 1 / (double)p.sim->particles.count, one);
+        }
+        print_message("%dD: momentum %.1e, angular %.1e, fastest %.2f\n", dim, vec_length(m.v),
+                      vec_length(angular), m.fastest);
+        CHECK_BELOW(vec_length(m.v), 1e-7);
+        CHECK_BELOW(vec_length(angular), 1e-7);
+        CHECK_ABOVE(m.fastest, 0.02);
+        play_close(&p);
+    }
+}
+
 /* ---- Waves ----------------------------------------------------------------------------------- */
 
 /* From the first passage through zero to the third. */
@@ -237,6 +266,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(drop_is_still),
         cmocka_unit_test(sphere_is_still),
+        cmocka_unit_test(momentum_is_kept),
         cmocka_unit_test(drop_oscillates),
         cmocka_unit_test(lone_particle_is_drawn_in),
         cmocka_unit_test(half_drop_stays_one),

@@ -23,7 +23,7 @@
  *
  * Integrals are sums over nodes about a spacing apart, a whole number to a cell, in all blocks around the
  * liquid: half of where |grad F| is not zero has no particles. As nodes do not move with the liquid, the forces
- * of a body that touches nothing sum up to zero only nearly: what is left is taken off.
+ * of a body that touches nothing, and their torques, sum up to zero only nearly: what is left is taken off.
  *
  * Walls have a share of space too, and S = H of it. F is the share of what they leave, H sum / (1 - S), and E
  * is summed over that, so the surface meets them square.
@@ -44,17 +44,27 @@ static const double mean_offset = 0.8463;
  * spacings, measured. */
 static const double pressed = 0.33;
 
+/* Share of a spacing by which nodes may be farther apart than particles. */
+static const double most_apart = 0.2;
+
 /* |grad F| over nodes below which a direction means nothing. */
 static const real flattest = (real)1e-3;
 
 /* Least share of open space that F is taken of. */
 static const real least_open = (real)0.05;
 
-/* A block's part of a body, and what is summed up over it. */
+/* What is summed up over particles: how many, their accelerations, places x (cells), x x acceleration and
+ * x x^T. */
+typedef struct sums {
+    double count, force[3], place[3], torque[3], moment[3][3];
+} sums;
+
+/* A block's part of a body. */
 typedef struct part {
-    int32_t first; /* block of the same body, itself for the first */
-    bool held;     /* touches a wall */
-    double count, force[3];
+    int32_t first;             /* block of the same body, itself for the first */
+    bool held;                 /* touches a wall */
+    sums of;                   /* the block; for the first, the body */
+    double middle[3], turn[3]; /* of the body: of its mass; its angular acceleration */
 } part;
 
 struct sph_tension {
@@ -66,10 +76,11 @@ struct sph_tension {
     real share;               /* a particle's volume over that of a node */
     bool walled;
     int64_t capacity; /* blocks */
-    real *field;      /* all below, `planes` of them */
+    real *field;      /* all below, `planes` of them, and the nodes of a block */
     int planes;
     real *F, *spare, *M, *flux[3];
-    real *open; /* 1 - S */
+    real *nothing; /* a block without anything */
+    real *open;    /* 1 - S */
     part *parts;
     /* of the pass that runs */
     real *from, *to;
@@ -110,8 +121,9 @@ static int64_t node_of(const sph_tension *t, int32_t block, const int at[3]) {
 }
 
 static void place_of(const sph_tension *t, int64_t c, int at[3]) {
+    int left = (int)c;
     at[2] = 0;
-    for (int a = 0; a < t->dim; a++) at[a] = (int)(c / t->stride[a] % t->edge);
+    for (int a = t->dim - 1; a >= 0; a--, left /= t->edge) at[a] = left % t->edge;
 }
 
 static void each_block(sph_tension *t, chunk_task task) {
@@ -139,14 +151,18 @@ static void add_share(const sph_tension *t, const real x[3], real share, real *o
 /* Adds the particles of the block at offset `code`. */
 static void add_block(const sph_tension *t, int32_t block, int code, real *out) {
     const blocks *b = &t->s->sim->blocks;
+    const real reach = (real)(1.01 / t->fine); /* of B beyond the block, and a little */
     real corner[3] = {0};
     for (int a = t->dim - 1; a >= 0; a--, code /= 3)
         corner[a] = (real)((code % 3 - 1) * BLOCK_EDGE);
     for (int64_t i = b->first[block]; i < b->first[block + 1]; i++) {
         real x[3] = {0};
-        for (int a = 0; a < t->dim; a++)
+        bool near = true;
+        for (int a = 0; a < t->dim; a++) {
             x[a] = corner[a] + PLANE(&t->s->sim->particles, position, a)[i];
-        add_share(t, x, t->share, out);
+            near &= x[a] > -reach && x[a] < BLOCK_EDGE + reach;
+        }
+        if (near) add_share(t, x, t->share, out);
     }
 }
 
@@ -207,28 +223,36 @@ static void gather_walls(void *data, int64_t begin, int64_t end, int worker) {
 
 /* ---- The filter ------------------------------------------------------------------------------ */
 
+/* A pass over `count` nodes in a row, from those before and behind them. */
+INLINE void filter_row(const real *before, const real *here, const real *after, real *to,
+                       int64_t count) {
+    for (int64_t c = 0; c < count; c++)
+        to[c] = (real)0.5 * here[c] + (real)0.25 * (before[c] + after[c]);
+}
+
+/* Along the last axis rows are of nodes that follow each other, along others of nodes side by side. */
+static void filter_block(const sph_tension *t, int32_t block, const real *low, const real *high) {
+    const int64_t stride = t->stride[t->axis], far = (t->edge - 1) * stride;
+    for (int64_t row = 0; row < t->nodes; row += t->edge * stride) {
+        const real *from = t->from + block * t->nodes + row;
+        real *to = t->to + block * t->nodes + row;
+        filter_row(low + row + far, from, from + stride, to, stride);
+        filter_row(from, from + stride, from + 2 * stride, to + stride, far - stride);
+        filter_row(from + far - stride, from + far, high + row, to + far, stride);
+    }
+}
+
 static void filter(void *data, int64_t begin, int64_t end, int worker) {
     const sph_tension *t = data;
-    const int64_t stride = t->stride[t->axis], far = (t->edge - 1) * stride;
     int step = 1;
     for (int a = t->dim - 1; a > t->axis; a--) step *= 3;
     (void)worker;
     for (int64_t block = begin; block < end; block++) {
         const int32_t *around = t->s->sim->blocks.neighbours[block];
         const int middle = neighbour_count(t->dim) / 2;
-        const int32_t before = around[middle - step], after = around[middle + step];
-        const real *from = t->from + block * t->nodes;
-        real *to = t->to + block * t->nodes;
-        for (int64_t row = 0; row < t->nodes; row += t->edge * stride)
-            for (int64_t c = row; c < row + stride; c++) {
-                real low = before < 0 ? 0 : t->from[before * t->nodes + c + far];
-                for (int64_t k = c; k < c + far; k += stride) {
-                    to[k] = (real)0.5 * from[k] + (real)0.25 * (low + from[k + stride]);
-                    low = from[k];
-                }
-                const real high = after < 0 ? 0 : t->from[after * t->nodes + c];
-                to[c + far] = (real)0.5 * from[c + far] + (real)0.25 * (low + high);
-            }
+        const int32_t low = around[middle - step], high = around[middle + step];
+        filter_block(t, (int32_t)block, low < 0 ? t->nothing : t->from + low * t->nodes,
+                     high < 0 ? t->nothing : t->from + high * t->nodes);
     }
 }
 
@@ -259,7 +283,7 @@ static real value_of(const sph_tension *t, const real *values, int32_t block, co
 }
 
 /* Central difference along an axis. */
-static real difference(const sph_tension *t, const real *values, int32_t block, int64_t c,
+INLINE real difference(const sph_tension *t, const real *values, int32_t block, int64_t c,
                        const int at[3], int axis) {
     const int64_t here = block * t->nodes + c;
     if (at[axis] > 0 && at[axis] < t->edge - 1)
@@ -295,8 +319,14 @@ static void differentiate(void *data, int64_t begin, int64_t end, int worker) {
         }
 }
 
-/* The derivative of F along two axes. */
-static real second(const sph_tension *t, int32_t block, const int at[3], int a, int b) {
+/* The derivative of F along two axes: differences of differences. */
+static real second(const sph_tension *t, int32_t block, int64_t c, const int at[3], int a, int b) {
+    const int64_t to_a = t->stride[a], to_b = t->stride[b];
+    const int least = at[a] < at[b] ? at[a] : at[b], most = at[a] < at[b] ? at[b] : at[a];
+    if (least >= 2 && most < t->edge - 2) {
+        const real *F = t->F + block * t->nodes + c;
+        return (real)0.25 * (F[to_a + to_b] - F[to_a - to_b] - F[to_b - to_a] + F[-to_a - to_b]);
+    }
     real sum = 0;
     for (int k = 0; k < 4; k++) {
         int to[3] = {at[0], at[1], at[2]};
@@ -313,7 +343,7 @@ static real gaussian_curvature(const sph_tension *t, int32_t block, int64_t c, c
     for (int a = 0; a < 3; a++) {
         d[a] = difference(t, t->F, block, c, at, a);
         size2 += d[a] * d[a];
-        for (int b = a; b < 3; b++) h[a][b] = h[b][a] = second(t, block, at, a, b);
+        for (int b = a; b < 3; b++) h[a][b] = h[b][a] = second(t, block, c, at, a, b);
     }
     for (int a = 0; a < 3; a++)
         for (int b = 0; b < 3; b++) {
@@ -327,7 +357,7 @@ static real gaussian_curvature(const sph_tension *t, int32_t block, int64_t c, c
 static real without_offset(const sph_tension *t, int32_t block, int64_t c, const int at[3],
                            real M) {
     const real rest = 1 - t->F[block * t->nodes + c];
-    if (!(rest > 0 && rest < 1)) return M;
+    if (!(rest > (real)0.02 && rest < 1)) return M; /* g is little */
     const real g = 3 * rest * rest * (t->walled ? t->open[block * t->nodes + c] : 1);
     const real most = (real)0.5 * (M > 0 ? M : -M);
     const real less = 2 * t->offset * g * gaussian_curvature(t, block, c, at);
@@ -370,29 +400,49 @@ static void slope_at(const sph_tension *t, int32_t block, const real x[3], real 
             }
 }
 
+/* The place of a particle of a block, cells. */
+static void place_in(const sph_tension *t, int32_t block, int64_t i, double x[3]) {
+    const blocks *b = &t->s->sim->blocks;
+    vec_set(x, 0, 0, 0);
+    for (int a = 0; a < t->dim; a++)
+        x[a] =
+            b->coords[block][a] * BLOCK_EDGE + (double)PLANE(&t->s->sim->particles, position, a)[i];
+}
+
+static void add_particle(sums *of, const double x[3], const double acceleration[3]) {
+    double torque[3];
+    vec_cross(torque, x, acceleration);
+    of->count++;
+    vec_add(of->force, of->force, acceleration);
+    vec_add(of->place, of->place, x);
+    vec_add(of->torque, of->torque, torque);
+    for (int a = 0; a < 3; a++) vec_add_scaled(of->moment[a], of->moment[a], x[a], x);
+}
+
 /* Accelerations; and what a block's sum up to. */
 static void pull(void *data, int64_t begin, int64_t end, int worker) {
     const sph_tension *t = data;
     sph *s = t->s;
-    const particles *p = &s->sim->particles;
     const blocks *b = &s->sim->blocks;
     const double step = s->sim->scene->domain.dx / t->fine;
     const real factor = (real)(s->tension / (s->rest_density * step * step));
     (void)worker;
     for (int64_t o = begin; o < end; o++) {
         const int32_t block = b->occupied[o];
-        part *sum = &t->parts[block];
-        *sum = (part){.first = block, .count = (double)(b->first[block + 1] - b->first[block])};
+        part *own = &t->parts[block];
+        *own = (part){.first = block};
         for (int64_t i = b->first[block]; i < b->first[block + 1]; i++) {
-            real x[3] = {0}, slope[3];
-            for (int a = 0; a < t->dim; a++) x[a] = PLANE(p, position, a)[i];
-            slope_at(t, block, x, slope);
-            if (s->wall.number[i]) sum->held = true;
+            real local[3] = {0}, slope[3];
+            double x[3], acceleration[3] = {0};
+            for (int a = 0; a < t->dim; a++) local[a] = PLANE(&s->sim->particles, position, a)[i];
+            slope_at(t, block, local, slope);
             for (int a = 0; a < t->dim; a++) {
-                const real acceleration = -factor * slope[a];
-                s->push[4 * i + a] += acceleration;
-                sum->force[a] += (double)acceleration;
+                acceleration[a] = (double)(-factor * slope[a]);
+                s->push[4 * i + a] -= factor * slope[a];
             }
+            place_in(t, block, i, x);
+            add_particle(&own->of, x, acceleration);
+            if (s->wall.number[i]) own->held = true;
         }
     }
 }
@@ -428,12 +478,51 @@ static void join_parts(const sph_tension *t) {
         part *first = first_of(t->parts, &t->parts[b->occupied[o]]);
         if (p == first) continue;
         first->held |= p->held;
-        first->count += p->count;
-        for (int a = 0; a < t->dim; a++) first->force[a] += p->force[a];
+        first->of.count += p->of.count;
+        vec_add(first->of.force, first->of.force, p->of.force);
+        vec_add(first->of.place, first->of.place, p->of.place);
+        vec_add(first->of.torque, first->of.torque, p->of.torque);
+        for (int a = 0; a < 3; a++)
+            vec_add(first->of.moment[a], first->of.moment[a], p->of.moment[a]);
     }
 }
 
-/* Takes off what the forces on a body that touches nothing sum up to. */
+/* The rigid acceleration of a body: force / mass, and J^-1 torque about its middle, J = tr(M) - M. */
+static void find_turn(part *whole) {
+    sums *of = &whole->of;
+    double shift[3], J[3][3], across[3], trace = 0;
+    vec_scale(of->force, 1 / of->count, of->force);
+    vec_scale(whole->middle, 1 / of->count, of->place);
+    vec_cross(shift, of->place, of->force);
+    vec_sub(of->torque, of->torque, shift);
+    for (int a = 0; a < 3; a++) {
+        vec_add_scaled(J[a], of->moment[a], -of->place[a], whole->middle);
+        trace += J[a][a];
+    }
+    for (int a = 0; a < 3; a++)
+        for (int b = 0; b < 3; b++) J[a][b] = (a == b ? trace * (1 + 1e-12) : 0) - J[a][b];
+    vec_cross(across, J[1], J[2]);
+    const double volume = vec_dot(J[0], across);
+    if (!(volume > 1e-9)) return; /* a particle, or some in a row */
+    for (int a = 0; a < 3; a++) {
+        vec_cross(across, J[(a + 1) % 3], J[(a + 2) % 3]);
+        whole->turn[a] = vec_dot(across, of->torque) / volume;
+    }
+}
+
+/* Where an axis is periodic a body may go round it, and has no middle. */
+static void find_turns(const sph_tension *t) {
+    const blocks *b = &t->s->sim->blocks;
+    const bool round = b->period[0] || b->period[1] || b->period[2];
+    for (int32_t o = 0; o < b->occupied_count; o++) {
+        part *p = &t->parts[b->occupied[o]];
+        if (p->first != b->occupied[o] || p->held) continue;
+        find_turn(p);
+        if (round) vec_set(p->turn, 0, 0, 0);
+    }
+}
+
+/* Takes off what the forces on a body that touches nothing, and their torques, sum up to. */
 static void balance(void *data, int64_t begin, int64_t end, int worker) {
     const sph_tension *t = data;
     const blocks *b = &t->s->sim->blocks;
@@ -443,9 +532,14 @@ static void balance(void *data, int64_t begin, int64_t end, int worker) {
         const part *whole = &t->parts[block];
         while (whole != &t->parts[whole->first]) whole = &t->parts[whole->first];
         if (whole->held) continue;
-        for (int64_t i = b->first[block]; i < b->first[block + 1]; i++)
-            for (int a = 0; a < t->dim; a++)
-                t->s->push[4 * i + a] -= (real)(whole->force[a] / whole->count);
+        for (int64_t i = b->first[block]; i < b->first[block + 1]; i++) {
+            double x[3], rigid[3];
+            place_in(t, block, i, x);
+            vec_sub(x, x, whole->middle);
+            vec_cross(rigid, whole->turn, x);
+            vec_add(rigid, rigid, whole->of.force);
+            for (int a = 0; a < t->dim; a++) t->s->push[4 * i + a] -= (real)rigid[a];
+        }
     }
 }
 
@@ -458,7 +552,7 @@ static spate_status reserve(sph_tension *t) {
         const int64_t room = count + count / 4;
         t->capacity = 0;
         give(ctx, t->field), give(ctx, t->parts);
-        t->field = take(ctx, (size_t)(t->planes * room * t->nodes), sizeof *t->field);
+        t->field = take(ctx, (size_t)((t->planes * room + 1) * t->nodes), sizeof *t->field);
         t->parts = take(ctx, (size_t)room, sizeof *t->parts);
         if (!t->field || !t->parts) return SPATE_OUT_OF_MEMORY;
         t->capacity = room;
@@ -469,6 +563,7 @@ static spate_status reserve(sph_tension *t) {
     for (; n < COUNT_OF(planes); n++) *planes[n] = t->field + n * plane;
     if (t->dim == 3) t->flux[2] = t->field + n++ * plane;
     if (t->walled) t->open = t->field + n * plane;
+    t->nothing = t->field + t->planes * plane;
     return SPATE_OK;
 }
 
@@ -488,6 +583,7 @@ spate_status sph_tension_pull(sph_tension *t) {
     smooth(t, &t->M);
     parallel_for(threads, occupied, BLOCKS_A_CHUNK, pull, t);
     join_parts(t);
+    find_turns(t);
     parallel_for(threads, occupied, BLOCKS_A_CHUNK, balance, t);
     return SPATE_OK;
 }
@@ -499,7 +595,7 @@ spate_status sph_tension_create(sph *s, sph_tension **out) {
     *out = t;
     t->s = s;
     t->dim = scene->dim;
-    t->fine = fmax(1, floor(scene->domain.dx / s->spacing + 0.5));
+    t->fine = fmax(1, ceil(scene->domain.dx / s->spacing - most_apart));
     t->edge = BLOCK_EDGE * (int)t->fine;
     const double length = s->spacing * t->fine / scene->domain.dx; /* a spacing, in nodes */
     const double passes = (variance * length * length - variance_of_spline) / variance_of_pass;
