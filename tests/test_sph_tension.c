@@ -120,7 +120,7 @@ static void check_still(const droplet *d, double until, double tolerance, double
 static void drop_is_still(void **state) {
     (void)state;
     droplet d = usual;
-    check_still(&d, WATCHED ? 2 : 5, 0.05, WATCHED ? 0.2 : 0.08);
+    check_still(&d, WATCHED ? 2 : 5, WATCHED ? 0.1 : 0.05, WATCHED ? 0.2 : 0.08);
     if (WATCHED) return;
     d.solver = "pressure: iisph";
     check_still(&d, 3, 0.05, 0.1);

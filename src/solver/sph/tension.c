@@ -16,14 +16,15 @@
  *   H is passes of (1, 2, 1) / 4 along each axis. B and H have a variance of 2.75 spacings^2 together: with
  *       2 or less the particles' own pattern shows in E, and drops keep the shape they are pressed into.
  *
- * The surfaces F = const lie outside that of the liquid, by `offset` in the mean. In 3D they are larger than it,
- * and their E rises faster with the volume, by offset / R. What is too much is the energy sigma offset int kappa dA,
- * whose force has 2 K in place of kappa (Steiner): M = g (kappa - 2 offset K), K the Gaussian curvature. In
- * 2D there is no such term, as int kappa ds is 2 pi for every shape.
+ * The surfaces F = const lie outside that of the liquid, by `offset` in the mean. In 3D they are larger than
+ * it, and E rises faster with the volume, by offset / R. What is too much is the energy
+ * sigma offset int kappa dA, whose force has 2 K in place of kappa (Steiner), K the Gaussian curvature:
+ * M = g (kappa - 2 offset K). In 2D there is no such term, as int kappa ds is 2 pi for every shape.
  *
  * Integrals are sums over nodes about a spacing apart, a whole number to a cell, in all blocks around the
- * liquid: half of where |grad F| is not zero has no particles. As nodes do not move with the liquid, the forces
- * of a body that touches nothing, and their torques, sum up to zero only nearly: what is left is taken off.
+ * liquid: half of where |grad F| is not zero has no particles. As nodes do not move with the liquid, the
+ * forces of a body that touches nothing, and their torques, sum up to zero only nearly: what is left is
+ * taken off.
  *
  * Walls have a share of space too, and S = H of it. F is the share of what they leave, H sum / (1 - S), and E
  * is summed over that, so the surface meets them square.
@@ -206,6 +207,13 @@ static void gather_walls(void *data, int64_t begin, int64_t end, int worker) {
             simulation_at_seam(sim, (int32_t)block)
                 ? boundary_all(&sim->boundary)
                 : boundary_around(&sim->boundary, middle, simulation_reach(sim) + d->dx);
+        const double half = 0.5 * BLOCK_EDGE, centre[3] = {half, half, half};
+        const bool far = distance_to_sides(d, t->dim, coords, centre) > half + 1 / t->fine;
+        real *open = t->open + block * t->nodes;
+        if (far && !near.count) {
+            memset(open, 0, (size_t)t->nodes * sizeof *open);
+            continue;
+        }
         for (int64_t c = 0; c < t->nodes; c++) {
             double local[3] = {0}, x[3];
             int at[3], which;
@@ -216,7 +224,7 @@ static void gather_walls(void *data, int64_t begin, int64_t end, int worker) {
                 simulation_world(sim, coords, local, x);
                 distance = fmin(distance, boundary_part_nearest(&near, x, &which) / d->dx);
             }
-            t->open[block * t->nodes + c] = (real)fmin(1, fmax(0, 0.5 - 0.75 * distance * t->fine));
+            open[c] = (real)fmin(1, fmax(0, 0.5 - 0.75 * distance * t->fine));
         }
     }
 }
