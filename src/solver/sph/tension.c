@@ -365,7 +365,7 @@ static real gaussian_curvature(const sph_tension *t, int32_t block, int64_t c, c
 static real without_offset(const sph_tension *t, int32_t block, int64_t c, const int at[3],
                            real M) {
     const real rest = 1 - t->F[block * t->nodes + c];
-    if (!(rest > (real)0.02 && rest < 1)) return M; /* g is little */
+    if (!(rest > (real)0.05)) return M; /* g is little */
     const real g = 3 * rest * rest * (t->walled ? t->open[block * t->nodes + c] : 1);
     const real most = (real)0.5 * (M > 0 ? M : -M);
     const real less = 2 * t->offset * g * gaussian_curvature(t, block, c, at);
@@ -379,8 +379,9 @@ static void diverge(void *data, int64_t begin, int64_t end, int worker) {
     for (int64_t block = begin; block < end; block++)
         for (int64_t c = 0; c < t->nodes; c++) {
             const int64_t here = block * t->nodes + c;
-            real M = t->M[here];
+            real M = t->M[here]; /* 0 where F is */
             int at[3];
+            if (!(t->F[here] > 0)) continue;
             place_of(t, c, at);
             for (int a = 0; a < t->dim; a++)
                 M -= difference(t, t->flux[a], (int32_t)block, c, at, a);
