@@ -439,7 +439,7 @@ static drop round_off(int dim, const char *solver, double tension, double end) {
     const double middle[3] = {4e-3, 4e-3, 4e-3};
     play p = play_open(2,
                        "spate: 1\ndimension: %d\nduration: 10\nfps: 1\ngravity: %s\n"
-                       "domain: {size: %s, dx: 5.0e-4}\nsolver: {type: sph, %s}\n"
+                       "domain: {size: %s, dx: 5.0e-4, walls: open}\nsolver: {type: sph, %s}\n"
                        "materials: {w: {model: liquid, bulk_modulus: 4000, viscosity: 0.1, "
                        "surface_tension: %g}}\n"
                        "bodies: [{material: w, shape: {box: {min: %s, max: %s}}}]\n",
@@ -472,8 +472,7 @@ static drop round_off(int dim, const char *solver, double tension, double end) {
     return got;
 }
 
-/* The pressure of the particles is far above Laplace's: it also bears the cohesion within the liquid, so
- * it is told, not tested. */
+/* The cube has a radius of five spacings only; more in test_sph_tension.c. */
 static void drops_become_round(void **state) {
     (void)state;
     static const char *const solvers[] = {"kernel: wendland", "pressure: dfsph"};

@@ -135,7 +135,7 @@ INLINE void density_row(sph *s, int64_t i, sph_kernel kernel, bool implicit, boo
 /* ---- Forces ---------------------------------------------------------------------------------- */
 
 typedef struct force_sums {
-    wide pressure[3], viscous[3], smooth[3], shift[3], tension[3];
+    wide pressure[3], viscous[3], smooth[3], shift[3];
 } force_sums;
 
 /* Monaghan's artificial viscosity: pairs that approach are pushed apart. */
@@ -149,25 +149,6 @@ INLINE void add_damping(force_sums *sums, const sph *s, const pairs *p, const wi
     for (int a = 0; a < 3; a++) sums->viscous[a] = wide_fma(factor, p->d[a], sums->viscous[a]);
 }
 
-/* Akinci et al. 2013: cohesion of pairs, and the difference of their normals. */
-INLINE void add_tension(force_sums *sums, const sph *s, const pairs *p, const int32_t *list,
-                        const wide normal[3], wide q, wide share, wide own) {
-    wide other[4];
-    load_records(s->normal, list, other);
-    const wide rest = wide_splat(1) - q, hill = rest * rest * rest * q * q * q;
-    const wide spline =
-        wide_select(q < wide_splat((real)0.5), hill + hill - wide_splat((real)(1.0 / 64)), hill);
-    /* 2 / (delta_i + delta_j) from their inverses */
-    const wide both = wide_splat(2) * own * share / (own + share);
-    const wide draw = only(p->near, both * wide_splat(s->cohesion) * spline /
-                                        wide_max(q, wide_splat((real)1e-4)));
-    const wide even = only(p->near, both * wide_splat(s->evening));
-    for (int a = 0; a < 3; a++) {
-        sums->tension[a] = wide_fma(draw, p->d[a], sums->tension[a]);
-        sums->tension[a] = wide_fma(even, normal[a] - other[a], sums->tension[a]);
-    }
-}
-
 /* Particle shifting (Lind et al. 2012): down the gradient of concentration, with the term that keeps
  * pairs apart. */
 INLINE void add_shift(force_sums *sums, const sph *s, const pairs *p, wide w, wide slope) {
@@ -177,8 +158,7 @@ INLINE void add_shift(force_sums *sums, const sph *s, const pairs *p, wide w, wi
 }
 
 INLINE void add_forces(force_sums *sums, const sph *s, const pairs *p, const int32_t *list,
-                       const wide v[3], const wide normal[3], wide pressure, wide own,
-                       sph_kernel kernel) {
+                       const wide v[3], wide pressure, wide own, sph_kernel kernel) {
     const wide q = wide_sqrt(p->q2);
     const wide share = p->number; /* 1 / delta_j */
     const wide slope = only(p->near, kernel_wide_slope(kernel, q) * wide_splat(s->slope));
@@ -197,7 +177,6 @@ INLINE void add_forces(force_sums *sums, const sph *s, const pairs *p, const int
     const wide even = wide_splat(2) * own * share / (own + share); /* over the mean density */
     for (int a = 0; a < 3; a++)
         sums->smooth[a] = wide_fma(w * even, flow[a] - v[a], sums->smooth[a]);
-    if (s->tension > 0) add_tension(sums, s, p, list, normal, q, share, own);
     if (s->options->shifting > 0) add_shift(sums, s, p, w, slope);
 }
 
@@ -250,19 +229,16 @@ INLINE void add_wall_forces(force_sums *sums, const sph *s, const pairs *p, cons
 
 INLINE void force_row(sph *s, int64_t i, sph_kernel kernel, bool wraps) {
     const row r = row_of(s, i, wraps);
-    const real *flow = s->of.flow + 4 * i, *normals = s->normal + 4 * i;
+    const real *flow = s->of.flow + 4 * i;
     const real own = s->of.place[4 * i + 3];
     const wide v[3] = {wide_splat(flow[0]), wide_splat(flow[1]), wide_splat(flow[2])};
     const wide pressure = wide_splat(flow[3]);
     const wide weight = wide_splat(sph_leaning(s, flow[3]) * s->weight);
-    wide normal[3] = {wide_splat(0), wide_splat(0), wide_splat(0)};
-    if (s->tension > 0)
-        for (int a = 0; a < 3; a++) normal[a] = wide_splat(normals[a]);
     force_sums sums;
     memset(&sums, 0, sizeof sums);
     FOR_ROW(&s->liquid, i, k, left) {
         const pairs p = pairs_load(&r, s->of.place, s->liquid.list + k, left);
-        add_forces(&sums, s, &p, s->liquid.list + k, v, normal, pressure, wide_splat(own), kernel);
+        add_forces(&sums, s, &p, s->liquid.list + k, v, pressure, wide_splat(own), kernel);
     }
     FOR_ROW(&s->wall, i, k, left) {
         const pairs p = pairs_load(&r, s->on.place, s->wall.list + k, left);
@@ -271,8 +247,7 @@ INLINE void force_row(sph *s, int64_t i, sph_kernel kernel, bool wraps) {
     real *push = s->push + 4 * i;
     for (int a = 0; a < 3; a++)
         push[a] = s->gravity[a] +
-                  own * (wide_sum(sums.viscous[a]) - s->squeeze * wide_sum(sums.pressure[a])) -
-                  wide_sum(sums.tension[a]);
+                  own * (wide_sum(sums.viscous[a]) - s->squeeze * wide_sum(sums.pressure[a]));
     push[3] = 0;
     if (!s->extras) return;
     real *aside = s->aside + 8 * i;
@@ -280,19 +255,6 @@ INLINE void force_row(sph *s, int64_t i, sph_kernel kernel, bool wraps) {
         aside[a] = s->smooth * wide_sum(sums.smooth[a]);
         aside[4 + a] = wide_sum(sums.shift[a]);
     }
-}
-
-/* n_i = h sum_j V grad W / delta_j */
-INLINE void normal_row(sph *s, int64_t i, sph_kernel kernel, bool wraps) {
-    const row r = row_of(s, i, wraps);
-    wide sums[3] = {wide_splat(0), wide_splat(0), wide_splat(0)};
-    FOR_ROW(&s->liquid, i, k, left) {
-        const pairs p = pairs_load(&r, s->of.place, s->liquid.list + k, left);
-        const wide slope = only(p.near, kernel_wide_slope(kernel, wide_sqrt(p.q2)) *
-                                            (wide_splat(s->slope) * p.number));
-        for (int a = 0; a < 3; a++) sums[a] = wide_fma(slope, p.d[a], sums[a]);
-    }
-    store_record(s->normal, i, sums, 1 / s->inverse_reach, 0);
 }
 
 /* ---- Incompressible -------------------------------------------------------------------------- */

@@ -221,34 +221,6 @@ static void set_kernel(sph *s) {
     }
 }
 
-/* The integral of q^power c(q) over the cohesion's spline (Akinci et al. 2013), for h = 1. */
-static double cohesion_integral(int power) {
-    enum { STEPS = 2000 };
-    double sum = 0;
-    for (int k = 0; k < STEPS; k++) {
-        const double q = (k + 0.5) / STEPS, hill = pow(q * (1 - q), 3);
-        sum += pow(q, power) * (q < 0.5 ? 2 * hill - 1.0 / 64 : hill) / STEPS;
-    }
-    return sum;
-}
-
-/* Akinci et al. give a coefficient gamma; what it must be for a tension in N/m follows from the work
- * of parting two halves of a liquid whose pairs draw with gamma m^2 C(r):
- *     3D  sigma = pi / 8 gamma rho0^2 int r^4 C dr,   2D  sigma = 1 / 3 gamma rho0^2 int r^3 C dr,
- * with C = 32 / pi h^-d c(q). The part of the normals is as large against it as theirs is in water. Drops
- * that swing tell how much the two make together, by their period: the shares below, to a third. */
-static void set_tension(sph *s) {
-    const int dim = s->sim->scene->dim;
-    const double pi = 3.14159265358979323846, h = s->support, mass = s->rest_density * s->volume;
-    const double kernel = 32 / pi * pow(h, -dim);
-    const double work = dim == 3 ? pi / 8 * kernel * pow(h, 5) * cohesion_integral(4)
-                                 : kernel * pow(h, 4) * cohesion_integral(3) / 3;
-    const double share = s->options->pressure == SPH_WCSPH ? 0.36 : 0.32;
-    const double gamma = share * s->tension / (work * s->rest_density * s->rest_density);
-    s->cohesion = (real)(gamma * mass * kernel * (double)s->inverse_reach);
-    s->evening = (real)(gamma * s->rest_density * 1e-3);
-}
-
 /* Jacobi with momentum converges for omega up to 1 / the largest eigenvalue of A_ij / A_ii: on the
  * lattice, where G = 0, that of some wave exp(i k x), (sum_j V W' x / r sin(k x))^2 / sum_j (V W')^2. */
 static void set_relaxation(sph *s) {
@@ -312,18 +284,18 @@ static spate_status create(spate_simulation *sim) {
                    ? sqrt((double)(liquid.liquid.stiffness * liquid.liquid.gamma) / s->rest_density)
                    : sqrt(s->options->stiffness);
     s->gamma = liquid.liquid.gamma;
-    s->extras = s->options->xsph > 0 || s->options->shifting > 0 || s->tension > 0;
+    s->extras = s->options->xsph > 0 || s->options->shifting > 0;
     for (int a = 0; a < scene->dim; a++) s->gravity[a] = (real)scene->gravity[a];
     s->weight = (real)(s->rest_density * scene->domain.dx);
     s->lean = (real)(2 / fmax(s->rest_density * vec_length(scene->gravity) * s->support, 1e-30));
     set_kernel(s);
-    set_tension(s);
     set_relaxation(s);
     set_periods(s);
     s->seen = take(ctx, (size_t)pool_size(ctx->pool), sizeof *s->seen);
     if (!s->seen) return SPATE_OUT_OF_MEMORY;
     TRY(impulses_create(sim, &s->impulses));
     TRY(sph_walls_create(sim, s->spacing, s->support, (int)s->options->boundary_layers, &s->walls));
+    if (s->tension > 0) TRY(sph_tension_create(s, &s->surface));
     sim->max_speed = simulation_fastest(sim);
     return SPATE_OK;
 }
@@ -331,6 +303,7 @@ static spate_status create(spate_simulation *sim) {
 static void destroy(spate_simulation *sim) {
     sph *s = sim->solver;
     sph_tables_free(s);
+    sph_tension_free(s->surface);
     sph_walls_free(&s->walls);
     neighbours_free(&s->liquid);
     neighbours_free(&s->wall);
@@ -483,8 +456,8 @@ static void fall(void *data, int64_t begin, int64_t end, int worker) {
 static spate_status forces(sph *s) {
     const bool among = s->options->pressure == SPH_WCSPH || s->viscosity > 0 || s->damp > 0;
     sph_pass(s, compress);
-    if (s->tension > 0) sph_pass(s, s->passes->normals[s->kernel]);
     sph_pass(s, among || s->extras ? s->passes->forces[s->kernel] : fall);
+    if (s->surface) TRY(sph_tension_pull(s->surface));
     if (s->viscosity > 0 || s->damp > 0) TRY(sph_react(s, REACTION_FRICTION));
     sph_pass(s, advance);
     return SPATE_OK;

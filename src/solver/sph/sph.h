@@ -45,7 +45,7 @@
  * more than 256 cells that have no divisor between 32 and 256).
  *
  * Files: sph.c (options, time step, stages), tables.c (places, lists, moving on), implicit.c (dfsph,
- * iisph), walls.c, reaction.c (forces on colliders), kernel.c; passes.h with
+ * iisph), tension.c (of the surface), walls.c, reaction.c (forces on colliders), kernel.c; passes.h with
  * sph_kernels.c (the sums, compiled once for each instruction set).
  */
 #ifndef SPATE_SOLVER_SPH_H
@@ -110,13 +110,13 @@ typedef struct sph_extremes {
 } sph_extremes;
 
 typedef struct sph sph;
+typedef struct sph_tension sph_tension;
 
 /* A pass over rows, by kernel. */
 typedef struct sph_passes {
     chunk_task density[SPH_KERNELS];  /* delta */
     chunk_task implicit[SPH_KERNELS]; /* delta, G, A_ii and the slopes of all pairs */
     chunk_task forces[SPH_KERNELS];   /* accelerations */
-    chunk_task normals[SPH_KERNELS];  /* of the surface, for its tension */
     chunk_task rates[SPH_KERNELS];    /* dt D delta / Dt */
     chunk_task displace, correct;     /* u of K; and a step of Jacobi */
 } sph_passes;
@@ -126,13 +126,13 @@ struct sph {
     const sph_options *options;
     const sph_passes *passes;
     sph_walls walls;
+    sph_tension *surface;    /* NULL without tension */
     neighbours liquid, wall; /* lists of the liquid's particles: of its own, of the walls' points */
     bool listed;             /* they are there, and serve until particles have moved too far */
     sph_records of, on;      /* the liquid's, the walls' */
     int64_t capacity, wall_capacity;
     /* by particle */
     real *push;    /* four: acceleration, m/s^2; or u, in cells */
-    real *normal;  /* four: of the surface, where it has tension */
     real *aside;   /* eight: what XSPH adds to the velocity, m/s; where shifting goes, 1 / cells */
     real *lift;    /* four: what walls hold of the weight, m/s^2 */
     real *pull;    /* four: G in 1 / cells, and -1 / A_ii */
@@ -150,7 +150,7 @@ struct sph {
     /* constants of the scene */
     sph_kernel kernel;
     bool wraps;  /* places are wrapped, differences to the nearest image */
-    bool extras; /* XSPH, shifting or surface tension is on */
+    bool extras; /* XSPH or shifting is on */
     double spacing, support, volume, rest_density, sound; /* V, rho0, c */
     double viscosity, tension;                            /* nu, N/m */
     real gamma;                                           /* of Tait's equation */
@@ -165,7 +165,6 @@ struct sph {
     real damp, soft2;           /* of artificial viscosity: alpha c l / dx^2, and (0.1 l / dx)^2 */
     real squeeze;               /* 1 / (rho0 dx) */
     real smooth;                /* of XSPH: its share times `value` */
-    real cohesion, evening;     /* of surface tension, m/s^2 */
     real inverse_spacing_value; /* 1 / w(s / h) */
     real half_spacing;          /* cells */
     real gravity[3];
@@ -200,6 +199,11 @@ size_t sph_tables_bytes(const sph *s);
 /* implicit.c */
 spate_status sph_divergence(sph *s);
 spate_status sph_incompressible(sph *s);
+/* tension.c */
+spate_status sph_tension_create(sph *s, sph_tension **out); /* after the walls */
+void sph_tension_free(sph_tension *t);
+size_t sph_tension_bytes(const sph_tension *t);
+spate_status sph_tension_pull(sph_tension *t); /* adds its accelerations */
 /* reaction.c */
 typedef enum sph_reaction { REACTION_FRICTION, REACTION_PRESSURE } sph_reaction;
 spate_status sph_react(sph *s, sph_reaction part);

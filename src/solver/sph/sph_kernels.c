@@ -25,7 +25,6 @@
     PASS(density_##name, density_row(s, i, kernel, false, wraps)) \
     PASS(implicit_##name, density_row(s, i, kernel, true, wraps)) \
     PASS(forces_##name, force_row(s, i, kernel, wraps))           \
-    PASS(normals_##name, normal_row(s, i, kernel, wraps))         \
     PASS(rates_##name, rate_row(s, i, kernel, wraps))
 
 KERNEL_PASSES(mueller, SPH_MUELLER)
@@ -42,7 +41,6 @@ const sph_passes JOIN(sph_passes, SPATE_ISA) = {
     .density = OF_KERNELS(density),
     .implicit = OF_KERNELS(implicit),
     .forces = OF_KERNELS(forces),
-    .normals = OF_KERNELS(normals),
     .rates = OF_KERNELS(rates),
     .displace = displace,
     .correct = correct,

@@ -212,7 +212,6 @@ static spate_status reserve(sph *s) {
         s->capacity = 0;
         bool done = renew(s, &s->of.place, 4 * room) && renew(s, &s->of.flow, 4 * room) &&
                     renew(s, &s->push, 4 * room);
-        if (s->tension > 0) done = done && renew(s, &s->normal, 4 * room);
         if (s->extras) done = done && renew(s, &s->aside, 8 * room);
         if (implicit)
             done = done && renew(s, &s->pull, 4 * room) && renew(s, &s->lift, 4 * room) &&
@@ -261,17 +260,18 @@ spate_status sph_tables(sph *s) {
 void sph_tables_free(sph *s) {
     spate_context *ctx = s->sim->ctx;
     real *const all[] = {s->of.place, s->of.flow, s->on.place, s->on.flow, s->push,
-                         s->normal,   s->aside,   s->pull,     s->lift,    s->source,
-                         s->next,     s->last,    s->miss,     s->slopes,  s->facing};
+                         s->aside,    s->pull,    s->lift,     s->source,  s->next,
+                         s->last,     s->miss,    s->slopes,   s->facing};
     for (int i = 0; i < COUNT_OF(all); i++) give(ctx, all[i]);
 }
 
 size_t sph_tables_bytes(const sph *s) {
     const bool implicit = s->options->pressure != SPH_WCSPH;
-    const int64_t reals = 12 + 4 * (s->tension > 0) + 8 * s->extras + 12 * implicit;
+    const int64_t reals = 12 + 8 * s->extras + 12 * implicit;
     return (size_t)(reals * s->capacity + s->slope_capacity + 12 * s->walls.points.count) *
                sizeof(real) +
-           neighbours_bytes(&s->liquid) + neighbours_bytes(&s->wall);
+           neighbours_bytes(&s->liquid) + neighbours_bytes(&s->wall) +
+           sph_tension_bytes(s->surface);
 }
 
 /* ---- Moving on ------------------------------------------------------------------------------- */
