@@ -280,6 +280,17 @@ static void test_appending_keeps_whole_rows(void **state) {
     assert_int_equal(file_close(&w), SPATE_OK);
     assert_content(ctx, path, "frame\n1,0.5\n2,1\n");
 
+    /* A row longer than the buffer is written in pieces, and stays whole. */
+    char row[3 * 65536];
+    memset(row, 'x', sizeof row);
+    assert_int_equal(file_append(ctx, path, &w), SPATE_OK);
+    for (int k = 0; k < 3; k++) file_write(&w, row, sizeof row / 3 - 1);
+    assert_int_equal(file_flush(&w), SPATE_OK);
+    file_write(&w, row, sizeof row); /* of this nothing was flushed */
+    file_abandon(&w);
+    assert_int_equal(file_size(path), strlen("frame\n1,0.5\n2,1\n") + sizeof row - 3);
+    assert_int_equal(file_truncate(ctx, path, strlen("frame\n1,0.5\n2,1\n")), SPATE_OK);
+
     /* The disk fills in the middle of a row: the rows before it stay, the piece goes. */
     struct rlimit before, tight;
     getrlimit(RLIMIT_FSIZE, &before);
