@@ -125,11 +125,12 @@ FIGURES = [
              Max("deepest in the ground [cm]", GROUND, "%.2f"),
              Max("deepest in any collider [cm]", "penetration_max", "%.2f")],
             quick=("--set", "domain.dx=4")),
-        Run("steps", "With the longest steps (`solver.sound=1`, `solver.cfl=1`)",
+        Run("steps", "With the longest steps and a weak cone (`solver.sound=1`, `solver.cfl=1`, `friction_angle: 15`)",
             [("integrator", "nflip,sflip,flip,apic")],
             [Max("deepest in the ground [cm]", GROUND, "%.2f"),
              Max("deepest in any collider [cm]", "penetration_max", "%.2f")],
-            sets=("solver.sound=1", "solver.cfl=1"), quick=("--set", "domain.dx=4"), until=3),
+            sets=("solver.sound=1", "solver.cfl=1", "materials.sand.friction_angle=15"),
+            quick=("--set", "domain.dx=4"), until=3),
     ], [Frame("schemes", scheme, frame, "fig08_%s_%03d.png" % (scheme, frame), "300x560", ("--range", "0,500"))
         for scheme in ("nflip", "sflip", "flip", "apic") for frame in (23, 200)]),
     Figure("fig11", "fig11_fracture.yaml", [
