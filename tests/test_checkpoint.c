@@ -33,7 +33,7 @@ static const char busy_scene[] =
     "sources:\n"
     "  - {name: tap, material: water, shape: {box: {min: [0.2, 0.7], max: [0.4, 0.9]}}, velocity: "
     "[0, -2]}\n"
-    "sinks:\n  - {shape: {box: {min: [0.5, 0], max: [0.55, 0.4]}}}\n"
+    "sinks:\n  - {shape: {box: {min: [0.5, 0.2], max: [0.55, 0.4]}}}\n"
     "colliders:\n"
     "  - {name: post, shape: {sphere: {center: [0.6, 0.1], radius: 0.1}},"
     " motion: {pivot: [0.6, 0.1], keys: [{t: 0, translate: [0, 0]}, {t: 1, translate: [0.5, "
@@ -102,6 +102,7 @@ static void check_resume(const char *words, const char *set, int stop, int total
     spate_simulation *restored;
     size_t length, restored_length;
     steps(&f, f.sim, stop);
+    f.sim->removed += 3; /* as if some had left */
     char *saved = image(&f, f.sim, &length);
     expect_ok(f.ctx, spate_simulation_restore(again, f.path, &restored));
     assert_true(spate_simulation_hash(restored) == spate_simulation_hash(f.sim));
@@ -122,6 +123,7 @@ static void check_resume(const char *words, const char *set, int stop, int total
     give(f.ctx, saved);
     give(f.ctx, copy);
     assert_true(restored->drained == f.sim->drained && (f.sim->drained > 0 || total < 60));
+    assert_true(restored->removed == f.sim->removed && f.sim->removed >= 3);
     spate_simulation_free(restored);
     spate_scene_free(again);
     close_scene(&f);
@@ -301,6 +303,28 @@ static void seal(char *at, checkpoint_block *block) {
 }
 
 /* A count whose bytes are 0 in 64 bits is not taken for an empty block. */
+/* Checkpoints of other formats, and states that are not worth keeping. */
+static void test_other_formats_and_broken_states(void **state) {
+    (void)state;
+    fixture f = open_scene(tiny_scene);
+    size_t length;
+    char *bytes = image(&f, f.sim, &length);
+    for (int step = -1; step <= 1; step += 2) {
+        checkpoint_head head, found;
+        memcpy(&head, bytes, sizeof head);
+        head.version = (uint32_t)(CHECKPOINT_VERSION + step);
+        head.hash = hash_bytes(&head, offsetof(checkpoint_head, hash), 0);
+        memcpy(bytes, &head, sizeof head);
+        assert_int_equal(checkpoint_check(f.ctx, "c", bytes, length, &found), SPATE_BAD_INPUT);
+        assert_non_null(strstr(spate_message(f.ctx), "this build reads format"));
+    }
+    give(f.ctx, bytes);
+    f.sim->broken = SPATE_UNSTABLE;
+    assert_int_equal(spate_simulation_save(f.sim, f.path), SPATE_BAD_INPUT);
+    assert_non_null(strstr(spate_message(f.ctx), "not worth keeping"));
+    close_scene(&f);
+}
+
 static void test_sizes_that_overflow(void **state) {
     (void)state;
     fixture f = open_scene(tiny_scene);
@@ -326,7 +350,7 @@ static void test_impossible_values_are_noticed(void **state) {
         size_t offset, size;
         uint64_t value;
     } cases[] = {
-        {"id", 4, 4, 77},
+        {"id", 4, 4, 3}, /* the next one to be given */
         {"group", 2, 2, 5},
         {"position", 0, 4, 0x7fc00000},
         {"blocks.first", 8, 8, 1000},
@@ -384,6 +408,7 @@ int main(void) {
         cmocka_unit_test(test_every_flip_is_noticed),
         cmocka_unit_test(test_damaged_names_are_not_shown),
         cmocka_unit_test(test_every_truncation_is_noticed),
+        cmocka_unit_test(test_other_formats_and_broken_states),
         cmocka_unit_test(test_sizes_that_overflow),
         cmocka_unit_test(test_impossible_values_are_noticed),
         cmocka_unit_test(test_previous_is_kept),
