@@ -71,8 +71,8 @@ typedef struct solver_type {
     double (*pressure)(const spate_simulation *sim, const double x[3]);
     /* Velocity at a place, m/s; NULL: as with the pressure. */
     void (*velocity)(const spate_simulation *sim, const double x[3], double v[3]);
-    /* What matter does to collider c, and its torque about the collider's pivot: of the last step, or
-     * its mean over the frame so far (impulses.h); NULL: not known. */
+    /* What matter does to collider c, and its torque about the collider's pivot: the mean
+     * over the frame so far (impulses.h); NULL: not known. */
     void (*force)(const spate_simulation *sim, int c, double force[3], double torque[3]);
     /* The same of a probe's body alone (contact_force); NULL where the declaration knows no contacts. */
     void (*contact)(const spate_simulation *sim, const probe *p, double force[3]);

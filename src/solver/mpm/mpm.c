@@ -414,22 +414,10 @@ static void find_pressed(void *data, int64_t begin, int64_t end, int worker) {
 static spate_status prepare_touches(spate_simulation *sim) {
     mpm *m = sim->solver;
     const int64_t count = sim->scene->collider_count ? sim->blocks.count : 0;
-    if (count > m->touches_capacity) {
-        give(sim->ctx, m->touches);
-        m->touches_capacity = 0;
-        m->touches = take(sim->ctx, (size_t)(count + count / 8), sizeof *m->touches);
-        if (!m->touches) return SPATE_OUT_OF_MEMORY;
-        m->touches_capacity = count + count / 8;
-    }
+    TRY(GROW(sim->ctx, m->touches, m->touches_capacity, count));
     for (int64_t block = 0; block < count; block++) m->touches[block].count = 0;
     const int64_t parts = 3 * count * m->contacts.count;
-    if (parts > m->contacts.parts_capacity) {
-        give(sim->ctx, m->contacts.parts);
-        m->contacts.parts_capacity = 0;
-        m->contacts.parts = take(sim->ctx, (size_t)(parts + parts / 8), sizeof(double));
-        if (!m->contacts.parts) return SPATE_OUT_OF_MEMORY;
-        m->contacts.parts_capacity = parts + parts / 8;
-    }
+    TRY(GROW(sim->ctx, m->contacts.parts, m->contacts.parts_capacity, parts));
     for (int64_t k = 0; k < parts; k++) m->contacts.parts[k] = 0;
     return SPATE_OK;
 }
@@ -440,14 +428,7 @@ static spate_status prepare_press(spate_simulation *sim) {
     m->press.count = 0;
     if (!m->press.on && !m->contacts.count) return SPATE_OK;
     boundary_move(&sim->boundary, sim->time);
-    if (b->count > m->press.tile_capacity) {
-        int64_t capacity = b->count + b->count / 8;
-        give(sim->ctx, m->press.tile);
-        m->press.tile_capacity = 0;
-        m->press.tile = take(sim->ctx, (size_t)capacity, sizeof *m->press.tile);
-        if (!m->press.tile) return SPATE_OUT_OF_MEMORY;
-        m->press.tile_capacity = capacity;
-    }
+    TRY(GROW(sim->ctx, m->press.tile, m->press.tile_capacity, b->count));
     for (int32_t block = 0; block < b->count; block++) m->press.tile[block] = -1;
     parallel_for(sim->ctx->pool, b->occupied_count, 64, find_pressed, m);
     for (int32_t o = 0; o < b->occupied_count; o++) {
