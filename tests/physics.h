@@ -83,8 +83,8 @@ static inline void play_settle(play *p, int stops) {
         double now = play_quantity(p, "kinetic_energy");
         if (now < before) {
             for (int64_t i = 0; i < p->sim->particles.count; i++)
-                for (int k = 0; k < motion_length(&p->sim->particles); k++)
-                    if (k != 3) motion_of(&p->sim->particles, i)[k] = 0;
+                particles_clear(&p->sim->particles, i,
+                                PARTICLE_BIT(velocity) | PARTICLE_BIT(affine));
             now = 0;
             stops--;
         }

@@ -21,7 +21,7 @@ static inline double sloshing_deep(void) { return 2 * M_PI / sqrt(9.81 * sloshin
 static inline double momentum_along_x(const spate_simulation *sim) {
     double sum = 0;
     for (int64_t i = 0; i < sim->particles.count; i++)
-        sum += (double)sim->particles.mass[i] * (double)motion_of(&sim->particles, i)[0];
+        sum += (double)sim->particles.mass[i] * (double)sim->particles.velocity[i][0];
     return sum;
 }
 
@@ -40,7 +40,7 @@ static inline double sloshing_period(double dx, const char *solver, const char *
     EACH_PARTICLE(p.sim, block, i) {
         double x[3];
         simulation_position(p.sim, block, i, x);
-        real *v = motion_of(&p.sim->particles, i);
+        real *v = p.sim->particles.velocity[i];
         v[0] = (real)(-speed * sin(k * x[0]) * cosh(k * x[1]) / sinh(k * h));
         v[1] = (real)(speed * cos(k * x[0]) * sinh(k * x[1]) / sinh(k * h));
     }

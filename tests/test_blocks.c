@@ -57,12 +57,15 @@ static uint32_t world_add(world *w, const double g[3]) {
     assert_int_equal(i, w->p.count - 1);
     uint32_t id = w->next_id++;
     assert_true(w->p.mass[i] == 0 && w->p.dilation[i] == 0 && w->p.group[i] == 0);
-    for (int c = 0; c < 16; c++) assert_true(w->p.motion[16 * i + c] == (c == 3));
+    for (int c = 0; c < 4; c++) assert_true(w->p.velocity[i][c] == (c == 3));
+    for (int c = 0; c < 12; c++) assert_true(w->p.affine[i][c / 4][c % 4] == 0);
     w->p.id[i] = id;
     w->p.group[i] = (uint16_t)(id % 1000);
     w->p.dilation[i] = value_of(id, 1, 0);
     for (int c = 0; c < 6; c++) PLANE(&w->p, strain, c)[i] = value_of(id, 2, c);
-    for (int c = 0; c < 16; c++) w->p.motion[16 * i + c] = value_of(id, 3, c);
+    for (int c = 0; c < 4; c++) w->p.velocity[i][c] = value_of(id, 3, c);
+    for (int c = 0; c < 12; c++) w->p.affine[i][c / 4][c % 4] = value_of(id, 4, c);
+    for (int k = 0; k < POLY_MODES_MAX; k++) w->p.modes[i][k][k % 4] = value_of(id, 5, k);
     w->alive[id] = true;
     for (int a = 0; a < w->b.dim; a++) w->g[id][a] = g[a];
     return id;
@@ -157,7 +160,11 @@ static void check_particles(const world *w, double tolerance) {
             assert_int_equal(p->group[i], id % 1000);
             assert_true(p->dilation[i] == value_of(id, 1, 0));
             for (int c = 0; c < 6; c++) assert_true(PLANE(p, strain, c)[i] == value_of(id, 2, c));
-            for (int c = 0; c < 16; c++) assert_true(p->motion[16 * i + c] == value_of(id, 3, c));
+            for (int c = 0; c < 4; c++) assert_true(p->velocity[i][c] == value_of(id, 3, c));
+            for (int c = 0; c < 12; c++)
+                assert_true(p->affine[i][c / 4][c % 4] == value_of(id, 4, c));
+            for (int k = 0; k < POLY_MODES_MAX; k++)
+                assert_true(p->modes[i][k][k % 4] == value_of(id, 5, k));
         }
     free(seen);
 }
@@ -268,6 +275,36 @@ static void test_periodic_axes(void **state) {
         }
 }
 
+/* Who refers to particles by index finds them again after a sort, and who is gone is named. */
+static void test_indices_follow_a_sort(void **state) {
+    (void)state;
+    world *w = world_open(3, no_period, 2);
+    live(w, false);
+    for (int64_t i = 0; i < w->p.count; i++) PLANE(&w->p, position, i % 3)[i] += (real)(i % 7) - 3;
+    for (int64_t i = 5; i < w->p.count; i += 11) w->p.group[i] = GROUP_REMOVED;
+    const int64_t before = w->p.count;
+    uint64_t *ids = malloc((size_t)before * sizeof *ids);
+    uint16_t *groups = malloc((size_t)before * sizeof *groups);
+    memcpy(ids, w->p.id, (size_t)before * sizeof *ids);
+    memcpy(groups, w->p.group, (size_t)before * sizeof *groups);
+    int64_t lost;
+    assert_int_equal(blocks_sort(&w->b, &w->p, &w->s, w->ctx->pool, &lost), SPATE_OK);
+    assert_int_equal(lost, -1);
+    assert_int_equal(w->b.order_before, before);
+    uint32_t *to = malloc((size_t)before * sizeof *to);
+    blocks_moved(&w->b, to);
+    int64_t moved = 0;
+    for (int64_t i = 0; i < before; i++) {
+        assert_int_equal(to[i] == UINT32_MAX, groups[i] == GROUP_REMOVED);
+        if (to[i] == UINT32_MAX) continue;
+        assert_true(w->p.id[to[i]] == ids[i]);
+        moved += to[i] != i;
+    }
+    assert_true(moved > before / 2);
+    free(ids), free(groups), free(to);
+    world_close(w);
+}
+
 static uint64_t hash_world(const world *w) {
     uint64_t h = hash_bytes(w->b.coords, (size_t)w->b.count * sizeof *w->b.coords, 0);
     h = hash_bytes(w->b.first, ((size_t)w->b.count + 1) * sizeof *w->b.first, h);
@@ -275,11 +312,9 @@ static uint64_t hash_world(const world *w) {
         h = hash_bytes(w->b.neighbours[i], (size_t)neighbour_count(w->b.dim) * sizeof(int32_t), h);
     for (int f = 0; f < PARTICLE_FIELD_COUNT; f++) {
         const particle_field_info *info = &particle_fields[f];
-        const char *data = particles_field(&w->p, (particle_field)f);
-        size_t planes = info->layout == RECORD ? 1 : (size_t)info->components;
-        size_t bytes = (size_t)w->p.count * info->size * (size_t)info->components / planes;
-        for (size_t c = 0; c < planes; c++)
-            h = hash_bytes(data + c * (size_t)w->p.capacity * info->size, bytes, h);
+        for (int c = 0; c < info->planes && info->flags & FIELD_SORTED; c++)
+            h = hash_bytes(particles_element(&w->p, (particle_field)f, c, 0),
+                           (size_t)w->p.count * info->bytes, h);
     }
     return h;
 }
@@ -500,6 +535,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_sort_2d_and_3d),
         cmocka_unit_test(test_periodic_axes),
+        cmocka_unit_test(test_indices_follow_a_sort),
         cmocka_unit_test(test_threads_make_no_difference),
         cmocka_unit_test(test_rebuild_equals_sort),
         cmocka_unit_test(test_nothing_moved_changes_nothing),

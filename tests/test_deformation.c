@@ -124,12 +124,13 @@ static double error_in_flight(int dim, const double L[3][3], double dt) {
         dim == 3 ? ", -1" : "", dim == 3 ? ", 1" : "");
     EACH_PARTICLE(p.sim, block, i) {
         double x[3], v[3];
-        real *record = p.sim->particles.motion + 16 * i;
+        real *record = p.sim->particles.velocity[i];
+        real4 *affine_part = p.sim->particles.affine[i];
         simulation_position(p.sim, block, i, x);
         mat_apply(v, L, x);
         for (int a = 0; a < dim; a++) record[a] = (real)v[a];
         for (int a = 0; a < dim; a++)
-            for (int k = 0; k < dim; k++) record[4 + 4 * a + k] = (real)(0.25 * L[k][a]);
+            for (int k = 0; k < dim; k++) affine_part[a][k] = (real)(0.25 * L[k][a]);
     }
     const double t = 0.2;
     play_until(&p, t);

@@ -83,11 +83,12 @@ static void set_linear_field(play *p, bool corner, bool quadratic, bool affine) 
     EACH_PARTICLE(p->sim, block, i) {
         double x[3];
         simulation_position(p->sim, block, i, x);
-        real *record = motion_of(&p->sim->particles, i);
+        real *record = p->sim->particles.velocity[i];
+        real4 *affine_part = p->sim->particles.affine ? p->sim->particles.affine[i] : NULL;
         for (int r = 0; r < dim; r++) {
             record[r] = (real)field_at(corner, r, x, dim);
             for (int c = 0; c < dim && affine; c++)
-                record[4 + 4 * c + r] =
+                affine_part[c][r] =
                     (real)(slope_of(corner, r, c) * 0.1 * moment_of(p, i, c, r, quadratic));
         }
     }
@@ -126,11 +127,12 @@ static field_error field_errors(int dim, const char *transfer, const char *kerne
     EACH_PARTICLE(p.sim, block, i) {
         double x[3];
         simulation_position(p.sim, block, i, x);
-        const real *record = motion_of(&p.sim->particles, i);
+        const real *record = p.sim->particles.velocity[i];
+        const real4 *affine_part = p.sim->particles.affine ? p.sim->particles.affine[i] : NULL;
         for (int r = 0; r < dim; r++) {
             e.velocity = fmax(e.velocity, fabs((double)record[r] - field_at(corner, r, x, dim)));
             for (int c = 0; c < dim && affine; c++)
-                e.moment = fmax(e.moment, fabs((double)record[4 + 4 * c + r] -
+                e.moment = fmax(e.moment, fabs((double)affine_part[c][r] -
                                                slope_of(corner, r, c) * 0.1 *
                                                    moment_of(&p, i, c, r, quadratic)));
         }
@@ -167,7 +169,7 @@ static void mirrors_keep_what_slides_along(void **state) {
         for (int k = 0; k < COUNT_OF(kernels); k++) {
             play p = open_cloud(3, transfers[t], kernels[k], true);
             for (int64_t i = 0; i < p.sim->particles.count; i++)
-                motion_of(&p.sim->particles, i)[2] =
+                p.sim->particles.velocity[i][2] =
                     (real)(random_unit(1, p.sim->particles.id[i], 0) + 1);
             p.sim->max_speed = 2;
             double before = play_quantity(&p, "momentum_z");
@@ -201,7 +203,7 @@ static play open_disc(const spin *s) {
                   s->dx, s->transfer, s->kernel);
     for (int64_t i = 0; i < p.sim->particles.count; i++)
         for (int a = 0; a < 2; a++)
-            motion_of(&p.sim->particles, i)[a] +=
+            p.sim->particles.velocity[i][a] +=
                 (real)(s->noise * (random_unit(4, p.sim->particles.id[i], (uint64_t)a) - 0.5));
     return p;
 }
@@ -267,7 +269,7 @@ static play open_uneven(int dim) {
         flat ? 16 : 27, flat ? "[1.2, 0]" : "[0.8, 0, 0.2]", flat ? "[2, 0.8]" : "[1.2, 0.6, 0.8]");
     for (int64_t i = 0; i < p.sim->particles.count; i++)
         for (int a = 0; a < dim; a++)
-            motion_of(&p.sim->particles, i)[a] =
+            p.sim->particles.velocity[i][a] =
                 (real)(random_unit(2, p.sim->particles.id[i], (uint64_t)a) + 0.5);
     return p;
 }
@@ -283,7 +285,7 @@ static sums sums_of(const play *p) {
         simulation_position(p->sim, block, i, x);
         s.mass += m;
         for (int a = 0; a < 3; a++) {
-            s.momentum[a] += m * (double)motion_of(&p->sim->particles, i)[a];
+            s.momentum[a] += m * (double)p->sim->particles.velocity[i][a];
             s.centre[a] += m * x[a];
         }
     }

@@ -49,7 +49,7 @@ static cloud cloud_of(const play *p) {
     c.size = test_calloc(count, sizeof *c.size);
     EACH_PARTICLE(sim, block, i) {
         blocks_position(&sim->blocks, &sim->particles, block, i, c.x[c.count]);
-        for (int a = 0; a < c.dim; a++) c.v[c.count][a] = (double)motion_of(&sim->particles, i)[a];
+        for (int a = 0; a < c.dim; a++) c.v[c.count][a] = (double)sim->particles.velocity[i][a];
         c.mass[c.count] = (double)sim->particles.mass[i] * (double)f->inverse_mass;
         c.size[c.count] = pow(fmin(c.mass[c.count], 1), 1.0 / c.dim);
         c.count++;
@@ -120,7 +120,7 @@ static play scattered(int dim, const char *walls, bool uneven) {
         if (random_unit(1, id, 0) > 1.8 - 2.6 * x[1] / p.scene->domain.size[1])
             all->group[i] = GROUP_REMOVED;
         for (int a = 0; a < dim; a++)
-            motion_of(all, i)[a] = (real)(random_unit(1, id, 1 + (uint64_t)a) - 0.5);
+            all->velocity[i][a] = (real)(random_unit(1, id, 1 + (uint64_t)a) - 0.5);
         if (uneven) all->mass[i] *= (real)(0.3 + 2.7 * random_unit(1, id, 4));
     }
     return p;
@@ -221,9 +221,9 @@ static double velocity_at(const flip *f, int c, int i, int j, int k) {
 
 static void set_velocity(play *p, int64_t id, double x, double y) {
     for (int64_t i = 0; i < p->sim->particles.count; i++)
-        if (p->sim->particles.id[i] == id) {
-            motion_of(&p->sim->particles, i)[0] = (real)x;
-            motion_of(&p->sim->particles, i)[1] = (real)y;
+        if (p->sim->particles.id[i] == (uint64_t)id) {
+            p->sim->particles.velocity[i][0] = (real)x;
+            p->sim->particles.velocity[i][1] = (real)y;
         }
 }
 
@@ -285,7 +285,7 @@ static void test_keeps_a_constant_velocity(void **state) {
         play p = scattered(dim, periodic, true);
         static const double v[3] = {0.3, -0.7, 1.1};
         for (int64_t i = 0; i < p.sim->particles.count; i++)
-            for (int a = 0; a < dim; a++) motion_of(&p.sim->particles, i)[a] = (real)v[a];
+            for (int a = 0; a < dim; a++) p.sim->particles.velocity[i][a] = (real)v[a];
         flip *f = lay_out(&p);
         assert_int_equal(flip_scatter_sharp(f), SPATE_OK);
         double worst = 0;
@@ -453,8 +453,8 @@ static uint64_t dam_moves(int threads, int dim, const char *options, double t, d
     const double x = middle_along(&p, 0), y = middle_along(&p, 1);
     play_until(&p, t);
     way[0] = middle_along(&p, 0) - x, way[1] = y - middle_along(&p, 1);
-    for (int64_t i = 0; i < p.sim->particles.count * motion_length(&p.sim->particles); i++)
-        assert_true(isfinite(p.sim->particles.motion[i]));
+    for (int64_t i = 0; i < p.sim->particles.count; i++)
+        for (int a = 0; a < dim; a++) assert_true(isfinite(p.sim->particles.velocity[i][a]));
     const uint64_t hash = spate_simulation_hash(p.sim);
     play_close(&p);
     return hash;

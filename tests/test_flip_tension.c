@@ -83,14 +83,14 @@ static moments moments_of(play *p, int wave) {
         double x[3];
         simulation_position(p->sim, block, i, x);
         for (int a = 0; a < dim; a++)
-            m.x[a] += x[a] / n, m.v[a] += (double)motion_of(&p->sim->particles, i)[a] / n;
+            m.x[a] += x[a] / n, m.v[a] += (double)p->sim->particles.velocity[i][a] / n;
     }
     EACH_PARTICLE(p->sim, block, i) {
         double x[3], speed2 = 0;
         simulation_position(p->sim, block, i, x);
         for (int a = 0; a < dim; a++) {
             x[a] -= m.x[a];
-            speed2 += pow((double)motion_of(&p->sim->particles, i)[a] - m.v[a], 2);
+            speed2 += pow((double)p->sim->particles.velocity[i][a] - m.v[a], 2);
         }
         m.fastest = fmax(m.fastest, sqrt(speed2));
         m.wave += dim == 3 ? (2 * x[2] * x[2] - x[0] * x[0] - x[1] * x[1]) / n
@@ -249,8 +249,7 @@ static void sphere_oscillates_in_full(void **state) {
         double x[3];
         simulation_position(p.sim, block, i, x);
         for (int a = 0; a < 3; a++)
-            motion_of(&p.sim->particles, i)[a] =
-                (real)((a == 2 ? 0.1 : -0.05) * (x[a] - start.x[a]));
+            p.sim->particles.velocity[i][a] = (real)((a == 2 ? 0.1 : -0.05) * (x[a] - start.x[a]));
     }
     play_steps(&p, 10);
     const wave_seen seen = watch_wave(&p, 2, 4);

@@ -23,7 +23,7 @@ static profile profile_of(play *p) {
         double x[3];
         simulation_position(p->sim, block, i, x);
         int row = (int)(x[1] / p->scene->domain.dx);
-        out.velocity[row] += (double)motion_of(&p->sim->particles, i)[0];
+        out.velocity[row] += (double)p->sim->particles.velocity[i][0];
         out.height[row] += x[1];
         out.mass[row] += 1;
     }
@@ -209,7 +209,7 @@ static void momentum_is_kept(void **state) {
         double x[3];
         simulation_position(p.sim, block, i, x);
         for (int a = 0; a < 3; a++)
-            motion_of(&p.sim->particles, i)[a] += (real)sin(40 * x[a] + 25 * x[(a + 1) % 3]);
+            p.sim->particles.velocity[i][a] += (real)sin(40 * x[a] + 25 * x[(a + 1) % 3]);
     }
     play_steps(&p, 1);
     flip *f = p.sim->solver;

@@ -307,7 +307,7 @@ static void test_not_finite_is_not_written(void **state) {
     static const real wrong[] = {(real)NAN, (real)INFINITY, (real)-INFINITY};
     particle_frame frame;
     for (int i = 0; i < COUNT_OF(wrong); i++) {
-        real *v = &f->sim->particles.motion[16 * 5 + 1], before = *v;
+        real *v = &f->sim->particles.velocity[5][1], before = *v;
         *v = wrong[i];
         assert_int_equal(frame_create(f->sim, &frame), SPATE_UNSTABLE);
         *v = before;

@@ -75,8 +75,8 @@ static double bar_period(double speed, double *gained) {
     EACH_PARTICLE(p.sim, block, i) {
         double x[3], k = M_PI / 50;
         simulation_position(p.sim, block, i, x);
-        p.sim->particles.motion[16 * i] = (real)(speed * sin(k * x[0]));
-        p.sim->particles.motion[16 * i + 4] = (real)(speed * k * cos(k * x[0]) * 0.5);
+        p.sim->particles.velocity[i][0] = (real)(speed * sin(k * x[0]));
+        p.sim->particles.affine[i][0][0] = (real)(speed * k * cos(k * x[0]) * 0.5);
     }
     double before = play_quantity(&p, "momentum_x"), turns[2] = {0};
     double first = play_quantity(&p, "kinetic_energy");

@@ -22,8 +22,9 @@ static spate_context *open_context(void) {
 /* Component c of field f of particle i, wherever it is kept. */
 static unsigned char *component(const particles *p, int f, int c, int64_t i) {
     const particle_field_info *info = &particle_fields[f];
-    int64_t at = info->layout == RECORD ? i * info->components + c : c * p->capacity + i;
-    return (unsigned char *)particles_field(p, (particle_field)f) + (size_t)at * info->size;
+    const int in_element = (int)(info->bytes / info->scalar);
+    return (unsigned char *)particles_element(p, (particle_field)f, c / in_element, i) +
+           (size_t)(c % in_element) * info->scalar;
 }
 
 /* A byte pattern that tells particle, field and component apart. */
@@ -34,18 +35,20 @@ static void pattern(unsigned char *bytes, size_t size, int f, int c, int64_t key
 
 static void write_pattern(particles *p, int64_t i, int64_t key) {
     for (int f = 0; f < PARTICLE_FIELD_COUNT; f++)
-        for (int c = 0; particles_field(p, (particle_field)f) && c < particle_fields[f].components;
+        for (int c = 0;
+             particles_field(p, (particle_field)f) && c < field_components(&particle_fields[f]);
              c++)
-            pattern(component(p, f, c, i), particle_fields[f].size, f, c, key);
+            pattern(component(p, f, c, i), particle_fields[f].scalar, f, c, key);
 }
 
 static bool has_pattern(const particles *p, int64_t i, int64_t key) {
     for (int f = 0; f < PARTICLE_FIELD_COUNT; f++)
-        for (int c = 0; particles_field(p, (particle_field)f) && c < particle_fields[f].components;
+        for (int c = 0;
+             particles_field(p, (particle_field)f) && c < field_components(&particle_fields[f]);
              c++) {
             unsigned char expected[8];
-            pattern(expected, particle_fields[f].size, f, c, key);
-            if (memcmp(component(p, f, c, i), expected, particle_fields[f].size)) return false;
+            pattern(expected, particle_fields[f].scalar, f, c, key);
+            if (memcmp(component(p, f, c, i), expected, particle_fields[f].scalar)) return false;
         }
     return true;
 }
@@ -55,17 +58,19 @@ static void test_field_list(void **state) {
     static const struct {
         const char *name;
         int components;
-        size_t size;
+        size_t scalar;
         bool is_real;
-        field_layout layout;
+        int planes;
     } expected[] = {
-        {"id", 1, 4, false, PLANAR},
-        {"position", 3, sizeof(real), true, PLANAR},
-        {"motion", 16, sizeof(real), true, RECORD},
-        {"mass", 1, sizeof(real), true, PLANAR},
-        {"group", 1, 2, false, PLANAR},
-        {"dilation", 1, sizeof(real), true, PLANAR},
-        {"strain", 6, sizeof(real), true, PLANAR},
+        {"id", 1, 8, false, 1},
+        {"position", 3, sizeof(real), true, 3},
+        {"velocity", 4, sizeof(real), true, 1},
+        {"affine", 12, sizeof(real), true, 1},
+        {"mass", 1, sizeof(real), true, 1},
+        {"group", 1, 2, false, 1},
+        {"dilation", 1, sizeof(real), true, 1},
+        {"strain", 6, sizeof(real), true, 6},
+        {"role", 1, 1, false, 1},
     };
     for (int e = 0; e < COUNT_OF(expected); e++) {
         int found = 0;
@@ -73,16 +78,16 @@ static void test_field_list(void **state) {
             const particle_field_info *info = &particle_fields[f];
             if (strcmp(info->name, expected[e].name) != 0) continue;
             found++;
-            assert_int_equal(info->components, expected[e].components);
-            assert_int_equal(info->size, expected[e].size);
+            assert_int_equal(field_components(info), expected[e].components);
+            assert_int_equal(info->scalar, expected[e].scalar);
             assert_true(info->is_real == expected[e].is_real);
-            assert_true(info->layout == expected[e].layout);
+            assert_true(info->planes == expected[e].planes);
             assert_non_null(info->unit);
         }
         assert_int_equal(found, 1);
     }
-    assert_true(PARTICLE_BASICS & PARTICLE_BIT(motion));
-    assert_false(PARTICLE_BASICS & (PARTICLE_BIT(dilation) | PARTICLE_BIT(strain)));
+    assert_true(PARTICLE_BASICS & PARTICLE_BIT(velocity));
+    assert_false(PARTICLE_BASICS & (PARTICLE_BIT(dilation) | PARTICLE_BIT(affine)));
 }
 
 static void test_fields_that_were_not_asked_for_do_not_exist(void **state) {
@@ -95,7 +100,23 @@ static void test_fields_that_were_not_asked_for_do_not_exist(void **state) {
     assert_ptr_equal(particles_field(&p, PARTICLE_mass), p.mass);
     assert_ptr_equal(PLANE(&p, position, 2), p.position + 2 * p.capacity);
     particles_free(&p);
-    assert_null(p.motion);
+    assert_null(p.velocity);
+    spate_close(ctx);
+}
+
+static void test_fields_that_come_later_are_zero(void **state) {
+    (void)state;
+    spate_context *ctx = open_context();
+    particles p = {.ctx = ctx, .fields = PARTICLE_BASICS};
+    assert_int_equal(particles_reserve(&p, 10), SPATE_OK);
+    p.count = 10, p.mass[9] = 3;
+    assert_int_equal(particles_add_fields(&p, PARTICLE_BIT(force) | PARTICLE_BIT(mass)), SPATE_OK);
+    assert_true(p.fields == (PARTICLE_BASICS | PARTICLE_BIT(force)) && p.mass[9] == 3);
+    for (int i = 0; i < 10; i++) assert_true(p.force[i][0] == 0 && p.force[i][3] == 0);
+    p.force[9][1] = 2;
+    assert_int_equal(particles_reserve(&p, 1000), SPATE_OK);
+    assert_true(p.force[9][1] == 2);
+    particles_free(&p);
     spate_close(ctx);
 }
 
@@ -112,9 +133,9 @@ static void test_reserve_keeps_content(void **state) {
         for (; p.count < sizes[s]; p.count++) write_pattern(&p, p.count, p.count);
     }
     /* what is there is enough: nothing moves */
-    const real *motion = p.motion;
+    const real4 *velocity = p.velocity;
     assert_int_equal(particles_reserve(&p, 5000), SPATE_OK);
-    assert_ptr_equal(motion, p.motion);
+    assert_ptr_equal(velocity, p.velocity);
     assert_int_equal(particles_reserve(&p, (int64_t)1 << 33), SPATE_BAD_INPUT);
     assert_int_equal(p.count, 5000);
     assert_true(has_pattern(&p, 4999, 4999));
@@ -160,7 +181,7 @@ static void test_handful(void **state) {
     assert_int_equal(h.p.fields, p.fields);
     assert_null(h.p.dilation);
     assert_ptr_equal(h.p.strain, h.strain);
-    for (int i = 0; i < WIDE; i++) assert_true(h.p.mass[i] == 0 && h.p.motion[16 * i + 3] == 0);
+    for (int i = 0; i < WIDE; i++) assert_true(h.p.mass[i] == 0 && h.p.velocity[i][3] == 0);
 
     /* the tail of a block goes in and comes back */
     particles_copy(&h.p, 0, &p, 35, 5);
@@ -176,6 +197,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_field_list),
         cmocka_unit_test(test_fields_that_were_not_asked_for_do_not_exist),
+        cmocka_unit_test(test_fields_that_come_later_are_zero),
         cmocka_unit_test(test_reserve_keeps_content),
         cmocka_unit_test(test_copy_between_stores),
         cmocka_unit_test(test_handful),

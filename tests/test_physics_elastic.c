@@ -137,8 +137,8 @@ static play bar(double young) {
         double x[3];
         simulation_position(p.sim, block, i, x);
         double k = M_PI / 50;
-        p.sim->particles.motion[16 * i] = (real)(0.1 * sin(k * x[0]));
-        p.sim->particles.motion[16 * i + 4] = (real)(0.1 * k * cos(k * x[0]) * 0.5);
+        p.sim->particles.velocity[i][0] = (real)(0.1 * sin(k * x[0]));
+        p.sim->particles.affine[i][0][0] = (real)(0.1 * k * cos(k * x[0]) * 0.5);
     }
     return p;
 }

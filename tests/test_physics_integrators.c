@@ -157,18 +157,18 @@ static double quadratic_field_error(int dim, const char *solver) {
     EACH_PARTICLE(p.sim, block, i) {
         double x[3];
         simulation_position(p.sim, block, i, x);
-        real *record = p.sim->particles.motion + 16 * i;
+        real *record = p.sim->particles.velocity[i];
         record[0] = (real)((x[0] - 1) * (x[1] - 1));
         record[1] = (real)((x[0] - 1) * (x[0] - 1));
     }
     play_steps(&p, 1);
     real *before = malloc((size_t)p.sim->particles.count * sizeof *before);
     for (int64_t i = 0; i < p.sim->particles.count; i++)
-        before[i] = p.sim->particles.motion[16 * i];
+        before[i] = p.sim->particles.velocity[i][0];
     play_steps(&p, 1);
     double worst = 0;
     for (int64_t i = 0; i < p.sim->particles.count; i++)
-        worst = fmax(worst, fabs((double)(p.sim->particles.motion[16 * i] - before[i])));
+        worst = fmax(worst, fabs((double)(p.sim->particles.velocity[i][0] - before[i])));
     free(before);
     play_close(&p);
     return worst;

@@ -60,15 +60,15 @@ static double shear_wave(const char *solver, double viscosity) {
     EACH_PARTICLE(p.sim, block, i) {
         double x[3];
         simulation_position(p.sim, block, i, x);
-        p.sim->particles.motion[16 * i] = (real)(0.1 * sin(k * x[1]));
-        p.sim->particles.motion[16 * i + 8] = (real)(0.1 * k * cos(k * x[1]) * 0.03125);
+        p.sim->particles.velocity[i][0] = (real)(0.1 * sin(k * x[1]));
+        p.sim->particles.affine[i][1][0] = (real)(0.1 * k * cos(k * x[1]) * 0.03125);
     }
     play_until(&p, 0.25);
     double amplitude = 0;
     EACH_PARTICLE(p.sim, block, i) {
         double x[3];
         simulation_position(p.sim, block, i, x);
-        amplitude += 2 * (double)p.sim->particles.motion[16 * i] * sin(k * x[1]) /
+        amplitude += 2 * (double)p.sim->particles.velocity[i][0] * sin(k * x[1]) /
                      (double)p.sim->particles.count;
     }
     play_close(&p);

@@ -27,8 +27,9 @@ static void press_ends(play *p, const bool *top) {
         double x[3];
         if (!top[p->sim->particles.id[i]]) continue;
         simulation_position(p->sim, block, i, x);
-        real *m = p->sim->particles.motion + 16 * i;
-        m[1] = (real)(-RATE * x[1]), m[5] = 0, m[9] = (real)(-RATE / CELLS);
+        real4 *affine = p->sim->particles.affine[i];
+        p->sim->particles.velocity[i][1] = (real)(-RATE * x[1]);
+        affine[0][1] = 0, affine[1][1] = (real)(-RATE / CELLS);
     }
 }
 
@@ -56,9 +57,10 @@ static void press(const char *solver, double strain, double *mean, double *devia
         double x[3];
         simulation_position(p.sim, block, i, x);
         top[p.sim->particles.id[i]] = x[1] > 1 - 2.01 / CELLS;
-        real *m = p.sim->particles.motion + 16 * i;
-        m[0] = (real)(RATE * (x[0] - 1)), m[1] = (real)(-RATE * x[1]);
-        m[4] = (real)(RATE / CELLS), m[9] = (real)(-RATE / CELLS);
+        real *v = p.sim->particles.velocity[i];
+        real4 *affine = p.sim->particles.affine[i];
+        v[0] = (real)(RATE * (x[0] - 1)), v[1] = (real)(-RATE * x[1]);
+        affine[0][0] = (real)(RATE / CELLS), affine[1][1] = (real)(-RATE / CELLS);
     }
     while (p.sim->time < strain / RATE) {
         assert_int_equal(spate_simulation_step(p.sim, strain / RATE), SPATE_OK);

@@ -392,7 +392,7 @@ static void a_single_grain_does_not_run_away(void **state) {
            "materials: {s: {model: sand, density: 1000, young_modulus: 1.0e5, volume_correction: "
            "true}}\n"
            "bodies: [{material: s, shape: {points: [[1, 1]]}}]\n");
-    p.sim->particles.motion[4] = p.sim->particles.motion[9] = (real)(0.0625 * 40);
+    p.sim->particles.affine[0][0][0] = p.sim->particles.affine[0][1][1] = (real)(0.0625 * 40);
     play_steps(&p, 2000);
     double kept = (double)p.sim->particles.hardening[0];
     CHECK_BELOW(kept, 20.001);

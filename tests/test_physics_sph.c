@@ -102,7 +102,7 @@ static vortices vortices_left(int cells, double shifting, double t) {
         double x[3];
         simulation_position(p.sim, block, i, x);
         const double u = sin(k * x[0]) * cos(k * x[1]), v = -cos(k * x[0]) * sin(k * x[1]);
-        const real *velocity = p.sim->particles.motion + 16 * i;
+        const real *velocity = p.sim->particles.velocity[i];
         squares += u * u + v * v;
         product += u * (double)velocity[0] + v * (double)velocity[1];
     }
@@ -321,8 +321,8 @@ static ellipse stretch(const char *solver, double end) {
     EACH_PARTICLE(p.sim, block, i) {
         double x[3];
         simulation_position(p.sim, block, i, x);
-        p.sim->particles.motion[16 * i] = (real)(middle[0] - x[0]);
-        p.sim->particles.motion[16 * i + 1] = (real)(x[1] - middle[1]);
+        p.sim->particles.velocity[i][0] = (real)(middle[0] - x[0]);
+        p.sim->particles.velocity[i][1] = (real)(x[1] - middle[1]);
     }
     p.sim->max_speed = R;
     play_until(&p, end);

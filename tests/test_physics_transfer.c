@@ -98,12 +98,13 @@ static play linear_field(int dim, const char *solver) {
     EACH_PARTICLE(p.sim, block, i) {
         double x[3];
         simulation_position(p.sim, block, i, x);
-        real *record = motion_of(&p.sim->particles, i);
+        real *record = p.sim->particles.velocity[i];
+        real4 *affine_part = p.sim->particles.affine ? p.sim->particles.affine[i] : NULL;
         for (int r = 0; r < dim; r++) {
             double v = field_offset[r];
             for (int c = 0; c < dim; c++) {
                 v += field_slope[r][c] * (x[c] - 1.5);
-                record[4 + 4 * c + r] = (real)(field_slope[r][c] * 0.1);
+                affine_part[c][r] = (real)(field_slope[r][c] * 0.1);
             }
             record[r] = (real)v;
         }
@@ -130,13 +131,14 @@ static field_error field_errors(int dim, const char *solver) {
     EACH_PARTICLE(p.sim, block, i) {
         double x[3];
         simulation_position(p.sim, block, i, x);
-        const real *record = motion_of(&p.sim->particles, i);
+        const real *record = p.sim->particles.velocity[i];
+        const real4 *affine_part = p.sim->particles.affine ? p.sim->particles.affine[i] : NULL;
         for (int r = 0; r < dim; r++) {
             double v = field_offset[r];
             for (int c = 0; c < dim; c++) {
                 v += field_slope[r][c] * (x[c] - 1.5);
                 e.gradient =
-                    fmax(e.gradient, fabs((double)record[4 + 4 * c + r] / 0.1 - field_slope[r][c]));
+                    fmax(e.gradient, fabs((double)affine_part[c][r] / 0.1 - field_slope[r][c]));
             }
             e.velocity = fmax(e.velocity, fabs((double)record[r] - v));
         }
@@ -228,9 +230,43 @@ static void tiny_weights_do_no_harm(void **state) {
     }
     p.sim->particles.mass[0] = (real)(IN_DOUBLE ? 1e-9 : 1e-6);
     play_steps(&p, 10);
-    double v = (double)p.sim->particles.motion[1];
+    double v = (double)p.sim->particles.velocity[0][1];
     CHECK_BELOW(fabs(v + 0.01), 1e-6);
     play_close(&p);
+}
+
+/* Forces that others put on particles: all of the momentum arrives, once, by every family of transfers,
+ * and the field is empty after the step. */
+static void forces_from_outside_act_once(void **state) {
+    (void)state;
+    static const char *const schemes[] = {"apic", "asflip", "polypic"};
+    for (int c = 0; c < 6; c++) {
+        char text[400];
+        const int dim = 2 + c % 2;
+        snprintf(text, sizeof text,
+                 "spate: 1\nduration: 1\nfps: 1\ndimension: %d\ngravity: %s\n"
+                 "domain: {size: %s, dx: 0.1}\nsolver: {integrator: %s, dt: 0.001}\n"
+                 "materials: {m: {model: liquid}}\n"
+                 "bodies: [{material: m, shape: {sphere: {center: %s, radius: 0.25}}}]\n",
+                 dim, dim == 2 ? "[0, 0]" : "[0, 0, 0]", dim == 2 ? "[2, 2]" : "[2, 2, 2]",
+                 schemes[c / 2], dim == 2 ? "[1, 1]" : "[1, 1, 1]");
+        play p = play_open(1, "%s", text);
+        particles *all = &p.sim->particles;
+        assert_int_equal(particles_add_fields(all, PARTICLE_BIT(force)), SPATE_OK);
+        double given[3] = {0};
+        for (int64_t i = 0; i < all->count; i++)
+            for (int a = 0; a < dim; a++) {
+                all->force[i][a] = (real)(sin((double)i + a) + 0.5);
+                given[a] += 0.001 * (double)all->force[i][a];
+            }
+        for (int round = 0; round < 2; round++) {
+            play_steps(&p, 1);
+            CHECK_BELOW(fabs(play_quantity(&p, "momentum_x") / given[0] - 1), 1e-5);
+            CHECK_BELOW(fabs(play_quantity(&p, "momentum_y") / given[1] - 1), 1e-5);
+            for (int64_t i = 0; i < all->count; i++) assert_true(all->force[i][0] == 0);
+        }
+        play_close(&p);
+    }
 }
 
 int main(void) {
@@ -241,6 +277,7 @@ int main(void) {
         cmocka_unit_test(transfers_keep_a_linear_field),
         cmocka_unit_test(free_fall_is_exact),
         cmocka_unit_test(tiny_weights_do_no_harm),
+        cmocka_unit_test(forces_from_outside_act_once),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

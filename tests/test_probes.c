@@ -28,8 +28,8 @@ static void move_all(play *p, void (*map)(double x[3])) {
 static void give_speed(play *p, uint32_t id, double x, double y) {
     for (int64_t i = 0; i < p->sim->particles.count; i++) {
         if (p->sim->particles.id[i] != id) continue;
-        motion_of(&p->sim->particles, i)[0] = (real)x;
-        motion_of(&p->sim->particles, i)[1] = (real)y;
+        p->sim->particles.velocity[i][0] = (real)x;
+        p->sim->particles.velocity[i][1] = (real)y;
     }
 }
 

@@ -74,14 +74,14 @@ static moments moments_of(play *p) {
         double x[3];
         simulation_position(p->sim, block, i, x);
         for (int a = 0; a < dim; a++)
-            m.x[a] += x[a] / n, m.v[a] += (double)motion_of(&p->sim->particles, i)[a] / n;
+            m.x[a] += x[a] / n, m.v[a] += (double)p->sim->particles.velocity[i][a] / n;
     }
     EACH_PARTICLE(p->sim, block, i) {
         double x[3], r2 = 0, speed2 = 0;
         simulation_position(p->sim, block, i, x);
         for (int a = 0; a < dim; a++) {
             x[a] -= m.x[a], r2 += x[a] * x[a];
-            speed2 += pow((double)motion_of(&p->sim->particles, i)[a], 2);
+            speed2 += pow((double)p->sim->particles.velocity[i][a], 2);
         }
         m.fastest = fmax(m.fastest, sqrt(speed2));
         m.farthest = fmax(m.farthest, sqrt(r2));
@@ -150,7 +150,7 @@ static void momentum_is_kept(void **state) {
             double x[3], v[3] = {0}, one[3];
             simulation_position(p.sim, block, i, x);
             for (int a = 0; a < dim; a++)
-                x[a] -= m.x[a], v[a] = (double)motion_of(&p.sim->particles, i)[a];
+                x[a] -= m.x[a], v[a] = (double)p.sim->particles.velocity[i][a];
             vec_cross(one, x, v);
             vec_add_scaled(angular, angular, 1 / (double)p.sim->particles.count, one);
         }
@@ -257,8 +257,8 @@ static void same_with_threads_and_resumed(void **state) {
     play_steps(&two, 6);
     play_go_on(&two, &rest);
     play_steps(&rest, 6);
-    const size_t bytes = (size_t)one.sim->particles.count * 16 * sizeof(real);
-    assert_memory_equal(one.sim->particles.motion, rest.sim->particles.motion, bytes);
+    const size_t bytes = (size_t)one.sim->particles.count * sizeof(real4);
+    assert_memory_equal(one.sim->particles.velocity, rest.sim->particles.velocity, bytes);
     play_close(&one), play_close(&two), play_close(&rest);
 }
 

@@ -177,7 +177,7 @@ static void sides_have_velocities(void **state) {
     sph_walls w = open_walls(&p, 2, 2);
     assert_true(count_of(&w, 3) > 2 * 32);
     EACH_POINT(&w, block, i) {
-        const real *v = w.points.motion + 16 * i;
+        const real *v = w.points.velocity[i];
         assert_true(v[0] == (w.points.group[i] == 3 ? (real)0.75 : 0) && v[1] == 0);
     }
     sph_walls_free(&w);
@@ -525,7 +525,7 @@ static void check_moved(const play *p, const sph_walls *w, double t) {
         carried(p, t + eps, w->rest[id], after);
         for (int a = 0; a < dim; a++) {
             const double v = (after[a] - before[a]) / (2 * eps);
-            CHECK_BELOW(fabs(v - (double)w->points.motion[16 * i + a]), 1e-4);
+            CHECK_BELOW(fabs(v - (double)w->points.velocity[i][a]), 1e-4);
         }
         /* below the floor are the floor's */
         if (fabs(x[1]) > 1e-6) assert_true((w->points.mass[i] == 0) == (x[1] < 0));
@@ -551,7 +551,7 @@ static bool same_walls(const sph_walls *a, const sph_walls *b) {
     for (int c = 0; c < a->blocks.dim; c++)
         same = same && same_reals(PLANE(p, position, c), PLANE(q, position, c), p->count);
     for (int64_t i = 0; i < p->count; i++)
-        same = same && same_reals(p->motion + 16 * i, q->motion + 16 * i, 4);
+        same = same && same_reals(p->velocity[i], q->velocity[i], 4);
     return same;
 }
 

@@ -56,11 +56,12 @@ static const char one_scene[] =
 static void test_one_particle(void **state) {
     (void)state;
     fixture f = open_scene(one_scene, 1);
-    real *record = f.sim->particles.motion;
+    real *v = f.sim->particles.velocity[0];
+    real4 *slopes = f.sim->particles.affine[0];
     f.sim->particles.mass[0] = 3;
-    record[0] = 1, record[1] = 2;
-    record[4] = (real)0.5, record[5] = (real)0.75; /* dx dv/dx */
-    record[8] = (real)0.125, record[9] = 1;        /* dx dv/dy */
+    v[0] = 1, v[1] = 2;
+    slopes[0][0] = (real)0.5, slopes[0][1] = (real)0.75; /* dx dv/dx */
+    slopes[1][0] = (real)0.125, slopes[1][1] = 1;        /* dx dv/dy */
     f.sim->particles.dilation[0] = (real)-0.25;
     assert_float_equal(quantity(&f, "particles"), 1, 0);
     assert_float_equal(quantity(&f, "mass"), 3, 0);
@@ -97,12 +98,12 @@ static void test_not_finite_is_refused(void **state) {
     static const real wrong[] = {(real)NAN, (real)INFINITY};
     double value;
     for (int i = 0; i < COUNT_OF(wrong); i++) {
-        f.sim->particles.motion[1] = wrong[i];
+        f.sim->particles.velocity[0][1] = wrong[i];
         assert_int_equal(spate_simulation_quantity(f.sim, "mass", &value), SPATE_UNSTABLE);
         assert_non_null(strstr(spate_message(f.ctx), "test.yaml: "));
         assert_non_null(strstr(spate_message(f.ctx), "the column 'momentum_y' is not a finite"));
     }
-    f.sim->particles.motion[1] = 2;
+    f.sim->particles.velocity[0][1] = 2;
     assert_float_equal(quantity(&f, "momentum_y"), 2 * quantity(&f, "mass"), 1e-6);
     assert_true(isnan(quantity(&f, "residual")));
     close_scene(&f);
@@ -168,7 +169,7 @@ static void test_solver_knows_better(void **state) {
     (void)state;
     fixture f = open_scene(one_scene, 1);
     f.sim->particles.mass[0] = 3;
-    f.sim->particles.motion[0] = 1, f.sim->particles.motion[1] = 2;
+    f.sim->particles.velocity[0][0] = 1, f.sim->particles.velocity[0][1] = 2;
     const solver_type *mpm = f.sim->type;
     solver_type other = *mpm;
     other.numbers = know_some;

@@ -35,8 +35,8 @@ static void value_position(const particle_view *p, double *out) {
 }
 
 static void value_velocity(const particle_view *p, double *out) {
-    const real *record = motion_of(&p->sim->particles, p->index);
-    for (int a = 0; a < 3; a++) out[a] = a < p->sim->scene->dim ? (double)record[a] : 0;
+    const real *v = p->sim->particles.velocity[p->index];
+    for (int a = 0; a < 3; a++) out[a] = a < p->sim->scene->dim ? (double)v[a] : 0;
 }
 
 static void value_speed(const particle_view *p, double *out) {
@@ -46,7 +46,7 @@ static void value_speed(const particle_view *p, double *out) {
 }
 
 static void value_id(const particle_view *p, double *out) {
-    out[0] = p->sim->particles.id[p->index];
+    out[0] = (double)p->sim->particles.id[p->index];
 }
 
 static void value_radius(const particle_view *p, double *out) {
@@ -80,14 +80,14 @@ static void value_stress(const particle_view *p, double *out) {
     for (int c = 0; c < 6; c++) out[c] = tau[vtk_order[c]] / J;
 }
 
-/* The motion record keeps dx * dv/dx_a as its columns. */
+/* The affine part has dx * dv/dx_a as its columns. */
 static void value_gradient(const particle_view *p, double *out) {
-    const real *record = motion_of(&p->sim->particles, p->index);
-    int dim = p->sim->particles.short_motion ? 0 : p->sim->scene->dim;
+    const real4x3 *affine = p->sim->particles.affine;
+    const int dim = affine ? p->sim->scene->dim : 0;
     for (int i = 0; i < 3; i++)
         for (int a = 0; a < 3; a++)
             out[3 * i + a] =
-                i < dim && a < dim ? (double)record[4 + 4 * a + i] / p->sim->scene->domain.dx : 0;
+                i < dim && a < dim ? (double)affine[p->index][a][i] / p->sim->scene->domain.dx : 0;
 }
 
 static void value_energy(const particle_view *p, double *out) {

@@ -51,8 +51,7 @@ static double bytes_of_step(const spate_simulation *sim) {
     double particle = 0;
     for (int f = 0; f < PARTICLE_FIELD_COUNT; f++)
         if (sim->particles.fields & 1u << f && f != PARTICLE_id)
-            particle += (double)particle_fields[f].size *
-                        particles_components(&sim->particles, (particle_field)f);
+            particle += (double)particle_fields[f].bytes * particle_fields[f].planes;
     return particle * 3 * (double)sim->particles.count + 2 * (double)sim->type->grid_bytes(sim);
 }
 

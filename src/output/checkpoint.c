@@ -21,14 +21,18 @@ typedef struct scalars {
     char dt_limit[DT_LIMIT_SIZE];
 } scalars;
 
-#define REAL_TYPE (sizeof(real) == 4 ? "f32" : "f64")
+/* How the file names the numbers of a field. */
+static const char *number_type(const particle_field_info *info) {
+    if (info->is_real) return sizeof(real) == 4 ? "f32" : "f64";
+    return info->scalar == 1 ? "u8" : info->scalar == 2 ? "u16" : "u64";
+}
 
 static size_t type_size(const char type[4]) {
     static const struct {
         char name[4];
         size_t size;
-    } types[] = {{"raw", 1}, {"u16", 2}, {"u32", 4}, {"i32", 4},
-                 {"i64", 8}, {"f32", 4}, {"f64", 8}};
+    } types[] = {{"raw", 1}, {"u8", 1},  {"u16", 2}, {"u64", 8},
+                 {"i32", 4}, {"i64", 8}, {"f32", 4}, {"f64", 8}};
     for (int i = 0; i < COUNT_OF(types); i++)
         if (!memcmp(type, types[i].name, 4)) return types[i].size;
     return 0;
@@ -55,7 +59,7 @@ static entry *list_add(entry_list *list, const char *name, const char *type, uin
     entry *e = &list->entries[list->count++];
     *e = (entry){.data = data ? data : "", .pieces = 1};
     snprintf(e->head.name, sizeof e->head.name, "%s", name);
-    memcpy(e->head.type, type, 4);
+    snprintf(e->head.type, sizeof e->head.type, "%s", type);
     e->head.components = components;
     e->head.count = (uint64_t)count;
     e->piece_bytes = (size_t)components * (size_t)count * type_size(e->head.type);
@@ -65,15 +69,12 @@ static entry *list_add(entry_list *list, const char *name, const char *type, uin
 static void list_particles(entry_list *list, const particles *p) {
     for (int f = 0; f < PARTICLE_FIELD_COUNT; f++) {
         const particle_field_info *info = &particle_fields[f];
-        const void *data = particles_field(p, (particle_field)f);
-        if (!(p->fields & 1u << f)) continue;
-        const char *type = info->is_real ? REAL_TYPE : info->size == 2 ? "u16" : "u32";
-        const int components = particles_components(p, (particle_field)f);
-        entry *e = list_add(list, info->name, type, (uint32_t)components, p->count, data);
-        if (info->layout == RECORD) continue;
-        e->pieces = components;
-        e->piece_bytes = (size_t)p->count * info->size;
-        e->stride = (size_t)p->capacity * info->size;
+        if (!(p->fields & 1u << f) || !(info->flags & FIELD_SAVED)) continue;
+        entry *e = list_add(list, info->name, number_type(info), (uint32_t)field_components(info),
+                            p->count, particles_field(p, (particle_field)f));
+        e->pieces = info->planes;
+        e->piece_bytes = (size_t)p->count * info->bytes;
+        e->stride = (size_t)p->capacity * info->bytes;
     }
 }
 
@@ -277,7 +278,7 @@ static spate_status find_view(reading *r, const char *name, const char *type, ui
     for (uint32_t i = 0; i < r->head.blocks; i++) {
         const view *v = &r->views[i];
         if (strcmp(v->head.name, name)) continue;
-        if (memcmp(v->head.type, type, 4) || v->head.components != components ||
+        if (strncmp(v->head.type, type, sizeof v->head.type) || v->head.components != components ||
             (count >= 0 && v->head.count != (uint64_t)count))
             return fail_damaged(r, "unexpected type or size of block ", name);
         *out = v;
@@ -368,18 +369,14 @@ static spate_status read_particles(reading *r, spate_simulation *sim) {
     for (int pass = 0; pass < 2; pass++) {
         for (int f = 0; f < PARTICLE_FIELD_COUNT; f++) {
             const particle_field_info *info = &particle_fields[f];
-            if (!(p->fields & 1u << f)) continue;
-            const char *type = info->is_real ? REAL_TYPE : info->size == 2 ? "u16" : "u32";
-            const int components = particles_components(p, (particle_field)f);
-            TRY(find_view(r, info->name, type, (uint32_t)components, (int64_t)r->head.particles,
-                          &v));
+            if (!(p->fields & 1u << f) || !(info->flags & FIELD_SAVED)) continue;
+            TRY(find_view(r, info->name, number_type(info), (uint32_t)field_components(info),
+                          (int64_t)r->head.particles, &v));
             if (pass == 0 || v->bytes == 0) continue;
-            char *to = particles_field(p, (particle_field)f);
-            const int pieces = info->layout == PLANAR ? components : 1;
-            const size_t bytes = v->bytes / (size_t)pieces;
-            for (int c = 0; c < pieces; c++)
-                memcpy(to + (size_t)c * (size_t)p->capacity * info->size,
-                       v->data + (size_t)c * bytes, bytes);
+            const size_t bytes = v->bytes / (size_t)info->planes;
+            for (int c = 0; c < info->planes; c++)
+                memcpy(particles_element(p, (particle_field)f, c, 0), v->data + (size_t)c * bytes,
+                       bytes);
         }
         if (pass == 0) TRY(particles_reserve(p, (int64_t)r->head.particles + 64));
     }

@@ -13,7 +13,7 @@
 #include "solver/solver.h"
 
 #define CHECKPOINT_MAGIC "SPATE\r\n\032"
-enum { CHECKPOINT_VERSION = 3, CHECKPOINT_NAME = 32 };
+enum { CHECKPOINT_VERSION = 4, CHECKPOINT_NAME = 32 };
 
 /* As it lies in the file. */
 typedef struct checkpoint_head {
@@ -32,7 +32,7 @@ typedef struct checkpoint_head {
 
 typedef struct checkpoint_block {
     char name[CHECKPOINT_NAME]; /* closed and filled up by zeros */
-    char type[4];               /* "u16", "u32", "i32", "i64", "f32", "f64", "raw" (bytes) */
+    char type[4];               /* "u8", "u16", "u64", "i32", "i64", "f32", "f64", "raw" (bytes) */
     uint32_t components;
     uint64_t count; /* of each component; components follow one another, or are records */
     uint64_t hash;  /* of all above and the data that follow */

@@ -20,7 +20,7 @@ static bool is_seen(const tally_job *job, particle_range range, int64_t i, doubl
 }
 
 static double speed_of(const spate_simulation *sim, int64_t i) {
-    const real *record = motion_of(&sim->particles, i);
+    const real *record = sim->particles.velocity[i];
     double v[3] = {0};
     for (int a = 0; a < sim->scene->dim; a++) v[a] = (double)record[a];
     return vec_length(v);
@@ -112,7 +112,7 @@ static void visit_velocity(const tally_job *job, particle_range range, tally *t)
         if (weight <= 0) continue;
         t->sums[0] += weight;
         for (int a = 0; a < sim->scene->dim; a++)
-            t->sums[1 + a] += weight * (double)motion_of(&sim->particles, i)[a];
+            t->sums[1 + a] += weight * (double)sim->particles.velocity[i][a];
     }
 }
 

@@ -19,13 +19,12 @@ enum {
 enum { TOP_SPEED2, TOP_DIVERGENCE };
 
 static void visit_motion(const spate_simulation *sim, const double x[3], int64_t i, tally *t) {
-    const real *record = motion_of(&sim->particles, i);
-    double m = (double)sim->particles.mass[i], v[3] = {0}, c[3][3] = {{0}}, turn[3];
+    const particles *p = &sim->particles;
+    double m = (double)p->mass[i], v[3] = {0}, c[3][3] = {{0}}, turn[3];
     int dim = sim->scene->dim;
-    for (int a = 0; a < dim; a++) v[a] = (double)record[a];
+    for (int a = 0; a < dim; a++) v[a] = (double)p->velocity[i][a];
     for (int a = 0; a < dim; a++)
-        for (int j = 0; j < dim && !sim->particles.short_motion; j++)
-            c[j][a] = (double)record[4 + 4 * a + j];
+        for (int j = 0; j < dim && p->affine; j++) c[j][a] = (double)p->affine[i][a][j];
     /* c[j][a] = dx C_ja, and D = dx^2 moment */
     double moment[3] = {0}, dx = sim->scene->domain.dx;
     if (sim->type->affine_moment) sim->type->affine_moment(sim, i, moment);

@@ -46,7 +46,7 @@ static void gather_ranges(void *data, int64_t begin, int64_t end, int worker) {
             for (int a = 0; a < 3; a++) {
                 double from_corner = (x[a] - sim->scene->domain.origin[a]) / job->spacing;
                 p->x[a] = liquid ? (real)from_corner : (real)NAN;
-                p->v[a] = motion_of(&sim->particles, i)[a];
+                p->v[a] = sim->particles.velocity[i][a];
             }
         }
     }

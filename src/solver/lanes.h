@@ -1,8 +1,8 @@
-/* Records of eight particles to lanes. */
+/* Quads of eight particles to lanes. */
 #ifndef SPATE_SOLVER_LANES_H
 #define SPATE_SOLVER_LANES_H
 
-#include "core/simd.h"
+#include "state/particles.h"
 
 /* Lanes 0-3 of r[0..3] and 4-7 transposed apart: quads (a0 b0 c0 d0 | a4 ...) of four wides. */
 INLINE void transpose_quads(wide r[4]) {
@@ -16,21 +16,21 @@ INLINE void transpose_quads(wide r[4]) {
     r[3] = __builtin_shufflevector(b, d, 2, 3, 10, 11, 6, 7, 14, 15);
 }
 
-/* A quad of eight records `stride` reals apart as three lanes-wide components. */
-INLINE void load_quads(const real *records, int stride, wide out[3]) {
+/* Eight quads, `stride` quads apart, as three lanes-wide components. */
+INLINE void load_quads(const real4 *quads, int stride, wide out[3]) {
     wide r[4];
     for (int k = 0; k < 4; k++)
-        r[k] = wide_join(quad_load(records + stride * k), quad_load(records + stride * (k + 4)));
+        r[k] = wide_join(quad_load(quads[stride * k]), quad_load(quads[stride * (k + 4)]));
     transpose_quads(r);
     for (int c = 0; c < 3; c++) out[c] = r[c];
 }
 
 /* Velocity gradients of eight particles times `scale` / dx, row by row. */
-INLINE void load_gradient(const real *records, real scale, wide C[9], int dim) {
+INLINE void load_gradient(const real4x3 *affine, real scale, wide C[9], int dim) {
     for (int c = 0; c < 9; c++) C[c] = wide_splat(0);
     for (int a = 0; a < dim; a++) {
         wide column[3];
-        load_quads(records + 4 * (a + 1), 16, column);
+        load_quads(affine[0] + a, COUNT_OF(affine[0]), column);
         for (int r = 0; r < dim; r++) C[3 * r + a] = column[r] * wide_splat(scale);
     }
 }

@@ -45,8 +45,7 @@ spate_status simulation_prepare(spate_scene *scene, spate_simulation **out) {
             period[a] = scene->domain.cells[a] / BLOCK_EDGE;
     spate_status status;
     TRY_OR_DONE(status, blocks_create(ctx, scene->dim, period, &sim->blocks));
-    if (sim->type->motion_reals) sim->blocks.motion_reals = sim->type->motion_reals(scene);
-    sim->particles.short_motion = sim->type->short_motion && sim->blocks.motion_reals == 4;
+    sim->blocks.exchanged |= sim->type->exchanged;
     TRY_OR_DONE(status, boundary_create(scene, &sim->boundary));
     TRY_OR_DONE(status, particles_reserve(&sim->particles, 64));
     status = SPATE_OUT_OF_MEMORY;
@@ -65,45 +64,41 @@ spate_status simulation_add(spate_simulation *sim, int group, const double x[3],
     const spate_scene *scene = sim->scene;
     const domain *d = &scene->domain;
     double g[3];
-    if (sim->next_id > UINT32_MAX)
-        return fail(sim->ctx, SPATE_BAD_INPUT,
-                    "more than 4 billion particles were made; end the sources earlier");
     for (int a = 0; a < 3; a++) g[a] = (x[a] - d->origin[a]) / d->dx + sim->type->shift;
     int64_t i;
     TRY(blocks_add(&sim->blocks, &sim->particles, g, &i));
     particles *p = &sim->particles;
-    p->id[i] = (uint32_t)sim->next_id++;
+    p->id[i] = sim->next_id++;
     p->group[i] = (uint16_t)group;
     p->mass[i] = (real)(volume * scene->materials[scene_group_material(scene, group)].density);
-    for (int a = 0; a < scene->dim; a++) motion_of(p, i)[a] = (real)v[a];
+    for (int a = 0; a < scene->dim; a++) p->velocity[i][a] = (real)v[a];
     return SPATE_OK;
 }
 
 /* Rigid rotation about the samples' centre: velocity and its gradient, so that the angular momentum
  * of the first transfer is exact. */
 static void set_spin(spate_simulation *sim, const double spin[3], int64_t i, const double arm[3]) {
-    real *record = motion_of(&sim->particles, i);
+    particles *p = &sim->particles;
     double v[3];
     vec_cross(v, spin, arm);
     for (int a = 0; a < sim->scene->dim; a++) {
         double axis[3] = {0}, change[3];
         axis[a] = sim->scene->domain.dx;
         vec_cross(change, spin, axis);
-        record[a] += (real)v[a];
-        for (int k = 0; k < sim->scene->dim && sim->blocks.motion_reals == 16; k++)
-            record[4 + 4 * a + k] = (real)change[k];
+        p->velocity[i][a] += (real)v[a];
+        for (int k = 0; k < sim->scene->dim && p->affine; k++) p->affine[i][a][k] = (real)change[k];
     }
 }
 
-/* A velocity, and its gradient where the solver's record has room for it. */
+/* A velocity, and its gradient where the solver carries it. */
 static void add_motion(spate_simulation *sim, int64_t i, const double v[3], double slopes[3][3]) {
     const int dim = sim->scene->dim;
-    real *record = motion_of(&sim->particles, i);
-    for (int a = 0; a < dim; a++) record[a] += (real)v[a];
-    if (sim->blocks.motion_reals < 16) return;
+    particles *p = &sim->particles;
+    for (int a = 0; a < dim; a++) p->velocity[i][a] += (real)v[a];
+    if (!p->affine) return;
     for (int a = 0; a < dim; a++)
         for (int k = 0; k < dim; k++)
-            record[4 + 4 * a + k] += (real)(sim->scene->domain.dx * slopes[a][k]);
+            p->affine[i][a][k] += (real)(sim->scene->domain.dx * slopes[a][k]);
 }
 
 static void add_flows(spate_simulation *sim, const body *b, const double middle[3], int64_t i,
@@ -271,16 +266,16 @@ spate_status simulation_unstable(spate_simulation *sim, int64_t i, const char *w
     double x[3] = {0}, J = NAN;
     if (sim->blocks.count) simulation_position(sim, block, i, x);
     if (sim->type->stress) sim->type->stress(sim, i, NULL, NULL, &J);
-    const real *v = motion_of(p, i);
+    const real *v = p->velocity[i];
     const char *name = p->group[i] == GROUP_REMOVED
                            ? "none"
                            : scene->materials[scene_group_material(scene, p->group[i])].name;
     return fail(
         sim->ctx, SPATE_UNSTABLE,
-        "step %lld, t = %.6g s: %s: particle %u of material '%s' at (%.4g, %.4g, %.4g) with "
+        "step %lld, t = %.6g s: %s: particle %llu of material '%s' at (%.4g, %.4g, %.4g) with "
         "v = (%.4g, %.4g, %.4g), J = %.4g, dt %.3g s (limit: %s); %s",
-        (long long)sim->step + 1, sim->time, what, p->id[i], name, x[0], x[1], x[2], (double)v[0],
-        (double)v[1], (double)v[2], J, sim->dt, sim->dt_limit, remedy);
+        (long long)sim->step + 1, sim->time, what, (unsigned long long)p->id[i], name, x[0], x[1],
+        x[2], (double)v[0], (double)v[1], (double)v[2], J, sim->dt, sim->dt_limit, remedy);
 }
 
 spate_status simulation_judge(spate_simulation *sim, const solve_result *r, int64_t *failures,
@@ -308,7 +303,7 @@ spate_status simulation_judge(spate_simulation *sim, const solve_result *r, int6
 double simulation_fastest(const spate_simulation *sim) {
     double fastest = 0;
     for (int64_t i = 0; i < sim->particles.count; i++) {
-        const real *v = motion_of(&sim->particles, i);
+        const real *v = sim->particles.velocity[i];
         double w[3] = {(double)v[0], (double)v[1], (double)v[2]};
         fastest = fmax(fastest, vec_length(w));
     }
@@ -352,9 +347,17 @@ int64_t spate_simulation_particles(const spate_simulation *sim) { return sim->pa
 double spate_simulation_dt(const spate_simulation *sim) { return sim->dt; }
 const char *spate_simulation_dt_limit(const spate_simulation *sim) { return sim->dt_limit; }
 
-/* Whether a field is a part of the state: the deformation gradient is only followed for output, so
+/* All that decides how the simulation goes on: the deformation gradient is only followed for output, so
  * that a run is the same by its hash whether or not somebody wants to see it. */
-static bool decides(particle_field f) { return f != PARTICLE_gradient; }
+static uint64_t hash_particle(const particles *p, int64_t i, uint64_t h) {
+    for (int f = 0; f < PARTICLE_FIELD_COUNT; f++) {
+        const particle_field_info *info = &particle_fields[f];
+        if (!(info->flags & FIELD_HASHED) || !particles_field(p, (particle_field)f)) continue;
+        for (int c = 0; c < info->planes; c++)
+            h = hash_bytes(particles_element(p, (particle_field)f, c, i), info->bytes, h);
+    }
+    return h;
+}
 
 /* Each particle is hashed on its own, with its id and grid position; the sum over all particles
  * does not depend on the order they are stored in. */
@@ -369,21 +372,7 @@ static void hash_particles(void *data, int64_t begin, int64_t end, int worker) {
         for (int64_t i = sim->blocks.first[block]; i < sim->blocks.first[block + 1]; i++) {
             double g[3];
             blocks_position(&sim->blocks, p, block, i, g);
-            uint64_t h = hash_bytes(g, sizeof g, 0);
-            for (int f = 0; f < PARTICLE_FIELD_COUNT; f++) {
-                const particle_field_info *info = &particle_fields[f];
-                const char *values = particles_field(p, (particle_field)f);
-                if (!values || f == PARTICLE_position || !decides((particle_field)f)) continue;
-                size_t n = (size_t)particles_components(p, (particle_field)f);
-                if (info->layout == RECORD) {
-                    h = hash_bytes(values + (size_t)i * n * info->size, n * info->size, h);
-                    continue;
-                }
-                for (size_t c = 0; c < n; c++)
-                    h = hash_bytes(values + (c * (size_t)p->capacity + (size_t)i) * info->size,
-                                   info->size, h);
-            }
-            sum += h;
+            sum += hash_particle(p, i, hash_bytes(g, sizeof g, 0));
         }
         sums[o] = sum;
     }

@@ -48,10 +48,9 @@ typedef struct solver_type {
     double shift;
     /* Particle fields the solver needs for this scene. */
     unsigned (*fields)(const spate_scene *scene);
-    /* How many reals of the motion record it uses for this scene (blocks.h); NULL: all. */
-    int (*motion_reals)(const spate_scene *scene);
-    /* Whether records are as short as that where it is 4. */
-    bool short_motion;
+    /* Fields that its sorts exchange with a second buffer besides velocity and affine part (blocks.h):
+     * worth the memory where it sorts in every step. */
+    unsigned exchanged;
     /* Makes sim->solver; particles are there. */
     spate_status (*create)(spate_simulation *sim);
     void (*free)(spate_simulation *sim);

@@ -110,28 +110,11 @@ spate_status sources_emit(spate_simulation *sim, double dt) {
     return SPATE_OK;
 }
 
-/* All that solver and material know of a particle's past becomes as it was when it was added. What a
- * step has found of the present, or needs for its lists, stays. */
-static void renew(particles *p, int64_t i) {
-    const unsigned kept = PARTICLE_BIT(id) | PARTICLE_BIT(position) | PARTICLE_BIT(mass) |
-                          PARTICLE_BIT(group) | PARTICLE_BIT(reference) | PARTICLE_BIT(density) |
-                          PARTICLE_BIT(pressure) | PARTICLE_BIT(velocity_pressure);
-    for (int f = 0; f < PARTICLE_FIELD_COUNT; f++) {
-        const particle_field_info *info = &particle_fields[f];
-        char *values = particles_field(p, (particle_field)f);
-        if (!values || (kept & 1u << f)) continue;
-        const int components = particles_components(p, (particle_field)f);
-        const size_t bytes = info->size * (size_t)components;
-        if (info->layout == RECORD) memset(values + (size_t)i * bytes, 0, bytes);
-        for (int c = 0; c < components && info->layout == PLANAR; c++)
-            memset(values + (size_t)(c * p->capacity + i) * info->size, 0, info->size);
-    }
-    motion_of(p, i)[3] = 1;
-}
-
+/* All that solver and material remember of a particle becomes as it was when it was added. What a step
+ * has found of the present, or needs for its lists, stays. */
 static void hold_particle(spate_simulation *sim, int64_t i, const double v[3]) {
-    renew(&sim->particles, i);
-    for (int a = 0; a < sim->scene->dim; a++) motion_of(&sim->particles, i)[a] = (real)v[a];
+    particles_clear(&sim->particles, i, particle_fields_with(FIELD_RESET));
+    for (int a = 0; a < sim->scene->dim; a++) sim->particles.velocity[i][a] = (real)v[a];
 }
 
 void sources_hold(spate_simulation *sim) {

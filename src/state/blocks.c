@@ -47,8 +47,10 @@ spate_status blocks_reserve(blocks *b, int64_t capacity) {
 }
 
 spate_status blocks_create(spate_context *ctx, int dim, const int period[3], blocks *b) {
-    *b = (blocks){
-        .ctx = ctx, .dim = dim, .period = {period[0], period[1], period[2]}, .motion_reals = 16};
+    *b = (blocks){.ctx = ctx,
+                  .dim = dim,
+                  .period = {period[0], period[1], period[2]},
+                  .exchanged = PARTICLE_BIT(velocity) | PARTICLE_BIT(affine)};
     sites_create(ctx, dim, period, &b->sites);
     return blocks_reserve(b, 64);
 }
@@ -57,7 +59,8 @@ void blocks_free(blocks *b) {
     if (!b->ctx) return;
     sites_free(&b->sites);
     give(b->ctx, b->first), give(b->ctx, b->occupied), give(b->ctx, b->tile);
-    give(b->ctx, b->pending), give(b->ctx, b->spare), give(b->ctx, b->spare_position);
+    give(b->ctx, b->pending), give(b->ctx, b->order);
+    for (int f = 0; f < PARTICLE_FIELD_COUNT; f++) give(b->ctx, b->spare[f]);
     *b = (blocks){0};
 }
 
@@ -94,18 +97,7 @@ spate_status blocks_add(blocks *b, particles *p, const double g[3], int64_t *at)
             block[a] = ((block[a] % b->period[a]) + b->period[a]) % b->period[a];
         PLANE(p, position, a)[i] = local;
     }
-    for (int f = 0; f < PARTICLE_FIELD_COUNT; f++) {
-        const particle_field_info *info = &particle_fields[f];
-        char *data = particles_field(p, (particle_field)f);
-        if (f == PARTICLE_position || !data) continue;
-        size_t n = (size_t)particles_components(p, (particle_field)f);
-        if (info->layout == RECORD)
-            memset(data + (size_t)i * n * info->size, 0, n * info->size);
-        else
-            for (size_t c = 0; c < n; c++)
-                memset(data + (c * (size_t)p->capacity + (size_t)i) * info->size, 0, info->size);
-    }
-    motion_of(p, i)[3] = 1;
+    particles_clear(p, i, p->fields & ~PARTICLE_BIT(position));
     *at = i;
     return SPATE_OK;
 }
@@ -141,14 +133,11 @@ typedef struct sorter {
     int64_t *ranges;                   /* first and last + 1 particle of each old occupied block */
     int32_t *pending_target; /* the new number of each new particle's block, and its place there */
     uint32_t *pending_place;
-    int64_t lost[256];       /* lowest lost particle, a place for each worker */
-    uint32_t *order, *other; /* new place -> old particle */
-    /* the list being permuted */
-    const particle_field_info *info;
-    int components;
-    const char *from;
-    char *to;
-    size_t slice; /* bytes of a record's slice */
+    int64_t lost[256];  /* lowest lost particle, a place for each worker */
+    uint32_t *by_block; /* new index -> old one, by block; blocks.order is by cell too */
+    /* the plane being permuted: `bytes` of every element, which are `stride` apart */
+    char *from, *to;
+    size_t bytes, stride;
 } sorter;
 
 static void classify(void *data, int64_t begin, int64_t end, int worker) {
@@ -225,7 +214,7 @@ static void scatter_numbers(void *data, int64_t begin, int64_t end, int worker) 
         for (int64_t i = s->ranges[2 * o]; i < s->ranges[2 * o + 1]; i++) {
             if (s->code[i] == CODE_REMOVED) continue;
             int32_t block = s->target[o][s->code[i]];
-            s->order[s->b->first[block] + s->moves[o][s->code[i]]++] = (uint32_t)i;
+            s->by_block[s->b->first[block] + s->moves[o][s->code[i]]++] = (uint32_t)i;
         }
 }
 
@@ -240,162 +229,117 @@ static void order_by_cell(void *data, int64_t begin, int64_t end, int worker) {
         uint32_t starts[BLOCK_NODES_MAX + 1] = {0};
         for (int pass = 0; pass < 2; pass++) {
             for (int64_t k = from; k < to; k++) {
-                uint32_t i = s->order[k];
+                uint32_t i = s->by_block[k];
                 int cell = 0;
                 for (int a = 0; a < b->dim; a++)
                     cell = cell * BLOCK_EDGE + (int)PLANE(p, position, a)[i];
                 if (pass == 0)
                     starts[cell + 1]++;
                 else
-                    s->other[from + starts[cell]++] = i;
+                    b->order[from + starts[cell]++] = i;
             }
             for (int c = 0; pass == 0 && c < BLOCK_NODES_MAX; c++) starts[c + 1] += starts[c];
         }
     }
 }
 
+/* Part of the elements to the other buffer, in their new order; a copy of a length that the compiler
+ * knows is several times as fast. */
 static void permute_chunk(void *data, int64_t begin, int64_t end, int worker) {
-    sorter *s = data;
-    const uint32_t *order = s->other;
+    const sorter *s = data;
+    const uint32_t *order = s->b->order;
+    const size_t stride = s->stride, bytes = s->bytes;
     (void)worker;
-    size_t bytes =
-        s->info->layout == RECORD ? s->info->size * (size_t)s->components : s->info->size;
-    if (bytes == 4)
+    switch (bytes) {
+#define CASE(n)                                                                                  \
+    case n:                                                                                      \
+        for (int64_t k = begin; k < end; k++)                                                    \
+            memcpy(s->to + (size_t)k * (n), s->from + order[k] * (stride == (n) ? (n) : stride), \
+                   n);                                                                           \
+        break
+        CASE(2);
+        CASE(4);
+        CASE(8);
+        CASE(16);
+        CASE(32);
+        CASE(48);
+#undef CASE
+    default:
         for (int64_t k = begin; k < end; k++)
-            ((uint32_t *)s->to)[k] = ((const uint32_t *)s->from)[order[k]];
-    else if (bytes == 2)
-        for (int64_t k = begin; k < end; k++)
-            ((uint16_t *)s->to)[k] = ((const uint16_t *)s->from)[order[k]];
-    else if (bytes == 16)
-        for (int64_t k = begin; k < end; k++)
-            memcpy(s->to + k * 16, s->from + (size_t)order[k] * 16, 16);
-    else if (bytes == 64)
-        for (int64_t k = begin; k < end; k++)
-            memcpy(s->to + k * 64, s->from + (size_t)order[k] * 64, 64);
-    else
-        for (int64_t k = begin; k < end; k++)
-            memcpy(s->to + (size_t)k * bytes, s->from + order[k] * bytes, bytes);
+            memcpy(s->to + (size_t)k * bytes, s->from + order[k] * stride, bytes);
+    }
 }
 
 static void copy_back(void *data, int64_t begin, int64_t end, int worker) {
-    sorter *s = data;
+    const sorter *s = data;
     (void)worker;
-    memcpy((char *)s->from + (size_t)begin * s->info->size, s->to + (size_t)begin * s->info->size,
-           (size_t)(end - begin) * s->info->size);
-}
-
-/* A slice of the particles' records to the spare in their new order, and back. */
-static void permute_slice(void *data, int64_t begin, int64_t end, int worker) {
-    sorter *s = data;
-    const uint32_t *order = s->other;
-    size_t record = s->info->size * (size_t)s->components;
-    (void)worker;
-    if (s->slice == 16)
-        for (int64_t k = begin; k < end; k++)
-            memcpy(s->to + k * 16, s->from + order[k] * record, 16);
-    else
-        for (int64_t k = begin; k < end; k++)
-            memcpy(s->to + (size_t)k * s->slice, s->from + order[k] * record, s->slice);
-}
-static void copy_slice_back(void *data, int64_t begin, int64_t end, int worker) {
-    sorter *s = data;
-    size_t record = s->info->size * (size_t)s->components;
-    (void)worker;
-    if (s->slice == 16)
-        for (int64_t k = begin; k < end; k++)
-            memcpy((char *)s->from + (size_t)k * record, s->to + k * 16, 16);
-    else
-        for (int64_t k = begin; k < end; k++)
-            memcpy((char *)s->from + (size_t)k * record, s->to + (size_t)k * s->slice, s->slice);
-}
-
-/* The first `components` of records; those longer than the spare has room for go in slices. */
-static void permute_records(sorter *s, char *data, int components, int64_t count) {
-    const int most = s->b->motion_reals;
-    for (int c = 0; c < components; c += most) {
-        int reals = components - c < most ? components - c : most;
-        s->slice = s->info->size * (size_t)reals;
-        s->from = data + (size_t)c * s->info->size;
-        parallel_for(s->threads, count, 4096, permute_slice, s);
-        parallel_for(s->threads, count, 4096, copy_slice_back, s);
+    if (s->bytes == s->stride) {
+        memcpy(s->from + (size_t)begin * s->bytes, s->to + (size_t)begin * s->bytes,
+               (size_t)(end - begin) * s->bytes);
+        return;
     }
+    for (int64_t k = begin; k < end; k++)
+        memcpy(s->from + (size_t)k * s->stride, s->to + (size_t)k * s->bytes, s->bytes);
 }
 
-/* Positions to their own spare. */
-static void permute_places(void *data, int64_t begin, int64_t end, int worker) {
-    sorter *s = data;
-    const particles *p = s->p;
-    const int64_t second = p->capacity, third = 2 * p->capacity;
-    const bool deep = s->b->dim == 3; /* else the third are 0, here and there */
-    real *to = s->b->spare_position;
-    (void)worker;
-    for (int64_t k = begin; k < end; k++) {
-        const int64_t i = s->other[k];
-        to[k] = p->position[i];
-        to[second + k] = p->position[second + i];
-        if (deep) to[third + k] = p->position[third + i];
+/* Planes that hold something: in 2D the third of positions is 0 for all. */
+static int used_planes(const sorter *s, particle_field f) {
+    return f == PARTICLE_position ? s->b->dim : particle_fields[f].planes;
+}
+
+/* To the field's second buffer, which takes its place. */
+static void exchange_field(sorter *s, particle_field f, int64_t count) {
+    void **slot = particles_slot(s->p, f), *old = *slot;
+    s->bytes = s->stride = particle_fields[f].bytes;
+    for (int c = 0; c < used_planes(s, f); c++) {
+        s->from = particles_element(s->p, f, c, 0);
+        s->to = (char *)s->b->spare[f] + (size_t)(c * s->p->capacity) * s->bytes;
+        parallel_for(s->threads, count, 4096, permute_chunk, s);
     }
+    *slot = s->b->spare[f];
+    s->b->spare[f] = old;
 }
 
-static void permute_positions(sorter *s, int64_t count) {
-    parallel_for(s->threads, count, 4096, permute_places, s);
-    void *old = s->p->position;
-    s->p->position = s->b->spare_position;
-    s->b->spare_position = old;
-}
-
-/* Whole motion records change places with the spare; all else is copied back. */
-static void permute_fields(sorter *s, int64_t count) {
-    particles *p = s->p;
-    for (int f = 0; f < PARTICLE_FIELD_COUNT; f++) {
-        s->info = &particle_fields[f];
-        s->components = particles_components(p, (particle_field)f);
-        char *data = particles_field(p, (particle_field)f);
-        if (!data) continue;
-        s->to = s->b->spare;
-        if (f == PARTICLE_motion && s->b->motion_reals == s->components) {
-            s->from = data;
-            parallel_for(s->threads, count, 4096, permute_chunk, s);
-            p->motion = s->b->spare;
-            s->b->spare = data;
-            continue;
-        }
-        if (f == PARTICLE_position && s->b->spare_position) {
-            permute_positions(s, count);
-            continue;
-        }
-        if (s->info->layout == RECORD) {
-            bool motion = f == PARTICLE_motion;
-            permute_records(s, data, motion ? s->b->motion_reals : s->components, count);
-            continue;
-        }
-        for (int c = 0; c < s->components; c++) {
-            if (f == PARTICLE_position && c >= s->b->dim) break;
-            s->from = data + (size_t)c * (size_t)p->capacity * s->info->size;
+/* To the velocity's second buffer and back; longer elements go in slices. */
+static void permute_field(sorter *s, particle_field f, int64_t count) {
+    const size_t stride = particle_fields[f].bytes, most = sizeof(real4);
+    s->to = s->b->spare[PARTICLE_velocity];
+    s->stride = stride;
+    for (int c = 0; c < used_planes(s, f); c++)
+        for (size_t at = 0; at < stride; at += most) {
+            s->bytes = stride - at < most ? stride - at : most;
+            s->from = (char *)particles_element(s->p, f, c, 0) + at;
             parallel_for(s->threads, count, 4096, permute_chunk, s);
             parallel_for(s->threads, count, 65536, copy_back, s);
         }
+}
+
+static void permute_fields(sorter *s, int64_t count) {
+    const unsigned sorted = particle_fields_with(FIELD_SORTED) & s->p->fields;
+    for (int f = 0; f < PARTICLE_FIELD_COUNT; f++) {
+        if (!(sorted & 1u << f)) continue;
+        if (s->b->exchanged & 1u << f)
+            exchange_field(s, (particle_field)f, count);
+        else
+            permute_field(s, (particle_field)f, count);
     }
-    p->count = count;
+    s->p->count = count;
 }
 
-/* Room for `reals` of each particle, at the capacity that the particles have now. */
-static spate_status reserve_as_many(blocks *b, const particles *p, int reals, void **memory,
-                                    size_t *size) {
-    size_t record = (size_t)reals * sizeof(real), bytes = (size_t)p->capacity * record;
-    if (*size == bytes) return SPATE_OK;
-    give(b->ctx, *memory);
-    *size = 0;
-    *memory = take(b->ctx, (size_t)p->capacity, record);
-    if (!*memory) return SPATE_OUT_OF_MEMORY;
-    *size = bytes;
-    return SPATE_OK;
-}
-
+/* Second buffers, at the capacity that the particles have now. */
 static spate_status reserve_spare(blocks *b, const particles *p) {
-    if (p->short_motion)
-        TRY(reserve_as_many(b, p, 3, &b->spare_position, &b->spare_position_bytes));
-    return reserve_as_many(b, p, b->motion_reals, &b->spare, &b->spare_bytes);
+    for (int f = 0; f < PARTICLE_FIELD_COUNT; f++) {
+        if (!(b->exchanged & p->fields & 1u << f)) continue;
+        size_t elements = (size_t)p->capacity * (size_t)particle_fields[f].planes,
+               bytes = elements * particle_fields[f].bytes;
+        if (b->spare_bytes[f] == bytes) continue;
+        give(b->ctx, b->spare[f]);
+        b->spare_bytes[f] = 0;
+        b->spare[f] = take(b->ctx, elements, particle_fields[f].bytes);
+        if (!b->spare[f]) return SPATE_OUT_OF_MEMORY;
+        b->spare_bytes[f] = bytes;
+    }
+    return GROW(b->ctx, b->order, b->order_capacity, p->count + 1);
 }
 
 /* Where the old blocks' particles and the new ones go, while the old list is still there. */
@@ -428,8 +372,10 @@ static spate_status rebuild(sorter *s) {
     list_occupied(b);
     parallel_for(s->threads, old_occupied, SORT_GRAIN, scatter_numbers, s);
     for (int64_t i = 0; i < b->pending_count; i++)
-        s->order[b->first[s->pending_target[i]] + s->pending_place[i]] = (uint32_t)(b->sorted + i);
+        s->by_block[b->first[s->pending_target[i]] + s->pending_place[i]] =
+            (uint32_t)(b->sorted + i);
     if (!b->unordered) parallel_for(s->threads, b->occupied_count, SORT_GRAIN, order_by_cell, s);
+    b->order_before = s->p->count;
     permute_fields(s, b->first[b->count]);
     b->sorted = s->p->count;
     b->pending_count = 0;
@@ -442,7 +388,7 @@ static spate_status rebuild(sorter *s) {
 }
 
 spate_status blocks_sort(blocks *b, particles *p, scratch *memory, pool *threads, int64_t *lost) {
-    size_t count = (size_t)p->count + 1, old = (size_t)b->occupied_count + 1;
+    size_t old = (size_t)b->occupied_count + 1;
     size_t fresh = (size_t)b->pending_count + 1;
     sorter s = {.b = b, .p = p, .threads = threads};
     const struct {
@@ -455,7 +401,6 @@ spate_status blocks_sort(blocks *b, particles *p, scratch *memory, pool *threads
         {"sort ranges", (void **)&s.ranges, 2 * old, sizeof *s.ranges},
         {"sort new blocks", (void **)&s.pending_target, fresh, sizeof *s.pending_target},
         {"sort new places", (void **)&s.pending_place, fresh, sizeof *s.pending_place},
-        {"sort order by cell", (void **)&s.other, count, sizeof *s.other},
     };
     spate_status status = reserve_spare(b, p);
     int taken = 0;
@@ -468,9 +413,10 @@ spate_status blocks_sort(blocks *b, particles *p, scratch *memory, pool *threads
         break;
     }
     if (!status) {
-        /* Until the fields are permuted the spare is free for what only the steps before need. */
-        s.order = b->unordered ? s.other : b->spare;
-        s.code = (uint8_t *)((uint32_t *)b->spare + p->capacity);
+        /* Until the fields are permuted this buffer is free for what only the steps before need. */
+        uint32_t *free_room = b->spare[PARTICLE_velocity];
+        s.by_block = b->unordered ? b->order : free_room;
+        s.code = (uint8_t *)(free_room + p->capacity);
         for (int w = 0; w < COUNT_OF(s.lost); w++) s.lost[w] = -1;
         parallel_for(threads, b->occupied_count, SORT_GRAIN, classify, &s);
         for (int w = 0; w < COUNT_OF(s.lost); w++)
@@ -479,4 +425,9 @@ spate_status blocks_sort(blocks *b, particles *p, scratch *memory, pool *threads
     }
     while (taken > 0) scratch_give(memory, needs[--taken].name);
     return status;
+}
+
+void blocks_moved(const blocks *b, uint32_t *to) {
+    memset(to, 0xff, (size_t)b->order_before * sizeof *to);
+    for (int64_t k = 0; k < b->first[b->count]; k++) to[b->order[k]] = (uint32_t)k;
 }

@@ -40,14 +40,16 @@ typedef struct blocks {
     int64_t sorted;        /* particles that are in their block's range; later ones are new */
     int32_t (*pending)[3]; /* blocks of the new ones */
     int64_t pending_count, pending_capacity;
-    int64_t sorts;    /* how often it has been done */
-    bool unordered;   /* particles of a block need not be sorted by cell */
-    int motion_reals; /* of a motion record that are in use and follow a sort: 16, or 4 where the rest
-                         is zero for all particles */
-    void *spare;      /* of as many reals to a particle, for reordering */
-    size_t spare_bytes;
-    void *spare_position; /* of short motion records, which are sorted in every step; or NULL */
-    size_t spare_position_bytes;
+    int64_t sorts;  /* how often it has been done */
+    bool unordered; /* particles of a block need not be sorted by cell */
+    unsigned
+        exchanged; /* PARTICLE_BIT of fields that a sort writes to a second buffer instead of back
+                           to their own: velocity among them */
+    void *spare[PARTICLE_FIELD_COUNT]; /* those buffers */
+    size_t spare_bytes[PARTICLE_FIELD_COUNT];
+    uint32_t *order; /* of the last sort: new index -> index before it */
+    int64_t order_capacity;
+    int64_t order_before; /* how many particles there were before it */
 } blocks;
 
 spate_status blocks_create(spate_context *ctx, int dim, const int period[3], blocks *b);
@@ -68,6 +70,10 @@ spate_status blocks_carry(blocks *b, particles *p, int32_t block, int64_t i);
  * A particle that has moved more than a block since the last sort is reported in *lost (its index),
  * which is -1 otherwise; the sort is then not done. */
 spate_status blocks_sort(blocks *b, particles *p, scratch *s, pool *threads, int64_t *lost);
+
+/* For those who refer to particles by index: where the last sort has put the particles that were there
+ * before it, UINT32_MAX for those it has dropped. `to` has room for order_before of them. */
+void blocks_moved(const blocks *b, uint32_t *to);
 
 /* Rebuilds table, neighbours, occupied and tile from dim, count, coords and first (which a
  * checkpoint holds). The arrays must have been made with blocks_reserve. */

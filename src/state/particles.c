@@ -1,15 +1,36 @@
 #include "state/particles.h"
 
+/* Whether an element is made of reals: it is an unsigned integer itself otherwise. */
+#define IS_REAL(element)             \
+    _Generic((element *)0, uint8_t * \
+             : false, uint16_t *     \
+             : false, uint64_t *     \
+             : false, default        \
+             : true)
+
 const particle_field_info particle_fields[PARTICLE_FIELD_COUNT] = {
-#define X(name, type, components, layout, unit) \
-    {#name, sizeof(type), (type)0.5 != 0, components, layout, unit},
+#define X(name, element, planes, flags, unit)           \
+    {#name,                                             \
+     sizeof(element),                                   \
+     IS_REAL(element) ? sizeof(real) : sizeof(element), \
+     IS_REAL(element),                                  \
+     planes,                                            \
+     flags,                                             \
+     unit},
     PARTICLE_FIELDS(X)
 #undef X
 };
 
-static void **field_slot(particles *p, particle_field f) {
+unsigned particle_fields_with(unsigned flags) {
+    unsigned fields = 0;
+    for (int f = 0; f < PARTICLE_FIELD_COUNT; f++)
+        if (particle_fields[f].flags & flags) fields |= 1u << f;
+    return fields;
+}
+
+void **particles_slot(particles *p, particle_field f) {
     switch (f) {
-#define X(name, type, components, layout, unit) \
+#define X(name, element, planes, flags, unit) \
     case PARTICLE_##name: return (void **)&p->name;
         PARTICLE_FIELDS(X)
 #undef X
@@ -18,27 +39,23 @@ static void **field_slot(particles *p, particle_field f) {
 }
 
 void *particles_field(const particles *p, particle_field f) {
-    return *field_slot((particles *)p, f);
+    return *particles_slot((particles *)p, f);
 }
 
-int particles_components(const particles *p, particle_field f) {
-    return f == PARTICLE_motion ? motion_length(p) : particle_fields[f].components;
+void *particles_element(const particles *p, particle_field f, int plane, int64_t i) {
+    return (char *)particles_field(p, f) +
+           (size_t)(plane * p->capacity + i) * particle_fields[f].bytes;
 }
 
-/* A field at a new capacity: planes move apart, records stay together. */
+/* A field at a new capacity: its planes move apart. */
 static void *resized(const particles *p, particle_field f, int64_t capacity) {
     const particle_field_info *info = &particle_fields[f];
-    const size_t components = (size_t)particles_components(p, f);
-    char *grown = take(p->ctx, (size_t)capacity * components, info->size);
-    const char *old = particles_field(p, f);
-    if (!grown || !old) return grown;
-    if (info->layout == RECORD) {
-        memcpy(grown, old, (size_t)p->count * components * info->size);
-        return grown;
-    }
-    for (size_t c = 0; c < components; c++)
-        memcpy(grown + c * (size_t)capacity * info->size,
-               old + c * (size_t)p->capacity * info->size, (size_t)p->count * info->size);
+    const size_t bytes = info->bytes;
+    char *grown = take(p->ctx, (size_t)capacity * (size_t)info->planes, bytes);
+    if (!grown || !particles_field(p, f)) return grown;
+    for (int c = 0; c < info->planes; c++)
+        memcpy(grown + (size_t)(c * capacity) * bytes, particles_element(p, f, c, 0),
+               (size_t)p->count * bytes);
     return grown;
 }
 
@@ -57,7 +74,7 @@ spate_status particles_reserve(particles *p, int64_t capacity) {
     }
     for (int f = 0; f < PARTICLE_FIELD_COUNT; f++) {
         if (!grown[f]) continue;
-        void **slot = field_slot(p, (particle_field)f);
+        void **slot = particles_slot(p, (particle_field)f);
         give(p->ctx, *slot);
         *slot = grown[f];
     }
@@ -65,9 +82,21 @@ spate_status particles_reserve(particles *p, int64_t capacity) {
     return SPATE_OK;
 }
 
+spate_status particles_add_fields(particles *p, unsigned fields) {
+    for (int f = 0; f < PARTICLE_FIELD_COUNT; f++) {
+        if (!(fields & ~p->fields & 1u << f)) continue;
+        void **slot = particles_slot(p, (particle_field)f);
+        const size_t elements = (size_t)p->capacity * (size_t)particle_fields[f].planes;
+        *slot = take(p->ctx, elements, particle_fields[f].bytes);
+        if (!*slot) return SPATE_OUT_OF_MEMORY;
+        p->fields |= 1u << f;
+    }
+    return SPATE_OK;
+}
+
 void particles_free(particles *p) {
     for (int f = 0; f < PARTICLE_FIELD_COUNT; f++) {
-        void **slot = field_slot(p, (particle_field)f);
+        void **slot = particles_slot(p, (particle_field)f);
         give(p->ctx, *slot);
         *slot = NULL;
     }
@@ -78,28 +107,27 @@ void particles_copy(particles *to, int64_t to_index, const particles *from, int6
                     int64_t count) {
     for (int f = 0; f < PARTICLE_FIELD_COUNT; f++) {
         const particle_field_info *info = &particle_fields[f];
-        const char *source = particles_field(from, (particle_field)f);
-        char *target = particles_field(to, (particle_field)f);
-        if (!source || !target) continue;
-        size_t n = (size_t)particles_components(to, (particle_field)f);
-        size_t bytes = (size_t)count * info->size;
-        if (info->layout == RECORD) {
-            memcpy(target + (size_t)to_index * n * info->size,
-                   source + (size_t)from_index * n * info->size, bytes * n);
+        if (!particles_field(from, (particle_field)f) || !particles_field(to, (particle_field)f))
             continue;
-        }
-        for (size_t c = 0; c < n; c++)
-            memcpy(target + (c * (size_t)to->capacity + (size_t)to_index) * info->size,
-                   source + (c * (size_t)from->capacity + (size_t)from_index) * info->size, bytes);
+        for (int c = 0; c < info->planes; c++)
+            memcpy(particles_element(to, (particle_field)f, c, to_index),
+                   particles_element(from, (particle_field)f, c, from_index),
+                   (size_t)count * info->bytes);
     }
+}
+
+void particles_clear(particles *p, int64_t i, unsigned fields) {
+    for (int f = 0; f < PARTICLE_FIELD_COUNT; f++)
+        for (int c = 0; c < particle_fields[f].planes && fields & p->fields & 1u << f; c++)
+            memset(particles_element(p, (particle_field)f, c, i), 0, particle_fields[f].bytes);
+    p->velocity[i][3] = 1;
 }
 
 void handful_prepare(particle_handful *h, const particles *like) {
     memset(h, 0, sizeof *h);
     h->p.fields = like->fields;
-    h->p.short_motion = like->short_motion;
     h->p.capacity = WIDE;
-#define X(name, type, components, layout, unit) \
+#define X(name, element, planes, flags, unit) \
     if (like->fields & PARTICLE_BIT(name)) h->p.name = h->name;
     PARTICLE_FIELDS(X)
 #undef X

@@ -109,18 +109,12 @@ const solver_declaration flip_declaration = {
 
 /* ---- Creation -------------------------------------------------------------------------------- */
 
-static unsigned fields(const spate_scene *scene) {
-    (void)scene;
-    return 0;
-}
-
 static bool is_affine(const flip_options *o) {
     return o->transfer == FLIP_APIC || o->transfer == FLIP_AFLIP;
 }
 
-/* Velocity alone, or its moments too. */
-static int motion_reals(const spate_scene *scene) {
-    return is_affine(scene->solver_options) ? 16 : 4;
+static unsigned fields(const spate_scene *scene) {
+    return is_affine(scene->solver_options) ? PARTICLE_BIT(affine) : 0;
 }
 
 ISA_TABLES(flip_passes, flip_linear);
@@ -142,7 +136,7 @@ static spate_status gradients_to_moments(spate_simulation *sim) {
                 double x = (double)PLANE(p, position, a)[i] - (a == c ? 0 : 0.5),
                        share = x - floor(x);
                 double D = f->options->kernel == FLIP_QUADRATIC ? 0.25 : share * (1 - share);
-                p->motion[i * 16 + 4 + 4 * a + c] *= (real)D;
+                p->affine[i][a][c] *= (real)D;
             }
     return SPATE_OK;
 }
@@ -513,8 +507,7 @@ const solver_type solver_flip = {
     .declaration = &flip_declaration,
     .shift = 0,
     .fields = fields,
-    .motion_reals = motion_reals,
-    .short_motion = true,
+    .exchanged = PARTICLE_BIT(position),
     .create = create,
     .free = destroy,
     .start = gradients_to_moments,

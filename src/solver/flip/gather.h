@@ -180,10 +180,9 @@ INLINE void gather_lanes(const flip *f, particles *p, int64_t i, int lanes, cons
         v[c] = wide_fma(alpha, v[c] + wide_load(sums.change[c]) - u[c], u[c]);
     }
     for (int lane = 0; lane < lanes; lane++) {
-        real *record = p->motion + (i + lane) * record_reals(affine);
-        for (int c = 0; c < dim; c++) record[c] = v[c][lane];
+        for (int c = 0; c < dim; c++) p->velocity[i + lane][c] = v[c][lane];
         for (int a = 0; a < dim && affine; a++)
-            for (int c = 0; c < dim; c++) record[4 + 4 * a + c] = sums.moment[c][a][lane];
+            for (int c = 0; c < dim; c++) p->affine[i + lane][a][c] = sums.moment[c][a][lane];
     }
 }
 
@@ -262,9 +261,9 @@ static void collide_lanes(const flip *f, const vicinity *near, particles *p, int
     const double dx = f->sim->scene->domain.dx;
     for (int lane = 0; lane < lanes; lane++) {
         double a[3] = {0}, b[3] = {0}, x[3], y[3], end[3], v[3] = {0};
-        real *record = motion_of(p, i + lane);
+        real *velocity = p->velocity[i + lane];
         for (int e = 0; e < dim; e++) {
-            a[e] = (double)from[e][lane], b[e] = (double)to[e][lane], v[e] = (double)record[e];
+            a[e] = (double)from[e][lane], b[e] = (double)to[e][lane], v[e] = (double)velocity[e];
             if (!isfinite(b[e])) return; /* reported soon */
         }
         simulation_world(f->sim, near->coords, a, x);
@@ -277,8 +276,8 @@ static void collide_lanes(const flip *f, const vicinity *near, particles *p, int
         double lost[3] = {0};
         for (int e = 0; e < dim; e++) {
             to[e][lane] = (real)(b[e] + (end[e] - y[e]) / dx);
-            lost[e] = ((double)record[e] - v[e]) * (double)p->mass[i + lane];
-            record[e] = (real)v[e];
+            lost[e] = ((double)velocity[e] - v[e]) * (double)p->mass[i + lane];
+            velocity[e] = (real)v[e];
         }
         flip_touch(f, &near->solid, touches, end, lost);
     }
@@ -300,7 +299,7 @@ INLINE wide_int move_lanes(const flip *f, const vicinity *near, particles *p, in
     /* A particle that has come to a side does not run into it any more. */
     for (int a = 0; a < dim; a++)
         for (int lane = 0; lane < lanes; lane++) {
-            real *w = motion_of(p, i + lane) + a;
+            real *w = &p->velocity[i + lane][a];
             if ((y[a][lane] <= near->low[a][lane] && *w < 0) ||
                 (y[a][lane] >= near->high[a][lane] && *w > 0))
                 *w = 0;
@@ -329,19 +328,17 @@ static void note_bad(flip_extremes *seen, int64_t i, wide_int bad) {
 
 /* Positions and velocities of `lanes` particles; what lies behind the last belongs to another block,
  * perhaps another thread, and those lanes are at rest in the block's corner. */
-INLINE void load_lanes(const particles *p, int64_t i, int lanes, wide x[3], wide v[3], bool affine,
-                       int dim) {
-    const int reals = record_reals(affine);
+INLINE void load_lanes(const particles *p, int64_t i, int lanes, wide x[3], wide v[3], int dim) {
     if (lanes == WIDE) {
         for (int a = 0; a < dim; a++) x[a] = wide_load(PLANE(p, position, a) + i);
-        load_quads(p->motion + i * reals, reals, v);
+        load_quads(p->velocity + i, 1, v);
         return;
     }
     for (int a = 0; a < dim; a++) {
         x[a] = v[a] = wide_splat(0);
         for (int lane = 0; lane < lanes; lane++) {
             x[a][lane] = PLANE(p, position, a)[i + lane];
-            v[a][lane] = p->motion[(i + lane) * reals + a];
+            v[a][lane] = p->velocity[i + lane][a];
         }
     }
 }
@@ -353,7 +350,7 @@ INLINE void gather_block(const flip *f, int32_t block, const real *tile, const v
     for (int64_t i = f->sim->blocks.first[block]; i < last; i += WIDE) {
         const int lanes = last - i < WIDE ? (int)(last - i) : WIDE;
         wide x[3], v[3], u[3], shift[3];
-        load_lanes(p, i, lanes, x, v, affine, dim);
+        load_lanes(p, i, lanes, x, v, dim);
         gather_lanes(f, p, i, lanes, tile, x, v, u, shift, affine, dim);
         if (SUPPORT != 2) sample_tile(tile, x, u, lanes, dim);
         wide_int bad = move_lanes(f, near, p, i, lanes, tile, x, v, shift, u, touches, seen, dim);

@@ -83,7 +83,7 @@ static spate_status split(flip *f, int32_t block, int64_t i) {
     for (int a = 0; a < dim; a++) g[a] += (double)away[a];
     TRY(blocks_add_like(&sim->blocks, p, i, g, &to));
     for (int a = 0; a < dim; a++) PLANE(p, position, a)[i] -= away[a];
-    p->id[to] = (uint32_t)sim->next_id++;
+    p->id[to] = sim->next_id++;
     p->mass[i] = p->mass[to] = half;
     f->memory.split++;
     return SPATE_OK;
@@ -104,6 +104,12 @@ static spate_status split_cell(flip *f, int32_t block, const int64_t *list, int 
 
 /* ---- Merging --------------------------------------------------------------------------------- */
 
+/* `own` with a share of another. */
+static void mean_quad(real4 own, const real4 other, double share) {
+    for (int c = 0; c < COUNT_OF(*(real4 *)0); c++)
+        own[c] = (real)((double)own[c] + share * ((double)other[c] - (double)own[c]));
+}
+
 static void merge(flip *f, int64_t i, int64_t j) {
     particles *p = &f->sim->particles;
     const int dim = f->sim->scene->dim;
@@ -112,10 +118,8 @@ static void merge(flip *f, int64_t i, int64_t j) {
         real *x = PLANE(p, position, a);
         x[i] = (real)((double)x[i] + share * ((double)x[j] - (double)x[i]));
     }
-    for (int c = 0; c < 16; c++) {
-        double own = (double)motion_of(p, i)[c], other = (double)motion_of(p, j)[c];
-        motion_of(p, i)[c] = (real)(own + share * (other - own));
-    }
+    mean_quad(p->velocity[i], p->velocity[j], share);
+    for (int a = 0; a < dim && p->affine; a++) mean_quad(p->affine[i][a], p->affine[j][a], share);
     p->mass[i] = (real)mass;
     p->group[j] = GROUP_REMOVED;
     f->memory.merged++;

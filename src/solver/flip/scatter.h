@@ -5,19 +5,20 @@
 #include "solver/flip/transfer.h"
 
 /* Component c of one particle: m (v w + B . slope) and m w. */
-INLINE void scatter_component(real *tile, const stencil *s, int lane, int c, real mass,
-                              const real *record, bool affine, int dim) {
+INLINE void scatter_component(real *tile, const stencil *s, int lane, int c, const particles *p,
+                              int64_t particle, bool affine, int dim) {
     const axis_weights *x = &s->axis[0][c != 0], *z = &s->axis[dim - 1][c != dim - 1];
     const axis_weights *y = &s->axis[1][c != 1];
     const int at =
         tile_index((int)x->base[lane], dim == 3 ? (int)y->base[lane] : 0, (int)z->base[lane], dim);
     const row along = row_pairs(z->w, lane);
-    row straight = along * row_both(mass * record[c], mass), in_x, in_y;
+    const real mass = p->mass[particle];
+    row straight = along * row_both(mass * p->velocity[particle][c], mass), in_x, in_y;
     if (affine) {
-        straight =
-            row_fma(row_pairs(z->slope, lane), row_both(mass * record[4 * dim + c], 0), straight);
-        in_x = along * row_both(mass * record[4 + c], 0);
-        if (dim == 3) in_y = along * row_both(mass * record[8 + c], 0);
+        const real4 *B = p->affine[particle];
+        straight = row_fma(row_pairs(z->slope, lane), row_both(mass * B[dim - 1][c], 0), straight);
+        in_x = along * row_both(mass * B[0][c], 0);
+        if (dim == 3) in_y = along * row_both(mass * B[1][c], 0);
     }
     for (int i = 0; i < SUPPORT; i++)
         for (int j = 0; j < (dim == 3 ? SUPPORT : 1); j++) {
@@ -99,12 +100,10 @@ INLINE void scatter_block(const flip *f, int32_t block, real *tile, real *volume
         }
         stencil_fill(&s, x, dim);
         for (int lane = 0; lane < WIDE && i + lane < last; lane++) {
-            const real mass = p->mass[i + lane],
-                       *record = p->motion + (i + lane) * record_reals(affine);
             for (int c = 0; c < dim && momentum; c++)
-                scatter_component(tile + c * component_reals(dim), &s, lane, c, mass, record,
-                                  affine, dim);
-            scatter_volume(volumes, x, lane, mass * f->inverse_mass, dim);
+                scatter_component(tile + c * component_reals(dim), &s, lane, c, p, i + lane, affine,
+                                  dim);
+            scatter_volume(volumes, x, lane, p->mass[i + lane] * f->inverse_mass, dim);
         }
     }
 }

@@ -135,7 +135,7 @@ INLINE void scatter_particle(const flip *f, int64_t i, sharp_tile *tiles, int di
         base[a][IN_MIDDLES] = ways_to_faces(x - (real)0.5, way2[a][IN_MIDDLES]);
     }
     for (int c = 0; c < dim; c++)
-        scatter_component(&tiles[c], base, way2, c, radius2, mass * motion_of(p, i)[c], mass,
+        scatter_component(&tiles[c], base, way2, c, radius2, mass * p->velocity[i][c], mass,
                           (uint32_t)i, dim);
 }
 
@@ -205,7 +205,7 @@ static void take_nearest(void *data, int64_t begin, int64_t end, int worker) {
             if (m->mass[c][n] * s->f->inverse_mass > least_weight) continue;
             const int64_t i = (uint32_t)s->nearest[c][n];
             const real mass = p->mass[i];
-            m->velocity[c][n] = mass * motion_of(p, i)[c];
+            m->velocity[c][n] = mass * p->velocity[i][c];
             m->mass[c][n] = mass;
         }
 }

@@ -19,7 +19,6 @@
 enum { TILE_BEFORE = 2, PAIR = 2 }; /* faces before the block; numbers of a face */
 
 /* Of a particle's motion: without its moments where nothing is affine. */
-INLINE int record_reals(bool affine) { return affine ? 16 : 4; }
 INLINE int component_reals(int dim) { return tile_nodes(dim) * PAIR; }
 INLINE int tile_index(int i, int j, int k, int dim) {
     return dim == 3 ? (i * TILE_EDGE + j) * TILE_EDGE + k : i * TILE_EDGE + k;

@@ -93,7 +93,6 @@ INLINE void gather_lanes(const mpm *m, particles *p, int64_t i, int lanes, const
             PLANE(p, moment, a)[i + lane] = s.axis[a].w[0][lane] * s.axis[a].w[1][lane];
     const quad one = {0, 0, 0, 1}, alpha = {m->alpha, m->alpha, m->alpha, 0};
     for (int lane = 0; lane < lanes; lane++) {
-        real *record = p->motion + (i + lane) * 16;
         quad q[4];
         if (family == TRANSFER_POLY)
             gather_poly(m, p, i + lane, tile, &s, lane, q, dim);
@@ -103,14 +102,15 @@ INLINE void gather_lanes(const mpm *m, particles *p, int64_t i, int lanes, const
             wide both[4];
             gather_split(tile, &s, lane, both, dim);
             for (int a = 0; a <= dim; a++) q[a] = wide_low(both[a]);
-            quad before = quad_load(record), part = alpha * (before - wide_high(both[0]));
+            quad before = quad_load(p->velocity[i + lane]),
+                 part = alpha * (before - wide_high(both[0]));
             quad_store(adjust->before[lane], before);
             quad_store(adjust->grid[lane], q[0]);
             quad_store(adjust->part[lane], part);
             q[0] = quad_fma(quad_splat(m->keep), part, q[0]);
         }
-        quad_store(record, q[0] + one);
-        for (int a = 0; a < dim; a++) quad_store(record + 4 * (a + 1), q[a + 1]);
+        quad_store(p->velocity[i + lane], q[0] + one);
+        for (int a = 0; a < dim; a++) quad_store(p->affine[i + lane][a], q[a + 1]);
     }
 }
 
@@ -120,7 +120,7 @@ INLINE wide_int stopped_lanes(const mpm *m, const vicinity *near, const particle
                               const adjustment *adjust, wide_int asked, int dim) {
     wide v[3], y[3];
     wide_int stopped = wide_splat_int(0);
-    load_quads(adjust->before[0], 4, v);
+    load_quads(adjust->before, 1, v);
     for (int a = 0; a < dim; a++) {
         y[a] = wide_fma(v[a], wide_splat(m->dt / m->dx), wide_load(PLANE(p, position, a) + i));
         stopped |= ((y[a] < near->low[a]) & (v[a] <= wide_splat(0))) |
@@ -178,7 +178,7 @@ INLINE wide_int update_lanes(const mpm *m, particles *p, int64_t i, mpm_extremes
                              wide_int *good, int dim) {
     wide G[9];
     wide_int parted = wide_splat_int(0);
-    load_gradient(p->motion + i * 16, m->dt / m->dx, G, dim);
+    load_gradient(p->affine + i, m->dt / m->dx, G, dim);
     if (m->material_count == 1) {
         update_material(m, p, i, 0, G, ~wide_splat_int(0), seen, good, &parted, dim);
         return parted;
@@ -197,14 +197,14 @@ INLINE wide_int move_lanes(const mpm *m, const vicinity *near, particles *p, int
     wide v[3], u[3], steps = wide_splat(m->dt / m->dx), speed2 = wide_splat(0), move2 = speed2;
     if (family == TRANSFER_SPLIT) {
         wide part[3], beta = separation_of(m, near, p, i, adjust, parted, dim);
-        load_quads(adjust->grid[0], 4, u);
-        load_quads(adjust->part[0], 4, part);
+        load_quads(adjust->grid, 1, u);
+        load_quads(adjust->part, 1, part);
         for (int a = 0; a < dim; a++) {
             v[a] = wide_fma(wide_splat(m->keep), part[a], u[a]);
             u[a] = wide_fma(beta, part[a], u[a]);
         }
     } else {
-        load_quads(p->motion + i * 16, 16, v);
+        load_quads(p->velocity + i, 1, v);
         for (int a = 0; a < dim; a++) u[a] = v[a];
     }
     for (int a = 0; a < dim; a++) {

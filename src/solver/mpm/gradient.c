@@ -14,11 +14,11 @@
 enum { BLOCKS_A_CHUNK = 16 };
 
 INLINE void follow_particle(const mpm *m, const particles *p, int64_t i, int dim) {
-    const real *record = p->motion + 16 * i, step = m->dt / m->dx;
+    const real step = m->dt / m->dx;
     real G[3][3], A[3][3];
     for (int r = 0; r < dim; r++)
         for (int c = 0; c < dim; c++) {
-            G[r][c] = step * record[4 + 4 * c + r];
+            G[r][c] = step * p->affine[i][c][r];
             A[r][c] = PLANE(p, gradient, 3 * r + c)[i];
         }
     for (int r = 0; r < dim; r++)

@@ -174,7 +174,7 @@ static const mpm_scheme *scheme_of(const spate_scene *scene) {
 /* ---- Creation -------------------------------------------------------------------------------- */
 
 static unsigned fields(const spate_scene *scene) {
-    unsigned bits = 0;
+    unsigned bits = PARTICLE_BIT(affine);
     for (int i = 0; i < scene->material_count; i++) bits |= model_of(scene, i)->fields;
     if (scheme_of(scene)->poly) bits |= PARTICLE_BIT(modes);
     if (((const mpm_options *)scene->solver_options)->kernel == KERNEL_LINEAR)
@@ -452,6 +452,8 @@ static spate_status scatter(spate_simulation *sim) {
     TRY(prepare_touches(sim));
     TRY(prepare_press(sim));
     parallel_for(sim->ctx->pool, sim->blocks.occupied_count, 4, m->passes->scatter[dim - 2], m);
+    const particles *p = &sim->particles;
+    if (p->force) memset(p->force, 0, (size_t)p->count * sizeof *p->force);
     return SPATE_OK;
 }
 
@@ -465,7 +467,7 @@ static spate_status grid(spate_simulation *sim) {
 
 /* What is wrong with particle i. */
 static const char *fault_of(const spate_simulation *sim, int64_t i) {
-    const real *v = sim->particles.motion + i * 16;
+    const real *v = sim->particles.velocity[i];
     double speed = sqrt((double)v[0] * (double)v[0] + (double)v[1] * (double)v[1] +
                         (double)v[2] * (double)v[2]);
     if (!isfinite(speed)) return "a particle's velocity is not finite";

@@ -120,7 +120,6 @@ typedef struct mpm_passes {
 } mpm_passes;
 
 /* Higher modes of PolyPIC, beyond the affine ones. */
-enum { POLY_MODES_MAX = 23, POLY_REALS = 4 * POLY_MODES_MAX };
 
 typedef struct mpm {
     spate_simulation *sim;

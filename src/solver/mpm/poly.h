@@ -48,8 +48,7 @@ INLINE void poly_load(const mpm *m, const quad q[4], int64_t i, quad c[27], int 
     c[0] = q[0];
     for (int a = 0; a < dim; a++) c[stride[a]] = q[a + 1];
     for (int k = 0; k < m->poly.count; k++)
-        c[m->poly.mode[k]] = quad_splat(p->mass[i] * m->poly.scale[k]) *
-                             quad_load(p->modes + i * POLY_REALS + 4 * k);
+        c[m->poly.mode[k]] = quad_splat(p->mass[i] * m->poly.scale[k]) * quad_load(p->modes[i][k]);
 }
 
 /* Adds a particle to the tile: its affine part and impulse in q, higher modes from its field. */
@@ -114,8 +113,7 @@ INLINE void gather_poly(const mpm *m, particles *p, int64_t i, const real *tile,
     const int stride[3] = {dim == 2 ? 3 : 9, dim == 2 ? 1 : 3, 1};
     q[0] = c[0];
     for (int a = 0; a < dim; a++) q[a + 1] = c[stride[a]];
-    for (int k = 0; k < m->poly.count; k++)
-        quad_store(p->modes + i * POLY_REALS + 4 * k, c[m->poly.mode[k]]);
+    for (int k = 0; k < m->poly.count; k++) quad_store(p->modes[i][k], c[m->poly.mode[k]]);
 }
 
 #else

@@ -33,7 +33,7 @@
 /* The impulse on particle i of a block: none where it is outside, or leaves fast enough. */
 static bool press_on(const mpm *m, const boundary_part *solid, int32_t block, int64_t i,
                      quad *load) {
-    const real *v = m->sim->particles.motion + i * 16;
+    const real *v = m->sim->particles.velocity[i];
     double x[3];
     simulation_position(m->sim, block, i, x);
     int c;

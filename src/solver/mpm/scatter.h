@@ -20,8 +20,7 @@ INLINE void load_impulse(const mpm *m, int64_t i, wide impulse[6], int dim) {
     static const wide unread[9] = {{0}};
     wide gradient[9];
     const wide *C = m->has_viscosity ? gradient : unread;
-    if (m->has_viscosity)
-        load_gradient(m->sim->particles.motion + i * 16, 1 / m->dx, gradient, dim);
+    if (m->has_viscosity) load_gradient(m->sim->particles.affine + i, 1 / m->dx, gradient, dim);
     if (m->material_count == 1) {
         impulse_of(m, &m->materials[0], i, C, impulse, dim);
         return;
@@ -58,17 +57,18 @@ INLINE void load_columns(const mpm *m, int64_t i, impulse_columns *columns, int 
 /* What particle i + lane gives: momentum and mass at its place, affine part along each axis. */
 typedef struct given {
     quad v, slope[3], impulse[3];
+    quad push; /* what forces from outside add to the momentum */
 } given;
 
 INLINE given load_given(const mpm *m, int64_t i, int lane, const impulse_columns *columns,
                         int dim) {
     const particles *p = &m->sim->particles;
-    const real *record = p->motion + (i + lane) * 16;
     quad mass = quad_splat(p->mass[i + lane]);
-    given g = {.v = mass * quad_load(record)};
+    given g = {.v = mass * quad_load(p->velocity[i + lane]), .push = quad_splat(0)};
+    if (p->force) g.push = quad_splat(m->dt) * quad_load(p->force[i + lane]);
     for (int a = 0; a < dim; a++) {
         real affine = SUPPORT == 2 ? m->affine * PLANE(p, moment, a)[i + lane] : m->affine;
-        g.slope[a] = mass * (quad_splat(affine) * quad_load(record + 4 * (a + 1)));
+        g.slope[a] = mass * (quad_splat(affine) * quad_load(p->affine[i + lane][a]));
         g.impulse[a] = mass * quad_load(columns->of[a][lane >> 2][lane & 3]);
     }
     return g;
@@ -79,12 +79,12 @@ INLINE given load_given(const mpm *m, int64_t i, int lane, const impulse_columns
 INLINE void scatter_given(const mpm *m, real *tile, const stencil *s, int64_t i, int lane,
                           const given *g, transfer_family family, int dim) {
     if (family == TRANSFER_SPLIT) {
-        wide q[4] = {wide_join(g->v, quad_splat(0))};
+        wide q[4] = {wide_join(g->v, g->push)};
         for (int a = 0; a < dim; a++) q[a + 1] = wide_join(g->slope[a], g->impulse[a]);
         scatter_split(tile, s, lane, q, dim);
         return;
     }
-    quad q[4] = {g->v};
+    quad q[4] = {g->v + g->push};
     for (int a = 0; a < dim; a++) q[a + 1] = g->slope[a] + g->impulse[a];
     if (family == TRANSFER_POLY)
         scatter_poly(m, tile, s, lane, q, i + lane, dim);

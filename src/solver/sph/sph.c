@@ -162,11 +162,6 @@ static unsigned fields(const spate_scene *scene) {
     return needed;
 }
 
-static int motion_reals(const spate_scene *scene) {
-    (void)scene;
-    return 4;
-}
-
 ISA_TABLES(sph_passes, sph_passes);
 
 /* The sum of f over the points of the particles' lattice within the support, but the middle. */
@@ -316,7 +311,6 @@ static void even_out(spate_simulation *sim) {
     const sph *s = sim->solver;
     for (int64_t i = 0; i < sim->particles.count; i++) {
         sim->particles.mass[i] = (real)(s->rest_density * s->volume);
-        for (int c = 4; c < 16; c++) sim->particles.motion[16 * i + c] = 0;
     }
 }
 
@@ -592,7 +586,6 @@ const solver_type solver_sph = {
     .declaration = &sph_declaration,
     .shift = 0,
     .fields = fields,
-    .motion_reals = motion_reals,
     .create = create,
     .free = destroy,
     .start = start,

@@ -118,7 +118,7 @@ static void place_walls(void *data, int64_t begin, int64_t end, int worker) {
                 const bool used = a < sim->scene->dim;
                 if (used) local[a] = (double)PLANE(p, position, a)[i];
                 place[a] = used ? base[a] + PLANE(p, position, a)[i] : 0;
-                flow[a] = used ? p->motion[16 * i + a] : 0;
+                flow[a] = used ? p->velocity[i][a] : 0;
             }
             place[3] = (real)((double)p->mass[i] / s->volume);
             flow[3] = 0;
@@ -244,7 +244,7 @@ static void fill_records(void *data, int64_t begin, int64_t end, int worker) {
             place[2] = place[3] = flow[2] = flow[3] = 0;
             for (int a = 0; a < dim; a++) {
                 place[a] = base[a] + PLANE(p, position, a)[i];
-                flow[a] = p->motion[16 * i + a];
+                flow[a] = p->velocity[i][a];
             }
         }
     }
@@ -371,7 +371,7 @@ static void move_particle(sph *s, const surroundings *near, int32_t block, int64
         if (to[a] >= near->high[a]) to[a] = near->high[a], v[a] = fmin(v[a], 0);
         moved[a] = to[a] - from[a];
         PLANE(p, position, a)[i] = (real)to[a];
-        p->motion[16 * i + a] = (real)v[a];
+        p->velocity[i][a] = (real)v[a];
     }
     const double move2 = vec_dot(moved, moved);
     const double a[3] = {(double)push[0], (double)push[1], (double)push[2]};

@@ -95,14 +95,14 @@ static bool moves(const sph_walls *w, int owner) {
                                              collider_is_temporary(&scene->colliders[owner]));
 }
 
-static void place_of(const sph_walls *w, uint32_t id, double x[3]) {
+static void place_of(const sph_walls *w, uint64_t id, double x[3]) {
     if (moves(w, w->owner[id]))
         pose_to_world(&w->sim->boundary.poses[w->owner[id]], w->rest[id], x);
     else
         vec_copy(x, w->rest[id]);
 }
 
-static void velocity_of(const sph_walls *w, uint32_t id, const double x[3], double v[3]) {
+static void velocity_of(const sph_walls *w, uint64_t id, const double x[3], double v[3]) {
     const spate_scene *scene = w->sim->scene;
     const int side = w->owner[id] - scene->collider_count;
     if (side >= 0)
@@ -220,11 +220,11 @@ static void write_position(sph_walls *w, int64_t i) {
 /* All other fields of particle i, from its id. */
 static void write_fields(sph_walls *w, int64_t i) {
     particles *p = &w->points;
-    const uint32_t id = p->id[i];
+    const uint64_t id = p->id[i];
     double x[3], v[3];
     place_of(w, id, x);
     velocity_of(w, id, x, v);
-    for (int a = 0; a < w->blocks.dim; a++) p->motion[16 * i + a] = (real)v[a];
+    for (int a = 0; a < w->blocks.dim; a++) p->velocity[i][a] = (real)v[a];
     p->group[i] = w->owner[id];
     const bool hidden =
         moves(w, w->owner[id]) && (is_behind_side(w, x) || !w->sim->boundary.present[w->owner[id]]);
@@ -244,7 +244,7 @@ static void order_block(sph_walls *w, int64_t first, int64_t end) {
     particles *p = &w->points;
     for (int64_t i = first + 1; i < end; i++) {
         const uint64_t key = key_of(w, i);
-        const uint32_t id = p->id[i];
+        const uint64_t id = p->id[i];
         real x[3];
         for (int a = 0; a < 3; a++) x[a] = PLANE(p, position, a)[i];
         int64_t to = i;
@@ -343,7 +343,7 @@ static spate_status fill_blocks(sph_walls *w, int64_t count) {
         place_of(w, (uint32_t)id, x);
         grid_place(w, x, g);
         TRY(blocks_add(&w->blocks, &w->points, g, &i));
-        w->points.id[i] = (uint32_t)id;
+        w->points.id[i] = (uint64_t)id;
     }
     TRY(sort(w));
     mover m = {.w = w, .all = true};
@@ -363,7 +363,6 @@ spate_status sph_walls_create(spate_simulation *sim, double spacing, double supp
     wall_points points = {.spacing = spacing, .support = support, .layers = layers};
     spate_status status;
     TRY_OR_DONE(status, blocks_create(sim->ctx, sim->scene->dim, sim->blocks.period, &out->blocks));
-    out->blocks.motion_reals = 4;
     TRY_OR_DONE(status, add_sides(sim->scene, &points));
     TRY_OR_DONE(status, add_colliders(sim, &points));
     TRY_OR_DONE(status, keep_points(out, &points));
