@@ -143,7 +143,7 @@ FIGURES = [
             [At("fragments at 0.8 s", "fragments", 0.8), At("fragments at 1.2 s", "fragments", 1.2),
              Max("most", "fragments"), At("blocks at 1.2 s", "blocks", 1.2),
              At("share of the largest", "largest", 1.2, "%.2f")],
-            sets=("domain.dx=1", "probes.fragments.pieces.at_least=16", "probes.blocks.pieces.at_least=144"),
+            sets=("domain.dx=1", "probes.fragments.pieces.at_least=36", "probes.blocks.pieces.at_least=324"),
             quick=("--until", "0.8")),
         Run("friction", "Fragments at 1.2 s, dx 2 cm, over the ground's friction: how much is chance",
             [("integrator", "flip,apic,sflip,asflip"), ("domain.wall_friction", "0.3,0.35,0.4,0.45,0.5")],
