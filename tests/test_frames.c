@@ -88,7 +88,7 @@ static char *write_frame(fixture *f, int format, size_t *length) {
     snprintf(path, sizeof path, "%s/%s", f->folder, name);
     expect_ok(f->ctx, frame_create(f->sim, &frame));
     assert_int_equal(frame.array_count, COUNT_OF(names)); /* id is always there: not twice */
-    expect_ok(f->ctx, frame_formats[format].write(&frame, path));
+    expect_ok(f->ctx, frame_formats[format].write(f->ctx, &frame, path));
     frame_free(&frame);
     expect_ok(f->ctx, file_read(f->ctx, path, 1 << 24, &bytes, length));
     return bytes;
@@ -330,7 +330,7 @@ static void test_frame_without_particles(void **state) {
         snprintf(path, sizeof path, "%s/empty.%s", f->folder, frame_formats[k].extension);
         expect_ok(f->ctx, frame_create(f->sim, &empty));
         assert_int_equal(empty.count, 0);
-        expect_ok(f->ctx, frame_formats[k].write(&empty, path));
+        expect_ok(f->ctx, frame_formats[k].write(f->ctx, &empty, path));
         frame_free(&empty);
         expect_ok(f->ctx, file_read(f->ctx, path, 1 << 20, &bytes, &length));
         assert_true(length > 50);

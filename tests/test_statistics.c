@@ -308,7 +308,7 @@ static void test_row_has_the_contracts_columns(void **state) {
     assert_int_equal(statistics_create(f.sim, &s), SPATE_OK);
     assert_int_equal(statistics_evaluate(&s, 7, 1.5), SPATE_OK);
     statistics_header(&s, &header);
-    statistics_row(&s, &row);
+    statistics_row(&s, "", &row);
     assert_memory_equal(header.data, contract, strlen(contract));
     assert_non_null(strstr(header.data, ",right,left,level,dry,push,nothing,middle_x,middle_y\n"));
     int commas = 0, row_commas = 0;

@@ -13,7 +13,7 @@
 #include "solver/solver.h"
 
 #define CHECKPOINT_MAGIC "SPATE\r\n\032"
-enum { CHECKPOINT_VERSION = 3, CHECKPOINT_NAME = 32 };
+enum { CHECKPOINT_VERSION = 4, CHECKPOINT_NAME = 32 };
 
 /* As it lies in the file. */
 typedef struct checkpoint_head {
@@ -59,7 +59,8 @@ typedef struct run_record {
     double wall_seconds;
     double particle_steps;
     int64_t limit_count, warning_count, phase_count;
-    named_count limits[RECORD_LIMITS]; /* how often each limit set the time step */
+    named_count limits[RECORD_LIMITS];   /* how often each limit set the time step */
+    int64_t frame_limits[RECORD_LIMITS]; /* of these, before the frame began */
     named_count warnings[WARNING_KINDS];
     named_seconds phases[PHASES_MAX];
 } run_record;

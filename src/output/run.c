@@ -8,9 +8,6 @@
  */
 #include "output/run.h"
 #include "output/attributes.h"
-#include "output/frames.h"
-#include "output/surface_frame.h"
-#include "output/volume.h"
 #include "scene/mesh.h"
 #include <stdio.h>
 #include <string.h>
@@ -63,19 +60,117 @@ void run_refresh(run *r) {
                   ctx->warnings[i].count - r->warnings_known[i]);
 }
 
+const char *run_usual_limit(const run *r) {
+    const run_record *now = &r->record;
+    const char *usual = r->sim->dt_limit;
+    int64_t most = 0;
+    for (int64_t i = 0; i < now->limit_count; i++) {
+        const int64_t steps = now->limits[i].count - now->frame_limits[i];
+        if (steps > most) most = steps, usual = now->limits[i].name;
+    }
+    return usual ? usual : "";
+}
+
 static bool is_interrupted(const run *r) { return r->options->interrupt && *r->options->interrupt; }
 
 static spate_status in_folder(run *r, const char *name, char path[PATH_SIZE]) {
     return path_join(r->ctx, r->folder, name, path);
 }
 
-/* Nothing is written to a folder that took the place of the run's own. */
 static spate_status check_folder(run *r) {
-    if (file_is_locked_folder(r->folder, r->lock)) return SPATE_OK;
-    return fail(r->ctx, SPATE_IO_ERROR,
-                "the folder '%s' was renamed, removed or replaced during the run; put it back and "
-                "go on with --resume",
-                r->folder);
+    return run_folder_check_lock(r->ctx, r->folder, r->lock);
+}
+
+/* ---- Frames ---- */
+
+static spate_status list_frame(run *r, const text *lines, const char *collection) {
+    char path[PATH_SIZE];
+    if (lines->failed) return SPATE_OUT_OF_MEMORY;
+    TRY(in_folder(r, collection, path));
+    return pvd_write(r->ctx, lines, path);
+}
+
+static spate_status add_row(run *r) {
+    if (r->row.failed) return SPATE_OUT_OF_MEMORY;
+    file_write(&r->statistics_file, r->row.data, r->row.length);
+    return file_flush(&r->statistics_file);
+}
+
+/* A frame whose files are whole gets its lines in the collections, then its row. */
+static spate_status enter_frame(run *r) {
+    const frame_files *f = &r->files;
+    if (frame_files_has_vtp(f)) TRY(list_frame(r, &r->frame_list, RUN_COLLECTION));
+    if (f->has_volumes) TRY(list_frame(r, &r->volume_list, RUN_VOLUMES));
+    return r->row.length ? add_row(r) : SPATE_OK;
+}
+
+/* Waits for the frame under way, if there is one. */
+static spate_status finish_frame(run *r) {
+    if (!r->writing) return SPATE_OK;
+    double start = phase_start();
+    spate_status status = background_wait(r->writer);
+    if (status == SPATE_OK) status = enter_frame(r);
+    frame_files_free(&r->files);
+    text_free(&r->row);
+    r->writing = false;
+    if (status != SPATE_OK && r->record.frame > 0) r->record.frame--; /* it is not there */
+    phase_stop(r->sim, "frames", start);
+    return status;
+}
+
+static spate_status make_row(run *r) {
+    double start = phase_start();
+    run_refresh(r);
+    TRY(statistics_evaluate(&r->statistics, r->record.frame, r->record.wall_seconds));
+    statistics_row(&r->statistics, run_usual_limit(r), &r->row);
+    phase_stop(r->sim, "statistics", start);
+    return r->row.failed ? SPATE_OUT_OF_MEMORY : SPATE_OK;
+}
+
+static void warn_of_drift(run *r) {
+    const double volume = r->statistics.values[COLUMN_volume], rest = r->statistics.rest_volume;
+    if (!(rest > 0) || fabs(volume / rest - 1) <= volume_drift_limit) return;
+    warn(r->ctx, "volume drift",
+         "frame %lld: the material fills %.3g times its volume at rest; use %s",
+         (long long)r->record.frame, volume / rest,
+         r->scene->dt > 0 ? "a smaller solver.dt, or leave it out"
+                          : "a stiffer material, a smaller dx or a smaller solver.cfl");
+}
+
+static void add_to_collections(run *r) {
+    char name[FRAME_NAME_SIZE];
+    if (frame_files_has_vtp(&r->files)) {
+        frame_name(name, r->record.frame, "vtp");
+        pvd_add(&r->frame_list, r->sim->time, name);
+    }
+    if (r->files.has_volumes) {
+        volume_name(name, r->record.frame);
+        pvd_add(&r->volume_list, r->sim->time, name);
+    }
+}
+
+static spate_status write_files(spate_context *beside, void *files) {
+    return frame_files_write(beside, files);
+}
+
+/* Takes the frame that r->record.frame names and lets it be written while the run goes on. The one
+ * before is done: no more than one is in memory. What was taken before a failure is written. */
+static spate_status start_frame(run *r) {
+    if (!r->writer) TRY(background_create(r->ctx, FRAME_FILES_ROOM, &r->writer));
+    spate_status taken = frame_files_take(r->sim, r->folder, r->lock, r->record.frame, &r->files);
+    add_to_collections(r);
+    r->writing = true;
+    background_start(r->writer, write_files, &r->files);
+    if (taken == SPATE_OK) taken = make_row(r);
+    if (taken == SPATE_OK) {
+        warn_of_drift(r);
+        return SPATE_OK;
+    }
+    /* What fails first in the order of the files is told. */
+    const int64_t frame = r->record.frame;
+    spate_status written = finish_frame(r);
+    r->record.frame = frame > 0 ? frame - 1 : 0;
+    return written ? written : taken;
 }
 
 /* ---- Checkpoints ---- */
@@ -85,11 +180,14 @@ static spate_status save(run *r) {
     if (r->saved_step == r->sim->step && r->saved_frame == r->record.frame) return SPATE_OK;
     TRY(in_folder(r, RUN_CHECKPOINT, path));
     TRY(in_folder(r, RUN_PREVIOUS, previous));
+    /* The checkpoint vouches for the frames and rows before it. */
+    TRY(finish_frame(r));
+    double start = phase_start();
     run_refresh(r);
     TRY(check_folder(r));
-    /* The checkpoint vouches for the frames and rows before it. */
     TRY(file_sync_folder(r->ctx, r->folder));
     TRY(checkpoint_write(r->sim, &r->record, path, previous));
+    phase_stop(r->sim, "checkpoint", start);
     r->saved_step = r->sim->step;
     r->saved_frame = r->record.frame;
     return SPATE_OK;
@@ -124,103 +222,6 @@ static spate_status load(run *r) {
     return file_remove(r->ctx, path);
 }
 
-/* ---- Frames ---- */
-
-/* Adds a file to its collection. */
-static spate_status list_frame(run *r, text *lines, const char *name, const char *collection) {
-    char path[PATH_SIZE];
-    pvd_add(lines, r->sim->time, name);
-    if (lines->failed) return SPATE_OUT_OF_MEMORY;
-    TRY(in_folder(r, collection, path));
-    return pvd_write(r->ctx, lines, path);
-}
-
-static spate_status write_particles(run *r) {
-    const unsigned formats = r->scene->output.particles;
-    char name[FRAME_NAME_SIZE], path[PATH_SIZE];
-    particle_frame f;
-    if (!formats || r->scene->solver->on_grid) return SPATE_OK;
-    double start = phase_start();
-    TRY(frame_create(r->sim, &f));
-    spate_status status = SPATE_OK;
-    for (int i = 0; i < FRAME_FORMATS && status == SPATE_OK; i++) {
-        if (!(formats & frame_formats[i].bit)) continue;
-        frame_name(name, r->record.frame, frame_formats[i].extension);
-        status = in_folder(r, name, path);
-        if (status == SPATE_OK) status = frame_formats[i].write(&f, path);
-    }
-    frame_free(&f);
-    if (status == SPATE_OK && (formats & OUTPUT_VTP)) {
-        frame_name(name, r->record.frame, "vtp");
-        status = list_frame(r, &r->frame_list, name, RUN_COLLECTION);
-    }
-    phase_stop(r->sim, "frames", start);
-    return status;
-}
-
-static spate_status write_volumes(run *r) {
-    char name[FRAME_NAME_SIZE], path[PATH_SIZE];
-    if (!volume_is_wanted(r->sim)) return SPATE_OK;
-    double start = phase_start();
-    volume_name(name, r->record.frame);
-    TRY(in_folder(r, name, path));
-    TRY(volume_write(r->sim, path));
-    TRY(list_frame(r, &r->volume_list, name, RUN_VOLUMES));
-    phase_stop(r->sim, "frames", start);
-    return SPATE_OK;
-}
-
-static spate_status write_surface(run *r) {
-    char name[FRAME_NAME_SIZE], path[PATH_SIZE];
-    surface_mesh m;
-    if (!surface_is_wanted(r->scene)) return SPATE_OK;
-    double start = phase_start();
-    surface_name(name, r->scene, r->record.frame);
-    TRY(in_folder(r, name, path));
-    TRY(surface_of_simulation(r->sim, &m));
-    spate_status status = surface_write(r->sim, &m, path);
-    surface_free(&m);
-    phase_stop(r->sim, "surface", start);
-    return status;
-}
-
-static spate_status write_row(run *r) {
-    double start = phase_start();
-    run_refresh(r);
-    TRY(statistics_evaluate(&r->statistics, r->record.frame, r->record.wall_seconds));
-    text row = {.ctx = r->ctx};
-    statistics_row(&r->statistics, &row);
-    spate_status status = row.failed ? SPATE_OUT_OF_MEMORY : SPATE_OK;
-    if (status == SPATE_OK) {
-        file_write(&r->statistics_file, row.data, row.length);
-        status = file_flush(&r->statistics_file);
-    }
-    text_free(&row);
-    phase_stop(r->sim, "statistics", start);
-    return status;
-}
-
-static void warn_of_drift(run *r) {
-    const double volume = r->statistics.values[COLUMN_volume], rest = r->statistics.rest_volume;
-    if (!(rest > 0) || fabs(volume / rest - 1) <= volume_drift_limit) return;
-    warn(r->ctx, "volume drift",
-         "frame %lld: the material fills %.3g times its volume at rest; use %s",
-         (long long)r->record.frame, volume / rest,
-         r->scene->dt > 0 ? "a smaller solver.dt, or leave it out"
-                          : "a stiffer material, a smaller dx or a smaller solver.cfl");
-}
-
-/* The files and the row of the frame that r->record.frame names. */
-static spate_status write_frame(run *r) {
-    TRY(check_folder(r));
-    TRY(write_particles(r));
-    TRY(write_volumes(r));
-    TRY(write_surface(r));
-    TRY(write_row(r));
-    warn_of_drift(r);
-    return SPATE_OK;
-}
-
 /* ---- Steps ---- */
 
 static void tell_progress(run *r) {
@@ -238,7 +239,7 @@ static void tell_progress(run *r) {
                                        : done > 0            ? 0
                                                              : -1,
                         .dt = sim->dt,
-                        .dt_limit = sim->dt_limit,
+                        .dt_limit = run_usual_limit(r),
                         .worst_phase = ""};
     if (elapsed > 0) p.steps_per_second = (double)(sim->step - r->start_step) / elapsed;
     double worst = 0, all = 0;
@@ -274,8 +275,17 @@ static spate_status make_step(run *r, double until) {
     warn_of_collapse(r);
     if (r->scene->max_steps > 0 && sim->step >= r->scene->max_steps) r->record.max_steps_met = 1;
     TRY(run_report_step(r));
+    if (r->writing && background_is_done(r->writer)) TRY(finish_frame(r));
     tell_progress(r);
     return SPATE_OK;
+}
+
+/* What is counted within a frame begins anew. */
+static void begin_next(run *r) {
+    run_record *now = &r->record;
+    now->frame_step = r->sim->step;
+    now->collapsed = 0;
+    for (int64_t i = 0; i < now->limit_count; i++) now->frame_limits[i] = now->limits[i].count;
 }
 
 static spate_status play(run *r) {
@@ -289,14 +299,10 @@ static spate_status play(run *r) {
                             r->sim->time, (long long)r->record.frame);
             TRY(make_step(r, until));
         }
+        TRY(finish_frame(r));
         r->record.frame++;
-        r->record.frame_step = r->sim->step;
-        r->record.collapsed = 0;
-        spate_status written = write_frame(r);
-        if (written) {
-            r->record.frame--; /* it is not there */
-            return written;
-        }
+        TRY(start_frame(r));
+        begin_next(r);
         if (every > 0 && r->record.frame % every == 0) {
             TRY(save(r));
             TRY(run_report_write(r, -1, "running"));
@@ -410,11 +416,12 @@ static spate_status begin_new(run *r) {
     TRY(run_folder_clear(r->ctx, r->folder, -1));
     r->touched = true;
     TRY(write_scene(r));
+    phase_stop(r->sim, "start", r->start);
     TRY(run_report_write(r, -1, "running"));
     if (r->scene->output.checkpoint > 0) TRY(save(r));
     TRY(open_statistics(r, &rows));
     TRY(open_step_log(r));
-    return write_frame(r);
+    return start_frame(r);
 }
 
 /* A run that solver.max_steps ended may be given more of them. Its last frame was cut short then, and
@@ -452,6 +459,7 @@ static spate_status begin_again(run *r) {
     TRY(run_folder_clear(r->ctx, r->folder, r->record.frame));
     TRY(write_scene(r));
     TRY(open_step_log(r));
+    phase_stop(r->sim, "start", r->start);
     if (r->record.frame >= r->frames || r->record.max_steps_met) {
         inform(r->ctx,
                "the run in '%s' is finished: frame %lld, t = %.6g s; extend it with --until or "
@@ -463,7 +471,7 @@ static spate_status begin_again(run *r) {
         TRY(run_report_write(r, -1, "running"));
     }
     /* The very first checkpoint is written before its frame. */
-    if (rows == 0 && r->record.frame == 0 && r->sim->step == 0) return write_frame(r);
+    if (rows == 0 && r->record.frame == 0 && r->sim->step == 0) return start_frame(r);
     if (rows != r->record.frame + 1)
         warn(r->ctx, "rows missing",
              "stats.csv in '%s' has %lld rows up to frame %lld; some were lost", r->folder,
@@ -492,6 +500,9 @@ static void tell_reason(const run *r, spate_status status, char reason[REASON_SI
  * is the one that is told. */
 static spate_status end(run *r, spate_status status) {
     char reason[REASON_SIZE], message[MESSAGE_SIZE];
+    /* A frame under way comes before whatever has ended the run since. */
+    const spate_status written = finish_frame(r);
+    if (written) status = written;
     /* A file that could not be written may be one of a folder that is gone. */
     if (status == SPATE_IO_ERROR && check_folder(r)) return status;
     snprintf(message, sizeof message, "%s", r->ctx->message);
@@ -527,6 +538,9 @@ static void fill_report(const run *r, spate_run_report *report) {
 spate_run_options spate_default_run_options(void) { return (spate_run_options){0}; }
 
 static void run_free(run *r) {
+    background_free(r->writer);
+    frame_files_free(&r->files);
+    text_free(&r->row);
     file_abandon(&r->statistics_file);
     file_abandon(&r->step_file);
     text_free(&r->frame_list);
@@ -554,7 +568,8 @@ spate_status spate_run(spate_scene *scene, const spate_run_options *options,
                .saved_step = -1,
                .lock = -1,
                .frame_list.ctx = ctx,
-               .volume_list.ctx = ctx};
+               .volume_list.ctx = ctx,
+               .row.ctx = ctx};
     spate_status status = run_folder_choose(scene, options->folder, r->folder);
     if (status == SPATE_OK) status = options->resume ? begin_again(r) : begin_new(r);
     if (status == SPATE_OK) status = play(r);

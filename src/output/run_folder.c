@@ -77,6 +77,14 @@ spate_status run_folder_check(spate_context *ctx, const char *folder, bool force
     return SPATE_OK;
 }
 
+spate_status run_folder_check_lock(spate_context *ctx, const char *folder, int lock) {
+    if (file_is_locked_folder(folder, lock)) return SPATE_OK;
+    return fail(ctx, SPATE_IO_ERROR,
+                "the folder '%s' was renamed, removed or replaced during the run; put it back and "
+                "go on with --resume",
+                folder);
+}
+
 typedef struct clearing {
     spate_context *ctx;
     const char *folder;

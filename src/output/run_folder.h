@@ -27,6 +27,8 @@ bool run_folder_owns(const char *name, int64_t *frame);
 
 /* A new run must not mix with what is there: refused unless the folder is empty or `force`. */
 spate_status run_folder_check(spate_context *ctx, const char *folder, bool force);
+/* Nothing is written to a folder that took the place of the run's own, which was locked. */
+spate_status run_folder_check_lock(spate_context *ctx, const char *folder, int lock);
 /* Removes the files of an earlier run that belong to frames after `frame`; all of them for -1. */
 spate_status run_folder_clear(spate_context *ctx, const char *folder, int64_t frame);
 

@@ -73,9 +73,11 @@ static void add_progress(text *t, const run *r) {
 spate_status run_report_write(run *r, int exit_code, const char *reason) {
     char path[PATH_SIZE];
     TRY(path_join(r->ctx, r->folder, RUN_REPORT, path));
-    run_refresh(r);
+    double start = phase_start();
     r->state_hash = spate_simulation_hash(r->sim);
     if (!r->state_hash) return SPATE_OUT_OF_MEMORY; /* 0 says that there was no room to take it */
+    phase_stop(r->sim, "report", start);
+    run_refresh(r);
     text t = {.ctx = r->ctx};
     add_origin(&t, r);
     add_progress(&t, r);

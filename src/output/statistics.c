@@ -293,11 +293,11 @@ void statistics_header(const statistics *s, text *line) {
     text_add(line, "\n");
 }
 
-void statistics_row(const statistics *s, text *line) {
+void statistics_row(const statistics *s, const char *dt_limit, text *line) {
     for (int i = 0; i < s->count; i++) {
         if (i) text_add(line, ",");
         if (i == COLUMN_dt_limit)
-            text_add(line, "%s", s->sim->dt_limit ? s->sim->dt_limit : "");
+            text_add(line, "%s", dt_limit);
         else if (i == COLUMN_wall_seconds)
             text_add(line, "%.3f", s->values[i]);
         else if (!isnan(s->values[i]))

@@ -53,6 +53,6 @@ spate_status statistics_evaluate(statistics *s, int64_t frame, double wall_secon
 
 /* The file's first line, and a row of it, each with its line end. */
 void statistics_header(const statistics *s, text *line);
-void statistics_row(const statistics *s, text *line);
+void statistics_row(const statistics *s, const char *dt_limit, text *line);
 
 #endif

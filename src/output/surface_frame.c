@@ -77,6 +77,14 @@ static surface_settings settings_of(const spate_simulation *sim) {
     return s;
 }
 
+static spate_status check_mesh(spate_simulation *sim, const surface_mesh *m) {
+    const int64_t count = 3 * m->vertex_count;
+    if (!count || (finite_reals(*m->position, count) && finite_reals(*m->normal, count) &&
+                   finite_reals(*m->velocity, count)))
+        return SPATE_OK;
+    return simulation_not_finite(sim, "the mesh", "surface");
+}
+
 spate_status surface_of_simulation(spate_simulation *sim, surface_mesh *out) {
     id_order order;
     surface_settings s = settings_of(sim);
@@ -91,6 +99,9 @@ spate_status surface_of_simulation(spate_simulation *sim, surface_mesh *out) {
     }
     give(sim->ctx, job.list);
     id_order_free(&order);
+    TRY(status);
+    status = check_mesh(sim, out);
+    if (status) surface_free(out);
     return status;
 }
 
@@ -146,17 +157,14 @@ static void obj_content(file_writer *w, const surface_mesh *m, double time) {
     }
 }
 
-spate_status surface_write(spate_simulation *sim, const surface_mesh *m, const char *path) {
+spate_status surface_write(spate_context *ctx, const surface_mesh *m, const char *format,
+                           double time, const char *path) {
     file_writer w;
-    const int64_t count = 3 * m->vertex_count;
-    if (count && !(finite_reals(*m->position, count) && finite_reals(*m->normal, count) &&
-                   finite_reals(*m->velocity, count)))
-        return simulation_not_finite(sim, "the mesh", "surface");
-    TRY(file_create(m->ctx, path, false, &w));
-    if (!strcmp(sim->scene->output.surface, "obj")) {
-        obj_content(&w, m, sim->time);
+    TRY(file_create(ctx, path, false, &w));
+    if (!strcmp(format, "obj")) {
+        obj_content(&w, m, time);
     } else {
-        ply_header(&w, m, sim->time);
+        ply_header(&w, m, time);
         ply_vertices(&w, m);
         ply_faces(&w, m);
     }

@@ -17,10 +17,11 @@
 /* Whether the scene wants surfaces. */
 bool surface_is_wanted(const spate_scene *scene);
 
-/* The mesh of the present state. */
+/* The mesh of the present state; all its numbers are finite. */
 spate_status surface_of_simulation(spate_simulation *sim, surface_mesh *out);
-/* Writes it in the scene's format. */
-spate_status surface_write(spate_simulation *sim, const surface_mesh *m, const char *path);
+/* Writes it as "ply" or "obj". */
+spate_status surface_write(spate_context *ctx, const surface_mesh *m, const char *format,
+                           double time, const char *path);
 
 /* "surface_0001.ply" */
 void surface_name(char out[FRAME_NAME_SIZE], const spate_scene *scene, int64_t number);

@@ -1,21 +1,11 @@
 /* VTK XML ImageData, laid out as vtp.c lays out particles: the text, then the arrays behind a '_'. */
 #include "output/volume.h"
 #include "core/finite.h"
-#include "output/vtp_read.h"
 #include <stdio.h>
 #include <string.h>
 
 _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__,
                "arrays are written as they are in memory");
-
-/* What one file holds. */
-typedef struct volume_frame {
-    const spate_simulation *sim;
-    volume_field fields[SNAPSHOT_ARRAYS];
-    int field_count;
-    int cells[3];
-    uint64_t cell_count;
-} volume_frame;
 
 bool volume_is_wanted(const spate_simulation *sim) {
     return sim->scene->output.volumes && sim->type->volumes && sim->type->volume;
@@ -74,7 +64,7 @@ static void write_arrays(file_writer *w, const volume_frame *f) {
 }
 
 static void write_text(file_writer *w, const volume_frame *f) {
-    const domain *d = &f->sim->scene->domain;
+    const domain *d = f->domain;
     char extent[96];
     snprintf(extent, sizeof extent, "0 %d 0 %d 0 %d", f->cells[0], f->cells[1], f->cells[2]);
     file_print(w, "<?xml version=\"1.0\"?>\n<VTKFile type=\"ImageData\" version=\"1.0\" "
@@ -83,14 +73,18 @@ static void write_text(file_writer *w, const volume_frame *f) {
                "<ImageData WholeExtent=\"%s\" Origin=\"%.17g %.17g %.17g\" "
                "Spacing=\"%.17g %.17g %.17g\">\n",
                extent, d->origin[0], d->origin[1], d->origin[2], d->dx, d->dx, d->dx);
-    vtk_write_field_data(w, f->sim->scene->name, f->sim->time);
+    vtk_write_field_data(w, f->scene_name, f->time);
     file_print(w, "<Piece Extent=\"%s\">\n", extent);
     write_arrays(w, f);
     file_print(w, "</Piece>\n</ImageData>\n<AppendedData encoding=\"raw\">\n_");
 }
 
-static void prepare(const spate_simulation *sim, volume_frame *f) {
-    *f = (volume_frame){.sim = sim, .cell_count = 1};
+static void prepare(spate_simulation *sim, volume_frame *f) {
+    *f = (volume_frame){.ctx = sim->ctx,
+                        .scene_name = sim->scene->name,
+                        .domain = &sim->scene->domain,
+                        .time = sim->time,
+                        .cell_count = 1};
     int count = sim->type->volumes(sim, f->fields, SNAPSHOT_ARRAYS);
     f->field_count = count < SNAPSHOT_ARRAYS ? count : SNAPSHOT_ARRAYS;
     for (int a = 0; a < 3; a++) {
@@ -99,31 +93,41 @@ static void prepare(const spate_simulation *sim, volume_frame *f) {
     }
 }
 
-spate_status volume_write(spate_simulation *sim, const char *path) {
-    volume_frame f;
-    file_writer w = {0};
-    int widest = 1;
-    prepare(sim, &f);
-    for (int i = 0; i < f.field_count; i++)
-        if (f.fields[i].components > widest) widest = f.fields[i].components;
-    float *values = take(sim->ctx, (size_t)f.cell_count, (size_t)widest * sizeof *values);
-    if (!values) return SPATE_OUT_OF_MEMORY;
-    spate_status status = file_create(sim->ctx, path, false, &w);
-    if (status == SPATE_OK) {
-        write_text(&w, &f);
-        for (int i = 0; i < f.field_count; i++) {
-            const uint64_t bytes = field_bytes(&f, i);
-            sim->type->volume(sim, i, values);
-            if (!finite_floats(values, (int64_t)(bytes / sizeof *values)))
-                TRY_OR_DONE(status, simulation_not_finite(sim, "the field", f.fields[i].name));
-            file_write(&w, &bytes, sizeof bytes);
-            file_write(&w, values, (size_t)bytes);
+spate_status volume_create(spate_simulation *sim, volume_frame *f) {
+    prepare(sim, f);
+    size_t components = 0;
+    for (int i = 0; i < f->field_count; i++) components += (size_t)f->fields[i].components;
+    f->values = take(sim->ctx, (size_t)f->cell_count, components * sizeof *f->values);
+    if (!f->values) return SPATE_OUT_OF_MEMORY;
+    float *values = f->values;
+    for (int i = 0; i < f->field_count; i++) {
+        const uint64_t count = field_bytes(f, i) / sizeof *values;
+        sim->type->volume(sim, i, values);
+        if (!finite_floats(values, (int64_t)count)) {
+            volume_free(f);
+            return simulation_not_finite(sim, "the field", f->fields[i].name);
         }
-        file_print(&w, "\n</AppendedData>\n</VTKFile>\n");
-        status = file_close(&w);
+        values += count;
     }
-done:
-    file_abandon(&w);
-    give(sim->ctx, values);
-    return status;
+    return SPATE_OK;
+}
+
+void volume_free(volume_frame *f) {
+    give(f->ctx, f->values);
+    f->values = NULL;
+}
+
+spate_status volume_write(spate_context *ctx, const volume_frame *f, const char *path) {
+    file_writer w;
+    const char *values = (const char *)f->values;
+    TRY(file_create(ctx, path, false, &w));
+    write_text(&w, f);
+    for (int i = 0; i < f->field_count; i++) {
+        const uint64_t bytes = field_bytes(f, i);
+        file_write(&w, &bytes, sizeof bytes);
+        file_write(&w, values, (size_t)bytes);
+        values += bytes;
+    }
+    file_print(&w, "\n</AppendedData>\n</VTKFile>\n");
+    return file_close(&w);
 }

@@ -14,7 +14,7 @@
 #include "state/boundary.h"
 #include "state/particles.h"
 
-enum { PHASES_MAX = 16 };
+enum { PHASES_MAX = 24 };
 
 typedef struct phase {
     const char *name; /* a literal */
