@@ -2,12 +2,33 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
 
 /* Whether a status line stands on the terminal; the log hook must wipe it first. */
 static bool line_shown;
 
+static bool begins_letter(char c) { return ((unsigned char)c & 0xC0) != 0x80; }
+
+int text_columns(const char *text) {
+    int columns = 0;
+    for (; *text; text++) columns += begins_letter(*text);
+    return columns;
+}
+
+/* The last column stays free: some terminals go to the next line after it. */
+int status_columns(void) {
+    enum { USUAL = 80 };
+    struct winsize size;
+    const bool known = !ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) && size.ws_col > 0;
+    return (known ? size.ws_col : USUAL) - 1;
+}
+
 void status_line(const char *text) {
-    printf("\r\033[K%s", text);
+    int length = 0;
+    for (int left = status_columns(); text[length]; length++)
+        if (begins_letter(text[length]) && left-- == 0) break;
+    printf("\r\033[K%.*s", length, text);
     fflush(stdout);
     line_shown = true;
 }

@@ -28,7 +28,12 @@ const char *short_time(double seconds, char out[SHORT_TEXT]);
 /* A JSON string with its quotes. */
 void print_json_text(FILE *out, const char *text);
 
-/* A line that is rewritten in place; it is wiped before anything else is printed. */
+/* How many columns a text takes up, if it is UTF-8 of letters as wide as one. */
+int text_columns(const char *text);
+
+/* A line that is rewritten in place, cut to the terminal's width as it is now; it is wiped before
+ * anything else is printed. */
+int status_columns(void);
 void status_line(const char *text);
 void status_line_clear(void);
 

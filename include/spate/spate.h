@@ -157,6 +157,7 @@ SPATE_API spate_status spate_simulation_restore(spate_scene *scene, const char *
 /* ---- Run: from a scene to a folder of frames --------------------------------------------------
  */
 
+/* How far a run is; strings live until the callback returns. */
 typedef struct spate_progress {
     int frame, frames;
     double time; /* simulated seconds */
@@ -164,9 +165,10 @@ typedef struct spate_progress {
     double steps_per_second; /* since the run began */
     double eta_seconds;      /* wall seconds to go, from the pace so far; < 0 unknown */
     double dt;               /* of the last step */
-    const char *dt_limit;
+    const char *dt_limit;    /* the limit that has set most steps of this frame */
     const char *worst_phase; /* the stage that took most of the time */
     double worst_share;      /* its share, 0 to 1 */
+    double done;             /* share of the run's time, 0 to 1 */
 } spate_progress;
 
 typedef struct spate_run_options {
@@ -176,6 +178,8 @@ typedef struct spate_run_options {
     bool resume;        /* go on from the folder's checkpoint */
     bool force;         /* replace the run that is in the folder */
     bool step_log;      /* steps.jsonl: a JSON line for every step */
+    bool step_full;   /* the same with statistics and state hash in every line, which may take
+                           longer than the steps */
     void (*progress)(const spate_progress *progress,
                      void *user); /* after every step; may be NULL */
     void *user;

@@ -130,11 +130,11 @@ static spate_status make_row(run *r) {
 static void warn_of_drift(run *r) {
     const double volume = r->statistics.values[COLUMN_volume], rest = r->statistics.rest_volume;
     if (!(rest > 0) || fabs(volume / rest - 1) <= volume_drift_limit) return;
-    warn(r->ctx, "volume drift",
-         "frame %lld: the material fills %.3g times its volume at rest; use %s",
-         (long long)r->record.frame, volume / rest,
-         r->scene->dt > 0 ? "a smaller solver.dt, or leave it out"
-                          : "a stiffer material, a smaller dx or a smaller solver.cfl");
+    warn_once(r->ctx, "volume drift",
+              "frame %lld: the material fills %.3g times its volume at rest; use %s",
+              (long long)r->record.frame, volume / rest,
+              r->scene->dt > 0 ? "a smaller solver.dt, or leave it out"
+                               : "a stiffer material, a smaller dx or a smaller solver.cfl");
 }
 
 static void add_to_collections(run *r) {
@@ -228,7 +228,7 @@ static void tell_progress(run *r) {
     const spate_simulation *sim = r->sim;
     if (!r->options->progress) return;
     const double elapsed = phase_start() - r->start;
-    const double to_go = (double)r->frames / r->scene->fps - sim->time;
+    const double last = (double)r->frames / r->scene->fps, to_go = last - sim->time;
     const double done = sim->time - r->start_time;
     spate_progress p = {.frame = (int)r->record.frame,
                         .frames = (int)r->frames,
@@ -240,7 +240,8 @@ static void tell_progress(run *r) {
                                                              : -1,
                         .dt = sim->dt,
                         .dt_limit = run_usual_limit(r),
-                        .worst_phase = ""};
+                        .worst_phase = "",
+                        .done = fmin(1, sim->time / last)};
     if (elapsed > 0) p.steps_per_second = (double)(sim->step - r->start_step) / elapsed;
     double worst = 0, all = 0;
     for (int i = 0; i < sim->phase_count; i++) {
@@ -261,10 +262,11 @@ static void warn_of_collapse(run *r) {
                       strcmp(sim->dt_limit, "collider") && strcmp(sim->dt_limit, "fixed");
     if (r->record.collapsed || (!tiny && steps <= collapsed_steps)) return;
     r->record.collapsed = 1;
-    warn(r->ctx, "time step collapsed",
-         "step %lld, t = %.6g s: dt is %.3g s, set by the limit '%s'; %lld steps in this frame so "
-         "far",
-         (long long)sim->step, sim->time, sim->dt, sim->dt_limit, (long long)steps);
+    warn_once(
+        r->ctx, "time step collapsed",
+        "step %lld, t = %.6g s: dt is %.3g s, set by the limit '%s'; %lld steps in this frame so "
+        "far",
+        (long long)sim->step, sim->time, sim->dt, sim->dt_limit, (long long)steps);
 }
 
 static spate_status make_step(run *r, double until) {
@@ -392,7 +394,7 @@ static spate_status open_statistics(run *r, int64_t *rows) {
 static spate_status open_step_log(run *r) {
     char path[PATH_SIZE];
     TRY(run_folder_trim_steps(r->ctx, r->folder, r->sim->step));
-    if (!r->options->step_log) return SPATE_OK;
+    if (!r->options->step_log && !r->options->step_full) return SPATE_OK;
     TRY(in_folder(r, RUN_STEPS, path));
     return file_append(r->ctx, path, &r->step_file);
 }
@@ -503,6 +505,7 @@ static spate_status end(run *r, spate_status status) {
     /* A frame under way comes before whatever has ended the run since. */
     const spate_status written = finish_frame(r);
     if (written) status = written;
+    warnings_tell_hidden(r->ctx);
     /* A file that could not be written may be one of a folder that is gone. */
     if (status == SPATE_IO_ERROR && check_folder(r)) return status;
     snprintf(message, sizeof message, "%s", r->ctx->message);

@@ -120,9 +120,7 @@ static void prefer(double known, double *value) {
 /* What a solver with a grid knows better. */
 static void take_numbers(statistics *s) {
     if (!s->sim->type->numbers) return;
-    solver_numbers known = {NAN,
-                            NAN,
-                            NAN,
+    solver_numbers known = {.max_divergence = NAN,
                             .mass = NAN,
                             .momentum = {NAN, NAN, NAN},
                             .angular = {NAN, NAN, NAN},
@@ -132,8 +130,6 @@ static void take_numbers(statistics *s) {
                             .max_speed = NAN};
     s->sim->type->numbers(s->sim, &known);
     s->values[COLUMN_max_divergence] = known.max_divergence;
-    s->values[COLUMN_iterations] = known.iterations;
-    s->values[COLUMN_residual] = known.residual;
     prefer(known.mass, &s->values[COLUMN_mass]);
     for (int a = 0; a < 3; a++) {
         prefer(known.momentum[a], &s->values[COLUMN_momentum_x + a]);
@@ -258,14 +254,21 @@ static spate_status check_numbers(statistics *s) {
     return SPATE_OK;
 }
 
-spate_status statistics_evaluate(statistics *s, int64_t frame, double wall_seconds) {
-    spate_simulation *sim = s->sim;
+void statistics_glance(statistics *s, int64_t frame, double wall_seconds) {
+    const spate_simulation *sim = s->sim;
     for (int i = 0; i < s->count; i++) s->values[i] = NAN;
     s->values[COLUMN_frame] = (double)frame;
     s->values[COLUMN_time] = sim->time;
     s->values[COLUMN_steps] = (double)sim->step;
     s->values[COLUMN_dt] = sim->dt;
     s->values[COLUMN_wall_seconds] = wall_seconds;
+    if (sim->type->solved)
+        sim->type->solved(sim, &s->values[COLUMN_iterations], &s->values[COLUMN_residual]);
+}
+
+spate_status statistics_evaluate(statistics *s, int64_t frame, double wall_seconds) {
+    spate_simulation *sim = s->sim;
+    statistics_glance(s, frame, wall_seconds);
     TRY(evaluate_basics(s));
     take_numbers(s);
     if (s->solver_columns) sim->type->columns(sim, s->values + COLUMN_COUNT);

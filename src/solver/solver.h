@@ -31,8 +31,6 @@ typedef struct state_block {
 /* NAN where it is not known, or where the particles tell it. */
 typedef struct solver_numbers {
     double max_divergence; /* 1/s */
-    double iterations;     /* of the last step's solve */
-    double residual;
     double mass, momentum[3], angular[3], kinetic_energy, potential_energy, volume, max_speed;
 } solver_numbers;
 
@@ -79,6 +77,9 @@ typedef struct solver_type {
     /* Second moment D of the kernel at particle i over dx^2, by axis: the angular momentum of its
      * affine motion is m axial(C D); 0 where a scheme does not carry it. */
     void (*affine_moment)(const spate_simulation *sim, int64_t i, double moment[3]);
+    /* Iterations of the last step's solve and what they left, where something was solved; NULL:
+     * nothing ever is. */
+    void (*solved)(const spate_simulation *sim, double *iterations, double *residual);
     /* What the solver itself knows of the columns that every run has; NULL: nothing. */
     void (*numbers)(spate_simulation *sim, solver_numbers *out);
     /* Columns of stats.csv of its own. */

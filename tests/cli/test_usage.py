@@ -76,6 +76,16 @@ class Usage(Case):
         lines = (self.folder / "a" / "steps.jsonl").read_text().splitlines()
         steps = [json.loads(line)["step"] for line in lines]
         self.assertEqual(steps, list(range(1, run_json(self.folder / "a")["steps"] + 1)))
+        self.assertNotIn("state_hash", lines[-1])
+        spate("run", SCENES / "drop2d.yaml", "-o", self.folder / "b", "--frames", 2, "--steps-full", "-q")
+        last = json.loads((self.folder / "b" / "steps.jsonl").read_text().splitlines()[-1])
+        self.assertEqual(last["state_hash"], run_json(self.folder / "a")["state_hash"])
+
+    def test_phases_do_not_overlap(self):
+        """No time is counted twice: together the phases are no longer than the run."""
+        spate("run", SCENES / "drop2d.yaml", "-o", self.folder / "a", "-q", "--threads", 1)
+        report = run_json(self.folder / "a")
+        self.assertLess(sum(report["phases"].values()), 1.001 * report["wall_seconds"] + 0.001)
 
     def test_check_says_what_would_run(self):
         result = spate("check", SCENES / "drop3d.yaml", "--set", "domain.dx=0.1")

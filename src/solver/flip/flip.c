@@ -474,8 +474,13 @@ static void numbers(spate_simulation *sim, solver_numbers *out) {
     const flip *f = sim->solver;
     if (sim->step == 0) return;
     out->max_divergence = f->memory.divergence;
-    out->iterations = (double)f->memory.iterations;
-    out->residual = f->memory.residual;
+}
+
+static void solved(const spate_simulation *sim, double *iterations, double *residual) {
+    const flip *f = sim->solver;
+    if (sim->step == 0) return;
+    *iterations = (double)f->memory.iterations;
+    *residual = f->memory.residual;
 }
 
 static const char *const column_names[] = {
@@ -526,6 +531,7 @@ const solver_type solver_flip = {
     .force = flip_force,
     .affine_moment = affine_moment,
     .numbers = numbers,
+    .solved = solved,
     .column_names = column_names,
     .columns = columns,
     .grid_bytes = grid_bytes,

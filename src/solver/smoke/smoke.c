@@ -434,7 +434,11 @@ static spate_status step(spate_simulation *sim) {
     s->dt = sim->dt / parts;
     impulses_begin_step(sim, &s->impulses);
     for (s->part = 0; s->part < parts; s->part++) {
-        if (s->part > 0) reflect(s);
+        if (s->part > 0) {
+            const double start = phase_start();
+            reflect(s);
+            phase_stop(sim, "reflect", start);
+        }
         for (int i = 0; i < SMOKE_STAGES; i++) {
             const double start = phase_start();
             TRY(smoke_stages[i].run(s));
@@ -442,7 +446,10 @@ static spate_status step(spate_simulation *sim) {
         }
     }
     s->part = 0;
-    return look_round(s);
+    const double start = phase_start();
+    TRY(look_round(s));
+    phase_stop(sim, "limit", start); /* of the next step */
+    return SPATE_OK;
 }
 
 /* ---- What others ask ------------------------------------------------------------------------- */
@@ -497,6 +504,7 @@ const solver_type solver_smoke = {
     .velocity = smoke_velocity_at,
     .force = smoke_force_on,
     .numbers = smoke_numbers,
+    .solved = smoke_solved,
     .column_names = column_names,
     .columns = columns,
     .volumes = smoke_volumes,

@@ -286,6 +286,7 @@ void smoke_force_on(const spate_simulation *sim, int c, double force[3], double 
 void smoke_velocity_at(const spate_simulation *sim, const double x[3], double v[3]);
 double smoke_pressure_at(const spate_simulation *sim, const double x[3]);
 void smoke_numbers(spate_simulation *sim, solver_numbers *out);
+void smoke_solved(const spate_simulation *sim, double *iterations, double *residual);
 int smoke_volumes(const spate_simulation *sim, volume_field *out, int capacity);
 void smoke_volume(const spate_simulation *sim, int index, float *values);
 uint64_t smoke_hash(const spate_simulation *sim, uint64_t seed);

@@ -559,11 +559,14 @@ static double volume(const spate_simulation *sim) {
 }
 
 static void numbers(spate_simulation *sim, solver_numbers *out) {
-    const sph *s = sim->solver;
     out->volume = volume(sim);
+}
+
+static void solved(const spate_simulation *sim, double *iterations, double *residual) {
+    const sph *s = sim->solver;
     if (sim->step == 0 || s->options->pressure == SPH_WCSPH) return;
-    out->iterations = (double)s->memory.iterations;
-    out->residual = s->memory.density_error;
+    *iterations = (double)s->memory.iterations;
+    *residual = s->memory.density_error;
 }
 
 static const char *const column_names[] = {
@@ -603,6 +606,7 @@ const solver_type solver_sph = {
     .force = sph_force,
     .affine_moment = affine_moment,
     .numbers = numbers,
+    .solved = solved,
     .column_names = column_names,
     .columns = columns,
     .grid_bytes = grid_bytes,
