@@ -35,7 +35,7 @@ _spate() {
 
     local options=
     case $command in
-    run) options="--output --frames --until --threads --set --compare --resume --force --quiet --json --steps-log" ;;
+    run) options="--output --frames --until --threads --set --compare --resume --force --quiet --json --steps-log --steps-full" ;;
     check) options="--set" ;;
     render) options="--output --size --colour --range --frames --samples --no-film --plot --threads --quiet" ;;
     bench) options="--threads --particles --rounds --variant --integrator --dimension --domain-scale --json" ;;
