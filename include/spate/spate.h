@@ -178,7 +178,7 @@ typedef struct spate_run_options {
     bool resume;        /* go on from the folder's checkpoint */
     bool force;         /* replace the run that is in the folder */
     bool step_log;      /* steps.jsonl: a JSON line for every step */
-    bool step_full;   /* the same with statistics and state hash in every line, which may take
+    bool step_full;     /* the same with statistics and state hash in every line, which may take
                            longer than the steps */
     void (*progress)(const spate_progress *progress,
                      void *user); /* after every step; may be NULL */
@@ -197,7 +197,8 @@ typedef struct spate_run_report {
 } spate_run_report;
 
 SPATE_API spate_run_options spate_default_run_options(void);
-/* Runs to the end and leaves a complete folder however it ends; `report` may be NULL. */
+/* Runs to the end and leaves a complete folder however it ends; `report` may be NULL. Frames are
+ * written by a thread that lives as long as the run; hooks and callbacks are the caller's thread's. */
 SPATE_API spate_status spate_run(spate_scene *scene, const spate_run_options *options,
                                  spate_run_report *report);
 

@@ -2,9 +2,10 @@
  * A run from its start, or from a checkpoint, to its end.
  *
  * Within a frame: steps to the frame's time (frame / fps, never added up), the frame's files, its
- * row of stats.csv, then a checkpoint when one is due. A run that is cut off anywhere goes on from
- * its newest whole checkpoint: what was written after it is taken back first, so that the folder
- * ends up the same as if the run had never stopped.
+ * row of stats.csv, then a checkpoint when one is due. The files are written while the next steps
+ * are made (background.h); the row waits for them, the checkpoint for both. A run that is cut off
+ * anywhere goes on from its newest whole checkpoint: what was written after it is taken back first,
+ * so that the folder ends up the same as if the run had never stopped.
  */
 #include "output/run.h"
 #include "output/attributes.h"
@@ -156,7 +157,6 @@ static spate_status write_files(spate_context *beside, void *files) {
 /* Takes the frame that r->record.frame names and lets it be written while the run goes on. The one
  * before is done: no more than one is in memory. What was taken before a failure is written. */
 static spate_status start_frame(run *r) {
-    if (!r->writer) TRY(background_create(r->ctx, FRAME_FILES_ROOM, &r->writer));
     spate_status taken = frame_files_take(r->sim, r->folder, r->lock, r->record.frame, &r->files);
     add_to_collections(r);
     r->writing = true;
@@ -423,6 +423,7 @@ static spate_status begin_new(run *r) {
     if (r->scene->output.checkpoint > 0) TRY(save(r));
     TRY(open_statistics(r, &rows));
     TRY(open_step_log(r));
+    TRY(background_create(r->ctx, FRAME_FILES_ROOM, &r->writer));
     return start_frame(r);
 }
 
@@ -461,6 +462,7 @@ static spate_status begin_again(run *r) {
     TRY(run_folder_clear(r->ctx, r->folder, r->record.frame));
     TRY(write_scene(r));
     TRY(open_step_log(r));
+    TRY(background_create(r->ctx, FRAME_FILES_ROOM, &r->writer));
     phase_stop(r->sim, "start", r->start);
     if (r->record.frame >= r->frames || r->record.max_steps_met) {
         inform(r->ctx,

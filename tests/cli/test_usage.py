@@ -81,6 +81,16 @@ class Usage(Case):
         last = json.loads((self.folder / "b" / "steps.jsonl").read_text().splitlines()[-1])
         self.assertEqual(last["state_hash"], run_json(self.folder / "a")["state_hash"])
 
+    def test_a_repeated_warning_is_told_once(self):
+        words = ("run", SCENES / "drop2d.yaml", "--set", "materials.water.bulk_modulus=5000", "--json")
+        told = spate(*words, "-o", self.folder / "a").stderr.splitlines()
+        times = run_json(self.folder / "a")["warnings"]["volume drift"]
+        self.assertGreater(times, 2)
+        self.assertEqual(len([line for line in told if "warning: frame" in line]), 1, told)
+        self.assertIn(f"spate: warned of 'volume drift' {times} times in all", told)
+        quiet = spate(*words, "-o", self.folder / "b", "--quiet").stderr.splitlines()
+        self.assertEqual(len(quiet), 1, quiet)
+
     def test_phases_do_not_overlap(self):
         """No time is counted twice: together the phases are no longer than the run."""
         spate("run", SCENES / "drop2d.yaml", "-o", self.folder / "a", "-q", "--threads", 1)

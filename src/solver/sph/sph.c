@@ -558,9 +558,7 @@ static double volume(const spate_simulation *sim) {
     return sum;
 }
 
-static void numbers(spate_simulation *sim, solver_numbers *out) {
-    out->volume = volume(sim);
-}
+static void numbers(spate_simulation *sim, solver_numbers *out) { out->volume = volume(sim); }
 
 static void solved(const spate_simulation *sim, double *iterations, double *residual) {
     const sph *s = sim->solver;
