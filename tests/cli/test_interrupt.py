@@ -130,7 +130,7 @@ class Output(Case):
                 self.assertIn(word, states[-1])
 
     def test_the_line_follows_the_terminal(self):
-        states, shown = self.lines_on_a_terminal(120, "--set", "domain.dx=0.01", "--frames", "20", resize=40)
+        states, shown = self.lines_on_a_terminal(120, "--set", "domain.dx=0.02", "--frames", "20", resize=40)
         self.assertGreater(len(states[0]), 60)
         self.assertLess(len(states[-1]), 40)
 
