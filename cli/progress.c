@@ -45,7 +45,7 @@ static int width_of_fields(const progress_fields fields, int rank) {
 /* " 42% [=====>     ]"; without the bar when there is no room for it. */
 static void draw_bar(double done, int width, char out[LINE_SIZE]) {
     enum { NARROWEST = 4, WIDEST = 40 };
-    int used = snprintf(out, LINE_SIZE, "%3.0f%%", 100 * done - 0.5 > 0 ? 100 * done - 0.5 : 0);
+    int used = snprintf(out, LINE_SIZE, "%3d%%", (int)(100 * done));
     int room = width - used - (int)strlen(" []");
     if (room < NARROWEST) return;
     if (room > WIDEST) room = WIDEST;
