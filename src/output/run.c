@@ -158,9 +158,11 @@ static spate_status write_files(spate_context *beside, void *files) {
  * before is done: no more than one is in memory. What was taken before a failure is written. */
 static spate_status start_frame(run *r) {
     spate_status taken = frame_files_take(r->sim, r->folder, r->lock, r->record.frame, &r->files);
+    double start = phase_start();
     add_to_collections(r);
     r->writing = true;
     background_start(r->writer, write_files, &r->files);
+    phase_stop(r->sim, "frames", start);
     if (taken == SPATE_OK) taken = make_row(r);
     if (taken == SPATE_OK) {
         warn_of_drift(r);
