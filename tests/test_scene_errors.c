@@ -505,8 +505,20 @@ static void test_wrong_motion_probes_output(void **state) {
         {6, "output: {surface: ^stl}",
          "output.surface: unknown word 'stl'; use one of these (none, ply, obj)"},
         {6, "camera: ^{from: [1, 1]}", "camera.to: is missing"},
-        {6, "camera: {from: [1, 1], to: ^[1, 1]}", "camera.to: is where the camera stands"},
+        {6, "camera: ^{to: [1, 1]}", "camera.from: is missing; add it (the opposite corner"},
+        {6, "camera: {from: [1, 1], to: ^[1, 2]}", "camera.to: no area lies between it and from"},
         {6, "camera: {from: [1, 1], to: [0, 0], fov: ^0}", "camera.fov: 0 is out of range; give"},
+        {6, "camera: {fov: ^40}", "camera.fov: a 2D picture is flat; leave it out"},
+        {6, "camera: {orbit: ^90}", "camera.orbit: a 2D picture is flat; leave it out"},
+        {6, "camera: {keys: ^[]}", "camera.keys: has no keys; add one such as"},
+        {6, "camera: {keys: [{t: 0}, {t: ^0}]}",
+         "camera.keys.1.t: 0 is not after the key before (0); put keys in order"},
+        {6, "camera: {keys: [{t: 0}, ^{t: 1, from: [0, 0], to: [1, 1]}]}",
+         "camera.keys.1.from: the keys before have no from and to; give them in the first key"},
+        {6, "camera: {keys: [{t: 0, from: [0, 0], to: [1, 1]}, {t: 1, to: ^[0, 0]}]}",
+         "camera.keys.1.to: no area lies between"},
+        {6, "camera: {keys: [^{t: 0, from: [0, 0]}]}", "camera.keys.0.to: is missing; add it"},
+        {6, "camera: {keys: [{t: 0, fov: ^20}]}", "camera.keys.0.fov: a 2D picture is flat"},
     };
     expect_failures(cases, COUNT_OF(cases));
 }

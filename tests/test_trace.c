@@ -12,10 +12,11 @@ static spate_scene cube_scene(spate_context *ctx) {
 
 static void camera_sees_what_it_projects(void **state) {
     spate_scene s = cube_scene(*state);
-    stage st;
-    assert_int_equal(stage_create(&s, 0, &st), SPATE_OK);
+    stage st = {0};
     for (int given = 0; given <= 1; given++) {
         s.camera = (camera){.given = given, .from = {7, 1, 5}, .to = {5.5, -0.5, 2.5}, .fov = 40};
+        stage_free(&st);
+        assert_int_equal(stage_create(&s, 0, &st), SPATE_OK);
         view v = stage_view(&st, 320, 180);
         for (int i = 0; i < 8; i++) {
             v3 corner = v3_set((float)(i & 1), (float)(i >> 1 & 1), (float)(i >> 2));

@@ -7,14 +7,28 @@
 static const rgb paper = {0.93f, 0.94f, 0.95f}, water_room = {1, 1, 1},
                  smoke_room = {0.020f, 0.026f, 0.036f}, wall_ink = {0.10f, 0.12f, 0.14f};
 
-flat_map flat_fit(const shades *s, const picture *p) {
+flat_view flat_shown(const spate_scene *scene, double time) {
+    const camera_pose c = camera_at(&scene->camera, time);
+    const domain *d = &scene->domain;
+    flat_view v;
+    for (int a = 0; a < 2; a++) {
+        v.min[a] = c.given ? fmin(c.from[a], c.to[a]) : d->origin[a];
+        v.max[a] = c.given ? fmax(c.from[a], c.to[a]) : d->origin[a] + d->size[a];
+        /* Keys may lead the corners through each other. */
+        v.max[a] = fmax(v.max[a], v.min[a] + 1e-6 * d->size[a]);
+    }
+    return v;
+}
+
+flat_map flat_fit(const shades *s, const flat_view *shown, const picture *p) {
     const domain *d = &s->scene->domain;
+    const double size[2] = {shown->max[0] - shown->min[0], shown->max[1] - shown->min[1]};
     double letters = shades_letters(p), side = s->plain ? 3 : 2.5 * letters;
     double right = side + shades_margin(s, p), below = s->plain ? side : 6 * letters;
     double wide = p->width - side - right, high = p->height - side - below;
-    flat_map m = {.scale = fmax(fmin(wide / d->size[0], high / d->size[1]), 1e-12)};
-    m.left = side + 0.5 * (wide - m.scale * d->size[0]);
-    m.bottom = side + 0.5 * (high + m.scale * d->size[1]);
+    flat_map m = {.scale = fmax(fmin(wide / size[0], high / size[1]), 1e-12)};
+    m.left = side + 0.5 * (wide - m.scale * size[0]) + m.scale * (d->origin[0] - shown->min[0]);
+    m.bottom = side + 0.5 * (high + m.scale * size[1]) - m.scale * (d->origin[1] - shown->min[1]);
     return m;
 }
 
@@ -170,10 +184,25 @@ static spate_status draw_smoke(const shades *s, const flat_map *m, const snapsho
     return SPATE_OK;
 }
 
+/* Paper over all that lies outside the camera's view, a pixel away from it: a wall there is seen. */
+static void lay_mount(const shades *s, const flat_view *shown, const flat_map *m, picture *out) {
+    const double *origin = s->scene->domain.origin, w = out->width, h = out->height;
+    const double x0 = m->left + (shown->min[0] - origin[0]) * m->scale - 1;
+    const double x1 = m->left + (shown->max[0] - origin[0]) * m->scale + 1;
+    const double y0 = m->bottom - (shown->max[1] - origin[1]) * m->scale - 1;
+    const double y1 = m->bottom - (shown->min[1] - origin[1]) * m->scale + 1;
+    if (!s->scene->camera.given) return;
+    picture_box(out, 0, 0, x0, h, paper, 1);
+    picture_box(out, x1, 0, w, h, paper, 1);
+    picture_box(out, x0, 0, x1, y0, paper, 1);
+    picture_box(out, x0, y1, x1, h, paper, 1);
+}
+
 spate_status flat_picture(const shades *s, const snapshot *frame, const char *file, double time,
                           picture *out) {
     const domain *d = &s->scene->domain;
-    flat_map m = flat_fit(s, out);
+    const flat_view shown = flat_shown(s->scene, time);
+    flat_map m = flat_fit(s, &shown, out);
     picture_fill(out, paper);
     picture_box(out, m.left, m.bottom - d->size[1] * m.scale, m.left + d->size[0] * m.scale,
                 m.bottom, frame->on_grid ? smoke_room : water_room, 1);
@@ -181,6 +210,7 @@ spate_status flat_picture(const shades *s, const snapshot *frame, const char *fi
                        : draw_particles(s, &m, frame, file, out));
     TRY(draw_colliders(s, &m, time, out));
     draw_walls(s, &m, out);
+    lay_mount(s, &shown, &m, out);
     shades_caption(s, time, out);
     shades_scale_bar(s, m.scale, out);
     return SPATE_OK;

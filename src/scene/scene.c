@@ -1,6 +1,6 @@
 /*
- * From a scene file to a checked scene: the top level, domain, solver, materials, output and
- * camera. Bodies and the like: scene_bodies.c; shapes and motion: scene_shapes.c.
+ * From a scene file to a checked scene: the top level, domain, solver, materials and output. Bodies
+ * and the like: scene_bodies.c; shapes and motion: scene_shapes.c; the camera: scene_camera.c.
  */
 #include "scene/scene.h"
 #include "core/file.h"
@@ -281,7 +281,7 @@ spate_status scene_read_materials(reader *r, const yaml_value *v) {
     return SPATE_OK;
 }
 
-/* ---- Output and camera ----------------------------------------------------------------------- */
+/* ---- Output ---------------------------------------------------------------------------------- */
 
 /* The entries of a list, or a word that stands for a list of one. */
 static const yaml_value *entry_of(const yaml_value *v, int index) {
@@ -385,18 +385,6 @@ spate_status scene_read_output(reader *r, const yaml_value *v) {
         TRY(read_surface(r, surface, &o->surface));
         reader_leave(r, back);
     }
-    return SPATE_OK;
-}
-
-spate_status scene_read_camera(reader *r, const yaml_value *v) {
-    camera *c = &r->scene->camera;
-    double view[3];
-    TRY(reader_table(r, v, &scene_camera_table, c));
-    vec_sub(view, c->to, c->from);
-    if (!(vec_length(view) > 0))
-        return reader_fail_field(r, yaml_find(v, "to"), "to",
-                                 "is where the camera stands; move it");
-    c->given = true;
     return SPATE_OK;
 }
 

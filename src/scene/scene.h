@@ -8,6 +8,7 @@
 
 #include "core/arena.h"
 #include "core/fields.h"
+#include "scene/camera.h"
 #include "scene/motion.h"
 #include "scene/shape.h"
 #include <string.h>
@@ -141,12 +142,6 @@ typedef struct output_settings {
     int surface_smoothing;  /* passes over the mesh */
     bool volumes;           /* fields of solvers that have a grid, as vti */
 } output_settings;
-
-typedef struct camera {
-    bool given;
-    double from[3], to[3];
-    double fov; /* degrees, vertical */
-} camera;
 
 struct spate_scene {
     spate_context *ctx;

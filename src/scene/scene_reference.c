@@ -191,5 +191,6 @@ spate_status spate_scene_reference(spate_context *context, void (*write)(const c
     for (int i = 0; i < PROBE_DECLARATIONS; i++) put_table(&p, "###", &scene_probes[i].table);
     put_table(&p, "##", &scene_output_table);
     put_table(&p, "##", &scene_camera_table);
+    put_table(&p, "###", &scene_camera_key_table);
     return SPATE_OK;
 }

@@ -46,7 +46,7 @@ static const field top_fields[] = {
     PART_FIELD("sinks", "list", false, "where material is taken away"),
     PART_FIELD("probes", "list", false, "measurements, each a column of stats.csv"),
     PART_FIELD("output", "mapping", false, "what is written"),
-    PART_FIELD("camera", "mapping", false, "where 3D pictures are taken from"),
+    PART_FIELD("camera", "mapping", false, "where pictures are taken from"),
 };
 const field_table scene_top_table =
     FIELD_TABLE("scene", "The fields at the top of a scene file.", top_fields, scene_top);
@@ -273,13 +273,52 @@ static const field output_fields[] = {
 const field_table scene_output_table =
     FIELD_TABLE("output", "What a run writes.", output_fields, output_common);
 
+#define FOV_LEAST 1
+#define FOV_MOST  170
+#define TURNS     36000 /* degrees: a hundred of them */
+
 static const field camera_fields[] = {
-    REQUIRED_VECTOR(camera, from, "m", ANY_MIN, ANY_MAX, "where it stands"),
-    REQUIRED_VECTOR(camera, to, "m", ANY_MIN, ANY_MAX, "what it looks at"),
-    NUMBER_FIELD(camera, fov, "deg", 35, 1, 170, "vertical angle of view"),
+    VECTOR_FIELD(
+        camera, from, "m", NAN, ANY_MIN, ANY_MAX,
+        "where it stands; 2D: a corner of what is shown; default: so that the whole domain "
+        "is seen"),
+    VECTOR_FIELD(camera, to, "m", NAN, ANY_MIN, ANY_MAX,
+                 "what it looks at; 2D: the opposite corner; with `from`, or neither"),
+    NUMBER_FIELD(
+        camera, fov, "deg", NAN, FOV_LEAST, FOV_MOST,
+        "vertical angle of view; default: 35, or 30 where the whole domain is seen; not in "
+        "2D"),
+    NUMBER_FIELD(camera, orbit, "deg", 0, -TURNS, TURNS,
+                 "how far it circles what it looks at in the course of the run, counter-clockwise "
+                 "from above; not in 2D"),
+    PART_FIELD("keys", "list", false, "views in the order of their times; held before and after"),
+    {.name = "interpolate",
+     .type = FIELD_CHOICE,
+     .offset = offsetof(camera, path.interpolation),
+     .unit = "",
+     .fallback = MOTION_SMOOTH,
+     .choices = interpolation_words,
+     .help = "between keys: with continuous velocity, at rest at the ends; or straight"},
 };
-const field_table scene_camera_table =
-    FIELD_TABLE("camera", "The view of `spate render`.", camera_fields, camera);
+const field_table scene_camera_table = FIELD_TABLE(
+    "camera",
+    "The view of `spate render`, which may be given another by its options: none of this "
+    "changes a run.",
+    camera_fields, camera);
+
+static const field camera_key_fields[] = {
+    REQUIRED_NUMBER(camera_key, t, "s", ANY_MIN, ANY_MAX, "simulated time of the view"),
+    VECTOR_FIELD(camera_key, from, "m", NAN, ANY_MIN, ANY_MAX,
+                 "where it stands; default: as in the key before, at first as in the camera"),
+    VECTOR_FIELD(camera_key, to, "m", NAN, ANY_MIN, ANY_MAX, "what it looks at; default: likewise"),
+    NUMBER_FIELD(camera_key, fov, "deg", NAN, FOV_LEAST, FOV_MOST,
+                 "vertical angle of view; default: likewise"),
+};
+const field_table scene_camera_key_table = FIELD_TABLE(
+    "camera.keys",
+    "Each entry is a view: `keys: [{t: 0, from: [3, 1, 2], to: [0.5, 0.2, 0.5]}, {t: 1, "
+    "from: [1, 1, 3], fov: 25}]`.",
+    camera_key_fields, camera_key);
 
 /* ---- Probes ---------------------------------------------------------------------------------- */
 

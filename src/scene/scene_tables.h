@@ -24,11 +24,15 @@ typedef struct output_common {
     int volume; /* 0: vti, 1: none */
 } output_common;
 
+typedef struct camera_key {
+    double t, from[3], to[3], fov;
+} camera_key;
+
 extern const field_table scene_top_table, scene_domain_table, scene_walls_table,
     scene_wall_velocity_table, scene_solver_table, scene_material_table, scene_body_table,
     scene_flow_table, scene_collider_table, scene_source_table, scene_sink_table,
     scene_motion_table, scene_motion_key_table, scene_probe_table, scene_output_table,
-    scene_camera_table, scene_shape_table;
+    scene_camera_table, scene_camera_key_table, scene_shape_table;
 
 /* Words in the order of their enums, closed by NULL. */
 extern const char *const scene_wall_words[], *const scene_axis_words[];
