@@ -62,11 +62,15 @@ const char *nearest_word(const char *word, const char *const *words, int count) 
 
 static const option help_option = {.name = "help", .letter = 'h', .help = "Show this help"};
 
+static bool is_name(const char *own, const char *name, size_t length) {
+    return own && strlen(own) == length && !memcmp(own, name, length);
+}
+
 static const option *find_option(const command *c, const char *name, size_t length, char letter) {
     for (int i = -1; i < c->option_count; i++) {
         const option *o = i < 0 ? &help_option : &c->options[i];
         if (letter ? o->letter == letter
-                   : strlen(o->name) == length && !memcmp(o->name, name, length))
+                   : is_name(o->name, name, length) || is_name(o->also, name, length))
             return o;
     }
     return NULL;

@@ -209,6 +209,7 @@ static void without_ffmpeg_there_are_pictures(void **state) {
     clear_folder();
     put_scene(scene_2d, "");
     put_square("particles_0001.vtp", 0.3f, 0.3f, 1, 0, 0);
+    put_square("particles_0002.vtp", 0.3f, 0.3f, 1, 0, 0.1);
     char path[4096];
     const char *was = getenv("PATH");
     snprintf(path, sizeof path, "%s", was ? was : "");
@@ -252,6 +253,236 @@ static void films_are_mp4(void **state) {
     assert_false(file_exists(in_folder("pictures/film.mp4.part")));
 }
 
+/* An ffmpeg that keeps the raw pictures; returns their number. */
+static int64_t raw_film(spate_context *ctx, const spate_render_options *o, char **bytes) {
+    static const char script[] = "#!/bin/sh\nfor last; do :; done\n/bin/cat > \"${last#file:}\"\n";
+    char path[4096];
+    const char *was = getenv("PATH");
+    size_t length;
+    snprintf(path, sizeof path, "%s", was ? was : "");
+    put_bytes(in_folder("ffmpeg"), script, sizeof script - 1);
+    chmod(in_folder("ffmpeg"), 0755);
+    setenv("PATH", folder, 1);
+    spate_status status = spate_render(ctx, folder, o);
+    setenv("PATH", path, 1);
+    assert_int_equal(status, SPATE_OK);
+    assert_int_equal(
+        file_read(ctx, in_folder("pictures/film.mp4"), (size_t)1 << 26, bytes, &length), SPATE_OK);
+    const size_t one = (size_t)o->width * (size_t)o->height * 3;
+    assert_int_equal(length % one, 0);
+    return (int64_t)(length / one);
+}
+
+/* Which of the three frames a picture of the film is; 0: none, byte by byte. */
+static int frame_of(const char *bytes, int64_t shown) {
+    for (int frame = 1; frame <= 3; frame++) {
+        char name[32];
+        snprintf(name, sizeof name, "pictures/frame_%04d.png", frame);
+        pixels p = read_png(in_folder(name));
+        const size_t one = (size_t)p.width * (size_t)p.height * 3;
+        const bool same = !memcmp(bytes + (size_t)shown * one, p.rgb, one);
+        free(p.rgb);
+        if (same) return frame;
+    }
+    return 0;
+}
+
+static void put_three_frames(void) {
+    clear_folder();
+    put_scene(scene_2d, "");
+    for (int i = 1; i <= 3; i++) {
+        char name[32];
+        snprintf(name, sizeof name, "particles_%04d.vtp", i);
+        put_square(name, 0.3f * (float)i, 0.3f, (float)i, 0, 0.1 * i);
+    }
+}
+
+static void films_repeat_and_return(void **state) {
+    static const struct {
+        double fps, speed;
+        int loops;
+        bool pingpong;
+        const char *shown;
+    } cases[] = {
+        {10, 1, 1, false, "123"},     {10, 1, 2, false, "123123"},    {10, 1, 1, true, "1232"},
+        {10, 1, 2, true, "12321232"}, {20, 1, 1, true, "1122333221"}, {10, 2, 1, false, "13"},
+    };
+    put_three_frames();
+    for (int i = 0; i < COUNT_OF(cases); i++) {
+        spate_render_options o = small_options();
+        char *bytes;
+        o.film = true, o.width = 64, o.height = 48;
+        o.fps = cases[i].fps, o.speed = cases[i].speed;
+        o.loops = cases[i].loops, o.pingpong = cases[i].pingpong;
+        const int64_t count = raw_film(*state, &o, &bytes);
+        /* At twice the speed words stand in the corner; the pictures are not those of the files. */
+        if (o.speed == 1)
+            for (int64_t k = 0; k < count; k++)
+                assert_int_equal(frame_of(bytes, k), cases[i].shown[k] - '0');
+        assert_int_equal(count, strlen(cases[i].shown));
+        give(*state, bytes);
+    }
+}
+
+/* Three frames of a tenth of a second: slow motion for four seconds, and only the corner says so. */
+static void slow_motion_is_written_into_the_corner(void **state) {
+    put_three_frames();
+    spate_render_options o = small_options();
+    char *bytes;
+    o.film = true;
+    const int64_t count = raw_film(*state, &o, &bytes);
+    /* 1/15 speed: 2/3 of a frame a second, doubled to 21.3 pictures: 4.5 s. */
+    assert_int_equal(count, 96);
+    pixels p = read_png(in_folder("pictures/frame_0001.png"));
+    int changed = 0;
+    for (int y = 0; y < p.height; y++)
+        for (int x = 0; x < p.width; x++) {
+            const size_t at = (size_t)(y * p.width + x) * 3;
+            if (!memcmp(bytes + at, p.rgb + at, 3)) continue;
+            changed++;
+            assert_true(x > p.width / 2 && y < 20);
+        }
+    assert_true(changed > 50);
+    free(p.rgb);
+    give(*state, bytes);
+}
+
+static void one_frame_is_a_still(void **state) {
+    put_three_frames();
+    spate_render_options o = small_options();
+    o.film = true, o.first = o.last = 2;
+    put_bytes(in_folder("ffmpeg"), "#!/bin/sh\nexit 3\n", 17);
+    const int64_t warnings = warnings_total(*state);
+    assert_int_equal(spate_render(*state, folder, &o), SPATE_OK);
+    assert_int_equal(warnings_total(*state), warnings);
+    assert_false(file_exists(in_folder("pictures/film.mp4")));
+}
+
+static void assert_same_picture(const char *a, const char *b, bool same) {
+    pixels p = read_png(in_folder(a)), q = read_png(in_folder(b));
+    assert_non_null(p.rgb);
+    assert_non_null(q.rgb);
+    assert_true(p.width == q.width && p.height == q.height);
+    assert_int_equal(!memcmp(p.rgb, q.rgb, (size_t)p.width * (size_t)p.height * 3), same);
+    free(p.rgb);
+    free(q.rgb);
+}
+
+/* Frame 2 alone is drawn as it is among the others, whose speeds are 1 and 3. */
+static void a_still_has_the_colours_of_the_film(void **state) {
+    put_three_frames();
+    spate_render_options o = small_options();
+    assert_int_equal(spate_render(*state, folder, &o), SPATE_OK);
+    o.output = in_folder("still"), o.first = o.last = 2;
+    assert_int_equal(spate_render(*state, folder, &o), SPATE_OK);
+    assert_same_picture("pictures/frame_0002.png", "still/frame_0002.png", true);
+    o.range[1] = 30;
+    assert_int_equal(spate_render(*state, folder, &o), SPATE_OK);
+    assert_same_picture("pictures/frame_0002.png", "still/frame_0002.png", false);
+}
+
+/* The part around the square of particles, which is a quarter of it; paper is left and right of it,
+ * although the domain goes on there. */
+static void flat_cameras_show_a_part(void **state) {
+    clear_folder();
+    put_scene(scene_2d, "");
+    put_square("particles_0001.vtp", 0.3f, 0.3f, 4, 0, 0);
+    spate_render_options o = small_options();
+    o.range[1] = 4, o.camera = "0.5,0.1:0.1,0.5";
+    assert_int_equal(spate_render(*state, folder, &o), SPATE_OK);
+    pixels p = read_png(in_folder("pictures/frame_0001.png"));
+    const double letters = 6, high = p.height - 8.5 * letters, wide = p.width - 14 * letters;
+    const double x = 2.5 * letters + 0.5 * wide, y = 2.5 * letters + 0.5 * high, scale = high / 0.4;
+    const rgb white = {1, 1, 1}, around = {0.93f, 0.94f, 0.95f};
+    assert_near(pixel(&p, x, y), colour_map(1), 3);
+    for (int side = -1; side <= 1; side += 2) {
+        assert_near(pixel(&p, x + side * 0.08 * scale, y), colour_map(1), 3);
+        assert_near(pixel(&p, x + side * 0.15 * scale, y), white, 3);
+        assert_near(pixel(&p, x + side * (0.2 * scale + 6), y), around, 3);
+    }
+    free(p.rgb);
+    /* The same by the scene's own field, and by an override of it. */
+    const char *set = "camera={from: [0.1, 0.1], to: [0.5, 0.5]}";
+    o.camera = NULL, o.sets = &set, o.set_count = 1, o.output = in_folder("set");
+    assert_int_equal(spate_render(*state, folder, &o), SPATE_OK);
+    assert_same_picture("pictures/frame_0001.png", "set/frame_0001.png", true);
+}
+
+/* What options say is what a scene would say. */
+static void cameras_are_given_by_options(void **state) {
+    static const char *const sets[] = {"camera.from=[2, 1, 3]", "camera.to=[0.5, 0.3, 0.5]",
+                                       "camera.fov=25"};
+    clear_folder();
+    put_bytes(in_folder("run.scene.yaml"), scene_3d, sizeof scene_3d - 1);
+    put_block("particles_0004.vtp");
+    spate_render_options o = small_options();
+    o.width = 80, o.height = 60, o.samples = 1;
+    assert_int_equal(spate_render(*state, folder, &o), SPATE_OK);
+    spate_render_options given = o;
+    given.camera = "2,1,3:0.5,0.3,0.5", given.fov = 25, given.output = in_folder("given");
+    assert_int_equal(spate_render(*state, folder, &given), SPATE_OK);
+    assert_same_picture("pictures/frame_0004.png", "given/frame_0004.png", false);
+    o.sets = sets, o.set_count = COUNT_OF(sets), o.output = in_folder("set");
+    assert_int_equal(spate_render(*state, folder, &o), SPATE_OK);
+    assert_same_picture("given/frame_0004.png", "set/frame_0004.png", true);
+    /* Keys give way to a camera on the command line; a whole turn ends where it began. */
+    const char *keys = "camera={keys: [{t: 0, from: [9, 9, 9], to: [0, 0, 0], fov: 50}]}";
+    given.sets = &keys, given.set_count = 1, given.orbit = 360, given.output = in_folder("keys");
+    assert_int_equal(spate_render(*state, folder, &given), SPATE_OK);
+    assert_same_picture("given/frame_0004.png", "keys/frame_0004.png", true);
+}
+
+static void wrong_cameras_are_told(void **state) {
+    static const char *const wrong[][2] = {
+        {"1,2:3", "is not FROM:TO; write where it stands"},
+        {"1,2,3", "is not FROM:TO"},
+        {"1,2,3:4,5", "is not FROM:TO"},
+        {"1,2,3,4:5,6,7", "is not FROM:TO"},
+        {"1,2,x:5,6,7", "is not FROM:TO"},
+        {"1,2,nan:5,6,7", "is not FROM:TO"},
+        {":", "is not FROM:TO"},
+        {"1,2,3:1,2,3", "it stands where it looks at; move"},
+    };
+    static const char *const sets[][2] = {
+        {"solver.cfl=0.3", "--set solver.cfl=0.3: pictures of a finished run can be given"},
+        {"materials.water.density=2", "for anything else run the scene with it"},
+        {"cameras=1", "for anything else run"},
+        {"camera.fov=900", "--set camera.fov=900: camera.fov: 900 is out of range"},
+        {"camera.form=[1, 2, 3]", "did you mean 'from'"},
+    };
+    spate_context *ctx = *state;
+    clear_folder();
+    put_bytes(in_folder("run.scene.yaml"), scene_3d, sizeof scene_3d - 1);
+    put_block("particles_0001.vtp");
+    for (int i = 0; i < COUNT_OF(wrong); i++) {
+        spate_render_options o = small_options();
+        o.camera = wrong[i][0];
+        assert_int_equal(spate_render(ctx, folder, &o), SPATE_BAD_INPUT);
+        assert_non_null(strstr(spate_message(ctx), wrong[i][1]));
+    }
+    for (int i = 0; i < COUNT_OF(sets); i++) {
+        spate_render_options o = small_options();
+        o.sets = &sets[i][0], o.set_count = 1;
+        assert_int_equal(spate_render(ctx, folder, &o), SPATE_BAD_INPUT);
+        assert_non_null(strstr(spate_message(ctx), sets[i][1]));
+    }
+    spate_render_options o = small_options();
+    o.fov = 171;
+    assert_int_equal(spate_render(ctx, folder, &o), SPATE_BAD_INPUT);
+    o = small_options(), o.orbit = 1e9;
+    assert_int_equal(spate_render(ctx, folder, &o), SPATE_BAD_INPUT);
+    o = small_options(), o.first = 5;
+    assert_int_equal(spate_render(ctx, folder, &o), SPATE_BAD_INPUT);
+    assert_non_null(strstr(spate_message(ctx), "no frames from 5 to the end; it has 1 to 1"));
+    put_scene(scene_2d, "");
+    o = small_options(), o.fov = 40;
+    assert_int_equal(spate_render(ctx, folder, &o), SPATE_BAD_INPUT);
+    assert_non_null(strstr(spate_message(ctx), "fov: this run is in 2D"));
+    o = small_options(), o.camera = "0,0,1:1,1,0";
+    assert_int_equal(spate_render(ctx, folder, &o), SPATE_BAD_INPUT);
+    assert_non_null(strstr(spate_message(ctx), "two corners"));
+}
+
 static void plots_come_from_statistics(void **state) {
     clear_folder();
     put_scene(scene_2d, "");
@@ -281,6 +512,7 @@ static void nothing_is_left_behind(void **state) {
 
 static void every_refused_allocation_is_told(void **state) {
     (void)state;
+    const char *set = "camera.keys=[{t: 0}]";
     for (int dim = 2; dim <= 3; dim++) {
         clear_folder();
         if (dim == 2) {
@@ -300,6 +532,7 @@ static void every_refused_allocation_is_told(void **state) {
             int64_t blocks = ctx->blocks_now;
             spate_render_options o = small_options();
             o.width = 32, o.height = 24, o.samples = 1;
+            o.sets = &set, o.set_count = 1;
             left = turn;
             status = spate_render(ctx, folder, &o);
             assert_true(status == SPATE_OUT_OF_MEMORY || status == SPATE_OK);
@@ -320,6 +553,13 @@ int main(void) {
         cmocka_unit_test(frames_are_chosen_and_interrupted),
         cmocka_unit_test(without_ffmpeg_there_are_pictures),
         cmocka_unit_test(films_are_mp4),
+        cmocka_unit_test(films_repeat_and_return),
+        cmocka_unit_test(slow_motion_is_written_into_the_corner),
+        cmocka_unit_test(one_frame_is_a_still),
+        cmocka_unit_test(a_still_has_the_colours_of_the_film),
+        cmocka_unit_test(flat_cameras_show_a_part),
+        cmocka_unit_test(cameras_are_given_by_options),
+        cmocka_unit_test(wrong_cameras_are_told),
         cmocka_unit_test(plots_come_from_statistics),
         cmocka_unit_test(nothing_is_left_behind),
         cmocka_unit_test(every_refused_allocation_is_told),

@@ -283,7 +283,7 @@ static void folders_know_volumes(void **state) {
     text_free(&lines);
     assert_int_equal(run_folder_list_frames(&scene, path, false, 9, 0.15, &lines), SPATE_OK);
     assert_int_equal(lines.length, 0);
-    frame_list list = {.ctx = *state, .last = -1};
+    frame_list list = {.ctx = *state};
     assert_int_equal(render_list_frames(path, &list), SPATE_OK);
     assert_true(list.volumes && list.count == 3);
     give(*state, list.numbers);

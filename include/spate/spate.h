@@ -214,7 +214,20 @@ typedef struct spate_render_options {
     const char *colour; /* attribute to colour by; NULL: by material, or speed in 2D */
     double range[2];    /* of the colour scale; equal numbers (default): from the data */
     int first, last;    /* frames; last < 0 (default): up to the last one */
+    const char *camera; /* "x,y,z:x,y,z", where it stands and what it looks at; 2D: "x,y:x,y",
+                           corners of what is shown; NULL (default): the scene's */
+    double fov;         /* degrees, vertical; 0 (default): the scene's */
+    double orbit;       /* degrees round what it looks at, over the whole run; NAN (default): the
+                           scene's */
+    const char *const *sets; /* "path=value" overrides of fields that pictures are made by, e.g.
+                                "camera.fov=50"; NULL (default): none */
+    int set_count;
     bool film;          /* also write film.mp4 with ffmpeg (default true) */
+    double fps;         /* pictures a second of the film; 0 (default): as the frames pass */
+    double speed;       /* simulated seconds a second of the film; 0 (default): 1, or slower where
+                           the film would be shorter than 4 s */
+    int loops;          /* how often the film shows the run; default 1 */
+    bool pingpong;      /* forth and back each time; default false */
     int samples;        /* rays a pixel in 3D; default 4 */
     const char *plot;   /* instead of pictures: columns of stats.csv, "a,b", over time */
     const char *output; /* folder for the pictures; NULL (default): DIR/pictures */

@@ -2,9 +2,9 @@
 #include "output/render.h"
 #include "core/text.h"
 #include "output/dyes.h"
-#include "output/film.h"
 #include "output/flat.h"
 #include "output/plot.h"
+#include "output/reel.h"
 #include "output/surface_frame.h"
 #include "output/trace.h"
 #include "output/volume.h"
@@ -13,11 +13,16 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { SAMPLES_MAX = 256 };
+enum { SAMPLES_MAX = 256, LOOPS_MAX = 1000 };
 
 spate_render_options spate_default_render_options(void) {
-    return (spate_render_options){
-        .width = 1280, .height = 720, .film = true, .samples = 4, .last = -1};
+    return (spate_render_options){.width = 1280,
+                                  .height = 720,
+                                  .film = true,
+                                  .samples = 4,
+                                  .last = -1,
+                                  .orbit = NAN,
+                                  .loops = 1};
 }
 
 /* ---- One frame in 3D ------------------------------------------------------------------------- */
@@ -233,7 +238,6 @@ static spate_status notice_frame(const char *name, void *user) {
         strcmp(name + length - after, tail) ||
         !text_to_int64(name + before, length - before - after, &number) || number < 0)
         return SPATE_OK;
-    if (number < list->first || (list->last >= 0 && number > list->last)) return SPATE_OK;
     TRY(GROW(list->ctx, list->numbers, list->capacity, list->count + 1));
     /* Names are sorted as text: past 9999 the numbers are not. */
     int64_t at = list->count++;
@@ -265,26 +269,18 @@ spate_status render_load_frame(const frame_list *list, const char *folder, int64
                 path, list->volumes ? "particles" : "a grid");
 }
 
-spate_status render_load_scene(spate_context *ctx, const char *folder, spate_scene **out) {
-    char path[PATH_SIZE];
-    TRY(path_join(ctx, folder, "run.scene.yaml", path));
-    if (!file_exists(path))
-        return fail(ctx, SPATE_BAD_INPUT,
-                    "%s: not the folder of a run: there is no run.scene.yaml in it", folder);
-    return spate_scene_load(ctx, path, NULL, 0, out);
-}
-
 typedef struct render_job {
     spate_context *ctx;
     const char *folder;
     const spate_render_options *options;
     spate_scene *scene;
     char output[PATH_SIZE];
-    frame_list frames;
+    frame_list frames;    /* of the whole run */
+    int64_t begin, count; /* those that are drawn, of them */
     shades shades;
     picture picture;
     unsigned char *bytes;
-    film film;
+    reel reel;
 } render_job;
 
 static bool interrupted(const render_job *job) {
@@ -293,7 +289,7 @@ static bool interrupted(const render_job *job) {
 
 static spate_status stop_here(render_job *job, int64_t done) {
     return fail(job->ctx, SPATE_INTERRUPTED, "%s: interrupted after %lld of %lld pictures",
-                job->folder, (long long)done, (long long)job->frames.count);
+                job->folder, (long long)done, (long long)job->count);
 }
 
 /* Whether smoke fills all of the domain evenly, in every frame. */
@@ -324,7 +320,37 @@ spate_status render_choose_shades(const spate_scene *scene, const char *colour, 
     return shades_create(scene, even ? "speed" : colour, out);
 }
 
-/* The colour scale is one for all frames, so a film does not flicker. */
+static bool is_drawn(const render_job *job, int64_t i) {
+    return i >= job->begin && i < job->begin + job->count;
+}
+
+static spate_status measure_frame(const render_job *job, int64_t i, double *low, double *high) {
+    char path[PATH_SIZE];
+    snapshot frame;
+    TRY(render_load_frame(&job->frames, job->folder, i, path, &frame));
+    spate_status status = shades_measure(&job->shades, &frame, path, low, high);
+    snapshot_free(&frame);
+    return status;
+}
+
+/* The colour scale is one for all frames of the run, drawn or not: a film does not flicker, and a
+ * single frame has the colours that it has in the film. */
+static spate_status measure_run(render_job *job) {
+    double low = HUGE_VAL, high = -HUGE_VAL;
+    for (int64_t i = 0; i < job->frames.count; i++) {
+        if (interrupted(job)) return stop_here(job, 0);
+        spate_status status = measure_frame(job, i, &low, &high);
+        /* One that is not drawn may be damaged, or without the attribute. */
+        const bool spoils = is_drawn(job, i) || status == SPATE_OUT_OF_MEMORY;
+        if (status != SPATE_OK && spoils) return status;
+        if (status != SPATE_OK)
+            warn(job->ctx, "colour range", "%s; the range of colours is that of the other frames",
+                 spate_message(job->ctx));
+    }
+    shades_set_range(&job->shades, low, high);
+    return SPATE_OK;
+}
+
 static spate_status choose_range(render_job *job) {
     const double *range = job->options->range;
     if (range[0] != range[1]) {
@@ -336,37 +362,26 @@ static spate_status choose_range(render_job *job) {
         job->shades.both = range[0] == -range[1];
         return SPATE_OK;
     }
-    if (shades_by_material(&job->shades)) return SPATE_OK;
-    double low = HUGE_VAL, high = -HUGE_VAL;
-    for (int64_t i = 0; i < job->frames.count; i++) {
-        char path[PATH_SIZE];
-        snapshot frame;
-        if (interrupted(job)) return stop_here(job, 0);
-        TRY(render_load_frame(&job->frames, job->folder, i, path, &frame));
-        spate_status status = shades_measure(&job->shades, &frame, path, &low, &high);
-        snapshot_free(&frame);
-        TRY(status);
-    }
-    shades_set_range(&job->shades, low, high);
-    return SPATE_OK;
+    return shades_by_material(&job->shades) ? SPATE_OK : measure_run(job);
 }
 
+/* Draws the i-th of the chosen frames. */
 static spate_status draw_frame(render_job *job, int64_t i) {
-    char from[PATH_SIZE], to[PATH_SIZE], name[64];
+    const int64_t at = job->begin + i, number = job->frames.numbers[at];
+    char from[PATH_SIZE], to[PATH_SIZE];
     snapshot frame;
-    snprintf(name, sizeof name, "frame_%04lld.png", (long long)job->frames.numbers[i]);
-    TRY(path_join(job->ctx, job->output, name, to));
-    TRY(render_load_frame(&job->frames, job->folder, i, from, &frame));
-    double time = isnan(frame.time) ? (double)job->frames.numbers[i] / job->scene->fps : frame.time;
+    TRY(reel_picture_path(job->ctx, job->output, number, to));
+    TRY(render_load_frame(&job->frames, job->folder, at, from, &frame));
+    double time = isnan(frame.time) ? (double)number / job->scene->fps : frame.time;
     spate_status status =
         render_frame(&job->shades, &frame, from, time, job->options->samples, &job->picture);
     snapshot_free(&frame);
     TRY(status);
     picture_to_bytes(&job->picture, job->bytes);
     TRY(picture_write_png(job->ctx, job->bytes, job->picture.width, job->picture.height, to));
-    film_add(&job->film, job->bytes);
+    reel_show(&job->reel, i);
     if (job->options->progress)
-        job->options->progress((int)i + 1, (int)job->frames.count, to, job->options->user);
+        job->options->progress((int)i + 1, (int)job->count, to, job->options->user);
     return SPATE_OK;
 }
 
@@ -384,38 +399,73 @@ static spate_status open_output(render_job *job) {
     return file_make_folder(job->ctx, job->output);
 }
 
+/* The frames of the run that the options ask for. */
+static spate_status choose_frames(render_job *job) {
+    const spate_render_options *o = job->options;
+    const frame_list *all = &job->frames;
+    if (!all->count)
+        return fail(job->ctx, SPATE_BAD_INPUT,
+                    "%s: no frames (particles_0001.vtp or volume_0001.vti ...); the scene needs "
+                    "output.particles: [vtp], or output.volume: vti where the solver is on a grid",
+                    job->folder);
+    while (job->begin < all->count && all->numbers[job->begin] < o->first) job->begin++;
+    int64_t end = job->begin;
+    while (end < all->count && (o->last < 0 || all->numbers[end] <= o->last)) end++;
+    job->count = end - job->begin;
+    if (job->count) return SPATE_OK;
+    char last[32] = "the end";
+    if (o->last >= 0) snprintf(last, sizeof last, "%d", o->last);
+    return fail(job->ctx, SPATE_BAD_INPUT, "%s: no frames from %d to %s; it has %lld to %lld",
+                job->folder, o->first, last, (long long)all->numbers[0],
+                (long long)all->numbers[all->count - 1]);
+}
+
+/* One frame is a still: that is no film, and it would replace the one of the whole run. */
+static spate_status open_film(render_job *job) {
+    const spate_render_options *o = job->options;
+    if (o->loops < 1 || o->loops > LOOPS_MAX)
+        return fail(job->ctx, SPATE_BAD_INPUT, "loops: the film %d times; it must be 1 to %d",
+                    o->loops, LOOPS_MAX);
+    job->reel = (reel){.ctx = job->ctx,
+                       .folder = job->output,
+                       .numbers = job->frames.numbers + job->begin,
+                       .count = job->count,
+                       .picture = &job->picture,
+                       .bytes = job->bytes};
+    if (!o->film || job->count < 2) return SPATE_OK;
+    return reel_open(&job->reel, job->scene->fps, o->fps, o->speed);
+}
+
+static spate_status draw_all(render_job *job) {
+    const spate_render_options *o = job->options;
+    for (int64_t i = 0; i < job->count; i++) {
+        if (interrupted(job)) return stop_here(job, i);
+        TRY(draw_frame(job, i));
+    }
+    return reel_repeat(&job->reel, o->loops, o->pingpong, o->interrupt);
+}
+
 static spate_status draw_pictures(render_job *job) {
     const spate_render_options *o = job->options;
-    TRY(render_load_scene(job->ctx, job->folder, &job->scene));
-    job->frames = (frame_list){.ctx = job->ctx, .first = o->first, .last = o->last};
+    TRY(render_load_scene(job->ctx, job->folder, o, &job->scene));
+    job->frames = (frame_list){.ctx = job->ctx};
     TRY(render_list_frames(job->folder, &job->frames));
-    if (!job->frames.count)
-        return fail(
-            job->ctx, SPATE_BAD_INPUT,
-            o->first > 0 || o->last >= 0
-                ? "%s: no frames between %d and %d"
-                : "%s: no frames (particles_0001.vtp or volume_0001.vti ...); the scene needs "
-                  "output.particles: [vtp], or output.volume: vti where the solver is on a grid",
-            job->folder, o->first, o->last);
+    TRY(choose_frames(job));
+    /* A run may be shorter or longer than its scene says. */
+    const int64_t last = job->frames.numbers[job->frames.count - 1];
+    if (last > 0) job->scene->camera.orbit_time = (double)last / job->scene->fps;
     TRY(render_choose_shades(job->scene, o->colour, job->folder, &job->frames, &job->shades));
     TRY(open_output(job));
     TRY(choose_range(job));
-    if (o->film) {
-        char path[PATH_SIZE];
-        TRY(path_join(job->ctx, job->output, "film.mp4", path));
-        TRY(film_open(job->ctx, path, o->width, o->height, job->scene->fps, &job->film));
-    }
-    spate_status status = SPATE_OK;
-    for (int64_t i = 0; i < job->frames.count && status == SPATE_OK; i++)
-        status = interrupted(job) ? stop_here(job, i) : draw_frame(job, i);
+    TRY(open_film(job));
+    const bool filmed = job->reel.film.process != 0;
+    const spate_status status = draw_all(job);
     /* A film that was interrupted is whole as far as it goes. */
-    spate_status closed = film_close(&job->film, status == SPATE_OK || status == SPATE_INTERRUPTED);
-    if (status == SPATE_OK && closed == SPATE_OK && o->film) {
-        char path[PATH_SIZE];
-        TRY(path_join(job->ctx, job->output, "film.mp4", path));
-        int frames = (int)job->frames.count;
-        if (o->progress && file_exists(path)) o->progress(frames, frames, path, o->user);
-    }
+    spate_status closed =
+        film_close(&job->reel.film, status == SPATE_OK || status == SPATE_INTERRUPTED);
+    if (status == SPATE_OK && closed == SPATE_OK && filmed && o->progress &&
+        file_exists(job->reel.path))
+        o->progress((int)job->count, (int)job->count, job->reel.path, o->user);
     return status != SPATE_OK ? status : closed;
 }
 
@@ -424,7 +474,7 @@ static spate_status draw_pictures(render_job *job) {
 static spate_status draw_plot(render_job *job) {
     char path[PATH_SIZE], name[160];
     plot_table table;
-    TRY(render_load_scene(job->ctx, job->folder, &job->scene));
+    TRY(render_load_scene(job->ctx, job->folder, NULL, &job->scene));
     TRY(path_join(job->ctx, job->folder, "stats.csv", path));
     TRY(plot_read_table(job->ctx, path, &table));
     spate_status status;

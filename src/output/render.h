@@ -8,7 +8,6 @@
 /* The frames in a run's folder: of particles, or where there are none the volumes. */
 typedef struct frame_list {
     spate_context *ctx;
-    int first, last;  /* only these; last < 0: up to the end */
     int64_t *numbers; /* ascending */
     int64_t count, capacity;
     bool volumes;
@@ -19,8 +18,9 @@ spate_status render_list_frames(const char *folder, frame_list *list);
 /* Reads the frame at an index of the list; `path` is its file, for messages. */
 spate_status render_load_frame(const frame_list *list, const char *folder, int64_t index,
                                char path[PATH_SIZE], snapshot *out);
-/* The scene as it ran. */
-spate_status render_load_scene(spate_context *ctx, const char *folder, spate_scene **out);
+/* The scene as it ran, with the camera and the overrides that the options ask for; NULL: none. */
+spate_status render_load_scene(spate_context *ctx, const char *folder,
+                               const spate_render_options *options, spate_scene **out);
 
 /* How its frames are to be coloured; NULL: as is usual, but smoke that is everywhere the same, which
  * is no picture, by its speed. */

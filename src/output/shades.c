@@ -222,6 +222,12 @@ void shades_caption(const shades *s, double time, picture *out) {
     if (!shades_by_material(s)) draw_colour_bar(s, out);
 }
 
+void shades_corner(const char *words, picture *out) {
+    const double size = shades_letters(out);
+    picture_text(out, out->width - 2.2 * size, 1.9 * size, size, ALIGN_RIGHT, choose_ink(out),
+                 words);
+}
+
 void shades_scale_bar(const shades *s, double pixels_a_unit, picture *out) {
     double size = shades_letters(out), length = plot_round_down(0.2 * out->width / pixels_a_unit);
     double half = 0.5 * length * pixels_a_unit, x = 0.5 * out->width, y = out->height - 1.6 * size;

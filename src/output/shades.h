@@ -51,6 +51,8 @@ rgb (*shades_map(const shades *s))(double at);
 
 /* Scene, time and, when an attribute is shown, the colour bar with its numbers. */
 void shades_caption(const shades *s, double time, picture *out);
+/* Words in the upper right corner, as films have their speed there. */
+void shades_corner(const char *words, picture *out);
 /* A bar of a round length, given the pixels of one unit of length. */
 void shades_scale_bar(const shades *s, double pixels_a_unit, picture *out);
 /* The height of letters that suits a picture. */

@@ -76,11 +76,11 @@ static int64_t cell_frame(const sheet *s, const sheet_row *r, int column) {
 static spate_status open_row(sheet *s, const spate_variant *v, int index) {
     sheet_row *r = &s->rows[s->row_count];
     if (!file_is_folder(v->folder)) return SPATE_OK;
-    *r = (sheet_row){.variant = v, .pen = index, .frames = {.ctx = s->ctx, .last = -1}};
+    *r = (sheet_row){.variant = v, .pen = index, .frames = {.ctx = s->ctx}};
     TRY(render_list_frames(v->folder, &r->frames));
     if (!r->frames.count) return SPATE_OK;
     s->row_count++;
-    TRY(render_load_scene(s->ctx, v->folder, &r->scene));
+    TRY(render_load_scene(s->ctx, v->folder, NULL, &r->scene));
     TRY(render_choose_shades(r->scene, NULL, v->folder, &r->frames, &r->shades));
     r->shades.plain = true;
     s->end = fmax(s->end, frame_time(r, r->frames.count - 1));
