@@ -479,8 +479,7 @@ static spate_status draw_plot(render_job *job) {
     TRY(plot_read_table(job->ctx, path, &table));
     spate_status status;
     TRY_OR_DONE(status, open_output(job));
-    TRY_OR_DONE(status,
-                plot_draw(&table, job->options->plot, job->scene->name, "s", &job->picture));
+    TRY_OR_DONE(status, plot_draw(&table, job->options->plot, job->scene, &job->picture));
     snprintf(name, sizeof name, "plot_%.140s.png", job->options->plot);
     for (char *c = name; *c; c++)
         if (*c == ',' || *c == '/') *c = *c == ',' ? '+' : '_';
