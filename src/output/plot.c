@@ -336,7 +336,7 @@ void plot_panel(picture *p, const plot_box *box, const plot_curve *curves, int c
     draw_axes(p, &f, "");
     for (int i = 0; i < count && any; i++) draw_curve(p, &f, &curves[i]);
     picture_text(p, f.x0, box->top + 1.6 * size,
-                 picture_fit_text(1.1 * size, box->right - f.x0, box->title), ALIGN_LEFT, ink,
+                 picture_fit_text(1.1 * size, f.x1 - f.x0, box->title), ALIGN_LEFT, ink,
                  box->title);
 }
 
