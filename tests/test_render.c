@@ -253,19 +253,24 @@ static void films_are_mp4(void **state) {
     assert_false(file_exists(in_folder("pictures/film.mp4.part")));
 }
 
-/* An ffmpeg that keeps the raw pictures; returns their number. */
-static int64_t raw_film(spate_context *ctx, const spate_render_options *o, char **bytes) {
+/* Renders with an ffmpeg that keeps the raw pictures. */
+static spate_status render_raw(spate_context *ctx, const spate_render_options *o) {
     static const char script[] = "#!/bin/sh\nfor last; do :; done\n/bin/cat > \"${last#file:}\"\n";
     char path[4096];
     const char *was = getenv("PATH");
-    size_t length;
     snprintf(path, sizeof path, "%s", was ? was : "");
     put_bytes(in_folder("ffmpeg"), script, sizeof script - 1);
     chmod(in_folder("ffmpeg"), 0755);
     setenv("PATH", folder, 1);
     spate_status status = spate_render(ctx, folder, o);
     setenv("PATH", path, 1);
-    assert_int_equal(status, SPATE_OK);
+    return status;
+}
+
+/* The film's pictures and their number. */
+static int64_t raw_film(spate_context *ctx, const spate_render_options *o, char **bytes) {
+    size_t length;
+    assert_int_equal(render_raw(ctx, o), SPATE_OK);
     assert_int_equal(
         file_read(ctx, in_folder("pictures/film.mp4"), (size_t)1 << 26, bytes, &length), SPATE_OK);
     const size_t one = (size_t)o->width * (size_t)o->height * 3;
@@ -544,6 +549,32 @@ static void every_refused_allocation_is_told(void **state) {
     }
 }
 
+/* A film that is shown again reads its pictures back: a refusal there leaves none, and nothing half
+ * done. */
+static void refused_allocations_leave_no_half_film(void **state) {
+    (void)state;
+    put_three_frames();
+    spate_status status = SPATE_OUT_OF_MEMORY;
+    for (int turn = 0; status != SPATE_OK; turn += 1 + turn / 8) {
+        int left = -1;
+        spate_config config = {
+            .allocate = count_down, .release = release, .user = &left, .threads = 1};
+        spate_context *ctx;
+        assert_int_equal(spate_open(&config, &ctx), SPATE_OK);
+        int64_t blocks = ctx->blocks_now;
+        spate_render_options o = small_options();
+        o.width = 32, o.height = 24, o.film = true, o.speed = 1, o.loops = 2;
+        left = turn;
+        status = render_raw(ctx, &o);
+        assert_true(status == SPATE_OUT_OF_MEMORY || status == SPATE_OK);
+        assert_int_equal(ctx->blocks_now, blocks);
+        assert_false(file_exists(in_folder("pictures/film.mp4.part")));
+        assert_int_equal(file_exists(in_folder("pictures/film.mp4")), status == SPATE_OK);
+        spate_close(ctx);
+        assert_true(turn < 2000);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(flat_pictures_show_the_particles),
@@ -563,6 +594,7 @@ int main(void) {
         cmocka_unit_test(plots_come_from_statistics),
         cmocka_unit_test(nothing_is_left_behind),
         cmocka_unit_test(every_refused_allocation_is_told),
+        cmocka_unit_test(refused_allocations_leave_no_half_film),
     };
     return cmocka_run_group_tests(tests, open_all, close_all);
 }
