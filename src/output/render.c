@@ -333,20 +333,26 @@ static spate_status measure_frame(const render_job *job, int64_t i, double *low,
     return status;
 }
 
-/* The colour scale is one for all frames of the run, drawn or not: a film does not flicker, and a
- * single frame has the colours that it has in the film. */
-static spate_status measure_run(render_job *job) {
-    double low = HUGE_VAL, high = -HUGE_VAL;
+/* Those that are drawn must be measured; another may be damaged, or without the attribute. */
+static spate_status measure_frames(render_job *job, bool drawn, double *low, double *high) {
     for (int64_t i = 0; i < job->frames.count; i++) {
+        if (is_drawn(job, i) != drawn) continue;
         if (interrupted(job)) return stop_here(job, 0);
-        spate_status status = measure_frame(job, i, &low, &high);
-        /* One that is not drawn may be damaged, or without the attribute. */
-        const bool spoils = is_drawn(job, i) || status == SPATE_OUT_OF_MEMORY;
-        if (status != SPATE_OK && spoils) return status;
+        const spate_status status = measure_frame(job, i, low, high);
+        if (status != SPATE_OK && (drawn || status == SPATE_OUT_OF_MEMORY)) return status;
         if (status != SPATE_OK)
             warn(job->ctx, "colour range", "%s; the range of colours is that of the other frames",
                  spate_message(job->ctx));
     }
+    return SPATE_OK;
+}
+
+/* The colour scale is one for all frames of the run, drawn or not: a film does not flicker, and a
+ * single frame has the colours that it has in the film. */
+static spate_status measure_run(render_job *job) {
+    double low = HUGE_VAL, high = -HUGE_VAL;
+    TRY(measure_frames(job, true, &low, &high));
+    TRY(measure_frames(job, false, &low, &high));
     shades_set_range(&job->shades, low, high);
     return SPATE_OK;
 }

@@ -85,7 +85,7 @@ class Render(Case):
                 (["--speed", "fast"], "0.25 or 1/4"), (["--speed", "0"], "not '0'"), (["--speed", "1/0"], "not '1/0'"),
                 (["--fps", "0"], "1 to 1000"), (["--loop", "0"], "pingpong"), (["--loop", "boomerang"], "pingpong"),
                 (["--set", "solver.cfl=0.1"], "run the scene with it"), (["--set", "camera.fov=20"], "flat"),
-                (["--colour", "sped"], "sped"), (["--colr", "v"], "did you mean --colo")):
+                (["--colour", "sped", "--frames", "1"], "sped"), (["--colr", "v"], "did you mean --colo")):
             with self.subTest(words):
                 result = self.render(run, *words, code=2)
                 self.assertIn(expected, result.stderr)
