@@ -239,6 +239,8 @@ static void test_apply(void **state) {
     double v[3] = {7, 8, 9}; /* outside both */
     boundary_apply(&s.b, (const double[3]){2, 1, 0.51}, v);
     assert_vector(v, 7, 8, 9);
+    boundary_apply(&s.b, (const double[3]){10, 1, 0}, v); /* just on the second: outside, too */
+    assert_vector(v, 7, 8, 9);
 
     boundary_apply(&s.b, (const double[3]){2, 1, 0.1}, v); /* in the first, at rest pose */
     assert_near(v[0], 2, 1e-6);

@@ -247,7 +247,7 @@ static double spread_at(const char *box, const char *walls) {
     play p =
         play_open(1,
                   "spate: 1\ndimension: 3\n"
-                  "domain: {origin: [10, 0, 0], size: [2, 1, 1], dx: 0.125, walls: %s}\n" WATER
+                  "domain: {origin: [10.5, 0, 0], size: [2, 1, 1], dx: 0.125, walls: %s}\n" WATER
                   "bodies: [{material: water, shape: %s}]\n"
                   "probes: [{name: s, spread: {axis: x}}, {name: h, spread: {axis: "
                   "horizontal}}, {name: y, spread: {axis: y}}, {name: z, spread: {axis: z}}]\n",
@@ -261,9 +261,9 @@ static double spread_at(const char *box, const char *walls) {
 
 static void test_spread_across_a_seam(void **state) {
     (void)state;
-    static const char middle[] = "{box: {min: [10.5, 0, 0], max: [11, 0.5, 0.25]}}";
-    static const char seam[] = "{union: [{box: {min: [10, 0, 0], max: [10.125, 0.5, 0.25]}}, "
-                               "{box: {min: [11.625, 0, 0], max: [12, 0.5, 0.25]}}]}";
+    static const char middle[] = "{box: {min: [11, 0, 0], max: [11.5, 0.5, 0.25]}}";
+    static const char seam[] = "{union: [{box: {min: [10.5, 0, 0], max: [10.625, 0.5, 0.25]}}, "
+                               "{box: {min: [12.125, 0, 0], max: [12.5, 0.5, 0.25]}}]}";
     static const char periodic[] = "[periodic, periodic, slip, slip, slip, slip]";
     const double expected = 0.0625 * sqrt((8 * 8 - 1) / 12.0);
     assert_float_equal(spread_at(middle, "slip"), expected, 1e-6);

@@ -478,6 +478,24 @@ static void test_resume_takes_back_what_came_later(void **state) {
     expect_same_end(f, hash, rows);
 }
 
+/* Rows after one that does not follow the last were left by a run that was not this one. */
+static void test_rows_that_do_not_follow(void **state) {
+    fixture *f = *state;
+    static const char *const tables[] = {"0,a\n1,b\n1,c\n2,d\n", "0,a\n1,b\n0,c\n2,d\n"};
+    int64_t rows;
+    expect_ok(f->ctx, file_make_folder(f->ctx, f->folder));
+    for (int i = 0; i < COUNT_OF(tables); i++) {
+        char table[64];
+        snprintf(table, sizeof table, "frame,x\n%s", tables[i]);
+        put(f, "stats.csv", table);
+        expect_ok(f->ctx, run_folder_trim_statistics(f->ctx, f->folder, "frame,x\n", 2, &rows));
+        assert_int_equal(rows, 2);
+        char *left = content(f, "stats.csv");
+        assert_string_equal(left, "frame,x\n0,a\n1,b\n");
+        give(f->ctx, left);
+    }
+}
+
 static void test_damaged_checkpoint(void **state) {
     fixture *f = *state;
     char *rows;
@@ -663,6 +681,7 @@ int main(void) {
         TEST(test_max_steps),
         TEST(test_interrupt_and_resume),
         TEST(test_resume_takes_back_what_came_later),
+        TEST(test_rows_that_do_not_follow),
         TEST(test_damaged_checkpoint),
         TEST(test_more_steps),
         TEST(test_a_folder_that_moves),

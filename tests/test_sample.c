@@ -110,6 +110,16 @@ static void test_aligned_boxes_have_exact_counts(void **state) {
         }
 }
 
+/* A whole number along each edge of a cell, whatever the root of 27 is to rounding. */
+static void test_spacing_divides_the_cell(void **state) {
+    fixture *f = *state;
+    for (int n = 1; n <= 20; n++) {
+        assert_true(sample_spacing(&f->scene.domain, 2, n * n) == 0.1 / n);
+        assert_true(sample_spacing(&f->scene.domain, 3, n * n * n) == 0.1 / n);
+    }
+    assert_near(sample_spacing(&f->scene.domain, 3, 10), 0.1 / cbrt(10), 1e-15);
+}
+
 /* Faces that run through lattice points: they belong to one side only, so counts still add up. */
 static void test_faces_on_lattice_points(void **state) {
     fixture *f = *state;
@@ -406,6 +416,7 @@ static void test_counting_makes_nothing(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_aligned_boxes_have_exact_counts),
+        cmocka_unit_test(test_spacing_divides_the_cell),
         cmocka_unit_test(test_faces_on_lattice_points),
         cmocka_unit_test(test_shared_faces_lose_nothing),
         cmocka_unit_test(test_curved_volume_is_met),

@@ -159,6 +159,7 @@ static void test_limit_is_never_passed(void **state) {
             before = emitted(&p);
         }
         assert_int_equal(before, limits[l]);
+        assert_false(source_is_running(p.sim, 0)); /* nor holds it anything any longer */
         assert_int_equal(spate_simulation_particles(p.sim), limits[l]);
         play_close(&p);
     }
@@ -182,7 +183,6 @@ static void test_from_and_until(void **state) {
     play_close(&p);
 }
 
-/* A nozzle that sticks out of the domain goes on: points enter where they cross its side. */
 /* A source runs from the first moment on, and no longer at the last. */
 static void test_first_and_last_moment(void **state) {
     (void)state;
@@ -201,6 +201,7 @@ static void test_first_and_last_moment(void **state) {
     play_close(&p);
 }
 
+/* A nozzle that sticks out of the domain goes on: points enter where they cross its side. */
 static void test_nozzle_through_the_side(void **state) {
     (void)state;
     play p = play_open(3, "[0.5, 1, 0.5]",
@@ -321,6 +322,16 @@ static void test_nodes_in_the_nozzle_have_its_velocity(void **state) {
             found++;
         }
         assert_int_equal(found, 1);
+        /* but its own past stays: only the source's particles are made new */
+        for (int64_t i = 0; i < p.sim->particles.count; i++) p.sim->particles.dilation[i] = -0.125;
+        sources_hold(p.sim);
+        int renewed = 0;
+        for (int64_t i = 0; i < p.sim->particles.count; i++) {
+            const bool is_new = p.sim->particles.dilation[i] == 0;
+            assert_true(!is_new || p.sim->particles.group[i] == 1);
+            renewed += is_new;
+        }
+        assert_int_equal(renewed > 0, runs);
         play_close(&p);
     }
 }

@@ -9,6 +9,7 @@
 #include "output/statistics.h"
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 typedef struct fixture {
@@ -120,6 +121,23 @@ static void test_penetration(void **state) {
     assert_float_equal(quantity(&f, "particles"), 4, 0);
     assert_float_equal(quantity(&f, "penetration_count"), 2, 0);
     assert_float_equal(quantity(&f, "penetration_max"), 0.2, 1e-6);
+    close_scene(&f);
+}
+
+/* Colliders are looked at where they are at the simulation's time, whoever moved them last. */
+static void test_penetration_of_a_moving_collider(void **state) {
+    (void)state;
+    fixture f = open_scene(
+        "spate: 1\ndimension: 2\ndomain: {size: [4, 4], dx: 0.25}\n"
+        "materials: {water: {model: liquid, bulk_modulus: 1.0e4}}\n"
+        "bodies: [{name: a, material: water, shape: {points: [[1, 1]]}}]\n"
+        "colliders: [{name: ball, shape: {sphere: {center: [3, 1], radius: 0.5}},\n"
+        "             motion: {keys: [{t: 0, translate: [0, 0]}, {t: 1, translate: [-2, 0]}]}}]\n",
+        1);
+    assert_float_equal(quantity(&f, "penetration_count"), 0, 0);
+    f.sim->time = 1;
+    assert_float_equal(quantity(&f, "penetration_count"), 1, 0);
+    assert_float_equal(quantity(&f, "penetration_max"), 0.5, 1e-6);
     close_scene(&f);
 }
 
@@ -322,6 +340,9 @@ static void test_row_has_the_contracts_columns(void **state) {
     assert_int_equal(commas, row_commas);
     assert_memory_equal(row.data, "7,0,0,", 6);
     assert_non_null(strstr(row.data, ",,,0,0,1.500")); /* iterations and residual are empty */
+    /* as many digits as a double holds for sure */
+    const double middle = s.values[s.count - 1];
+    assert_true(fabs(strtod(strrchr(row.data, ',') + 1, NULL) / middle - 1) < 1e-14);
     text_free(&header);
     text_free(&row);
     statistics_free(&s);
@@ -368,6 +389,7 @@ int main(void) {
         cmocka_unit_test(test_one_particle),
         cmocka_unit_test(test_not_finite_is_refused),
         cmocka_unit_test(test_penetration),
+        cmocka_unit_test(test_penetration_of_a_moving_collider),
         cmocka_unit_test(test_free_fall),
         cmocka_unit_test(test_solver_knows_better),
         cmocka_unit_test(test_forces_on_colliders),
