@@ -404,11 +404,14 @@ static void test_ranges_that_go_back(void **state) {
     char *bytes = image(&f, f.sim, &length);
     checkpoint_block block;
     char *at = find_block(bytes, "blocks.first", &block);
-    int64_t *first = (int64_t *)(void *)(at + sizeof block);
+    int64_t first[64];
     uint64_t occupied = 0;
+    assert_true(at && block.count < COUNT_OF(first));
+    memcpy(first, at + sizeof block, block.count * sizeof *first);
     while (occupied + 2 < block.count && first[occupied + 1] == 0) occupied++;
     assert_true(occupied + 2 < block.count && first[occupied + 1] == 3);
     first[occupied + 1] = 4; /* of three particles */
+    memcpy(at + sizeof block, first, block.count * sizeof *first);
     seal(at, &block);
     expect_damaged(&f, bytes, length);
     give(f.ctx, bytes);
