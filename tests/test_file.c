@@ -296,6 +296,17 @@ static void test_appending_keeps_whole_rows(void **state) {
     assert_int_equal(file_size(path), strlen("frame\n1,0.5\n2,1\n") + sizeof row - 3);
     assert_int_equal(file_truncate(ctx, path, strlen("frame\n1,0.5\n2,1\n")), SPATE_OK);
 
+    /* Nor does anything of a third row stay when the first two are flushed. */
+    assert_int_equal(file_append(ctx, path, &w), SPATE_OK);
+    for (int k = 3; k <= 4; k++) {
+        file_print(&w, "%d,2\n", k);
+        assert_int_equal(file_flush(&w), SPATE_OK);
+    }
+    file_write(&w, row, sizeof row);
+    file_abandon(&w);
+    assert_content(ctx, path, "frame\n1,0.5\n2,1\n3,2\n4,2\n");
+    assert_int_equal(file_truncate(ctx, path, strlen("frame\n1,0.5\n2,1\n")), SPATE_OK);
+
     /* The disk fills in the middle of a row: the rows before it stay, the piece goes. */
     struct rlimit before, tight;
     getrlimit(RLIMIT_FSIZE, &before);
