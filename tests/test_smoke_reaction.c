@@ -238,32 +238,65 @@ static void balance_of_a_box(void **state) {
 
 /* ---- Couette -------------------------------------------------------------------------------------- */
 
+/* The inner one turns with 1 rad/s within the outer one, which rests. */
+static play turning_balls(int dim, double dx, double r1, double r2) {
+    const char *size = dim == 2 ? "[1, 1]" : "[1, 1, 1]";
+    const char *low = dim == 2 ? "[-0.5, -0.5]" : "[-0.5, -0.5, -0.5]";
+    const char *high = dim == 2 ? "[0.5, 0.5]" : "[0.5, 0.5, 0.5]";
+    const char *center = dim == 2 ? "[0, 0]" : "[0, 0, 0]";
+    const double degrees = 180 / M_PI;
+    char still[64], turned[64];
+    snprintf(still, sizeof still, dim == 2 ? "0" : "[2, 3, 6, 0]");
+    snprintf(turned, sizeof turned, dim == 2 ? "%.15g" : "[2, 3, 6, %.15g]", degrees);
+    return play_open(
+        2,
+        "spate: 1\ndimension: %d\nduration: 100\nfps: 50\n"
+        "domain: {origin: %s, size: %s, dx: %g}\nsolver: {type: smoke, dt: 0.005}\n"
+        "materials: {m: {model: gas, density: 1, viscosity: 1}}\n"
+        "bodies: [{material: m, shape: {box: {min: %s, max: %s}}}]\n"
+        "colliders:\n"
+        " - {contact: sticky, shape: {sphere: {center: %s, radius: %g}}, motion: {keys: [{t: 0, "
+        "rotate: %s}, {t: 1, rotate: %s}]}}\n"
+        " - {contact: sticky, shape: {difference: [{box: {min: %s, max: %s}}, {sphere: {center: "
+        "%s, radius: %g}}]}}\n",
+        dim, low, size, dx, low, high, center, r1, still, turned, low, high, center, r2);
+}
+
 static void torque_of_couette_flow(void **state) {
     (void)state;
-    const double r1 = 0.2, r2 = 0.44;
-    play p = play_open(
-        2,
-        "spate: 1\ndimension: 2\nduration: 100\nfps: 50\ngravity: [0, 0]\n"
-        "domain: {origin: [-0.5, -0.5], size: [1, 1], dx: 0.0125}\n"
-        "solver: {type: smoke, dt: 0.005}\n"
-        "materials: {m: {model: gas, density: 1, viscosity: 1}}\n"
-        "bodies: [{material: m, shape: {box: {min: [-1, -1], max: [1, 1]}}}]\n"
-        "colliders:\n"
-        " - {contact: sticky, shape: {sphere: {center: [0, 0], radius: %g}}, motion: {keys: [{t: "
-        "0, "
-        "rotate: 0}, {t: 1, rotate: %.15g}]}}\n"
-        " - {contact: sticky, shape: {difference: [{box: {min: [-1, -1], max: [1, 1]}}, {sphere: "
-        "{center: [0, 0], radius: %g}}]}}\n",
-        r1, 180 / M_PI, r2);
-    double inner, outer;
+    const double r1 = 0.2, r2 = 0.44, middle = 0.3;
+    const double exact = 4 * M_PI * r1 * r1 * r2 * r2 / (r2 * r2 - r1 * r1);
+    const double speed = r1 * r1 / (r2 * r2 - r1 * r1) * (r2 * r2 / middle - middle);
+    play p = turning_balls(2, 0.0125, r1, r2);
+    double inner, outer, v[3];
     play_until(&p, 0.1);
     force_of(&p, 0, &inner);
     force_of(&p, 1, &outer);
-    const double exact = 4 * M_PI * r1 * r1 * r2 * r2 / (r2 * r2 - r1 * r1);
-    print_message("Couette: torques %.4f and %.4f of the exact one\n", -inner / exact,
-                  outer / exact);
-    CHECK_BELOW(fabs(-inner / exact - 1), 0.04);
-    CHECK_BELOW(fabs(outer / exact - 1), 0.04);
+    p.sim->type->velocity(p.sim, (double[3]){middle, 0, 0}, v);
+    print_message("Couette: torques %.4f and %.4f of the exact one, velocity %.4f\n",
+                  -inner / exact, outer / exact, v[1] / speed);
+    CHECK_BELOW(fabs(-inner / exact - 1), 0.006);
+    CHECK_BELOW(fabs(outer / exact - 1), 0.006);
+    CHECK_BELOW(fabs(v[1] / speed - 1), 0.006);
+    play_close(&p);
+}
+
+static void torque_between_balls(void **state) {
+    (void)state;
+    const double r1 = 0.2, r2 = 0.44, axis[3] = {2.0 / 7, 3.0 / 7, 6.0 / 7};
+    const double cube1 = pow(r1, 3), cube2 = pow(r2, 3);
+    const double exact = 8 * M_PI * cube1 * cube2 / (cube2 - cube1);
+    play p = turning_balls(3, 1.0 / 24, r1, r2);
+    double force[3], torque[3];
+    play_until(&p, 0.06);
+    for (int c = 0; c < 2; c++) {
+        const double sign = c ? 1 : -1;
+        p.sim->type->force(p.sim, c, force, torque);
+        print_message("%s ball: torque %.4f %.4f %.4f of the exact one\n", c ? "outer" : "inner",
+                      sign * torque[0] / (exact * axis[0]), sign * torque[1] / (exact * axis[1]),
+                      sign * torque[2] / (exact * axis[2]));
+        for (int a = 0; a < 3; a++) CHECK_BELOW(fabs(sign * torque[a] / exact - axis[a]), 0.03);
+    }
     play_close(&p);
 }
 
@@ -391,9 +424,13 @@ static void frames_go_on(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(nothing_is_lost),        cmocka_unit_test(balance_of_a_box),
-        cmocka_unit_test(torque_of_couette_flow), cmocka_unit_test(added_mass),
-        cmocka_unit_test(drag_of_a_lattice),      cmocka_unit_test(frames_are_means),
+        cmocka_unit_test(nothing_is_lost),
+        cmocka_unit_test(balance_of_a_box),
+        cmocka_unit_test(torque_of_couette_flow),
+        cmocka_unit_test(torque_between_balls),
+        cmocka_unit_test(added_mass),
+        cmocka_unit_test(drag_of_a_lattice),
+        cmocka_unit_test(frames_are_means),
         cmocka_unit_test(frames_go_on),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -235,10 +235,14 @@ static spate_status take_arrays(smoke *s) {
         TAKE(s->next[a]);
         if (has_obstacles(s)) TAKE(s->depth[a]);
         if (has_sticky_colliders(s) && s->viscosity > 0) TAKE(s->distance[a]);
+        if (s->distance[a] && smoke_colliders_move(s)) TAKE(s->nearest[a]);
         if (s->sim->scene->collider_count) TAKE(s->share[a]);
         s->share_before[a] = s->share[a];
         if (smoke_colliders_move(s)) TAKE(s->share_before[a]);
     }
+    if (s->nearest[0])
+        s->turning = take(ctx, 9 * (size_t)s->sim->scene->collider_count, sizeof *s->turning);
+    enough = enough && (s->turning || !s->nearest[0]);
     if (has_obstacles(s)) TAKE(s->depth[PLACE_MIDDLE]);
     for (int d = 0; d < s->dye_count; d++) TAKE(s->dyes[d]);
     if (is_ever_warm(s)) TAKE(s->temperature);
@@ -333,6 +337,7 @@ static void destroy(spate_simulation *sim) {
     pressure_free(s->solver);
     for (int a = 0; a < 3; a++) {
         give(ctx, s->velocity[a]), give(ctx, s->next[a]), give(ctx, s->distance[a]);
+        give(ctx, s->nearest[a]);
         if (s->share_before[a] != s->share[a]) give(ctx, s->share_before[a]);
         give(ctx, s->share[a]);
     }
@@ -343,7 +348,7 @@ static void destroy(spate_simulation *sim) {
     for (int p = 0; p <= PLACE_MIDDLE; p++) give(ctx, s->depth[p]), give(ctx, s->layers[p].list);
     give(ctx, s->pressure), give(ctx, s->temperature);
     for (int i = 0; i < SMOKE_ROOM - 2; i++) give(ctx, s->spare[i]);
-    give(ctx, s->right);
+    give(ctx, s->right), give(ctx, s->turning);
     give(ctx, s->closed), give(ctx, s->seen), give(ctx, s->running), give(ctx, s);
     sim->solver = NULL;
 }
