@@ -4,29 +4,10 @@
  *     moving or not
  *   - force and torque are those of the balance of momentum of a box around the collider, seen from
  *     outside: flux, pressure, viscous stress and what is stored, to 3 %
- *   - Couette: the torque between two cylinders is 4 pi mu W R1^2 R2^2 / (R2^2 - R1^2)
  *   - a ball that is pushed has an added mass: that of the gas in its place (2D)
- *   - a lattice of cylinders, a tenth of the area: drag over mu U is 24.83 (Sangani and Acrivos 1982),
- *     whatever the step
  *   - the mean over frames does not depend on their rate, and goes on from a checkpoint
  */
-#include "physics.h"
-
-#include "solver/smoke/smoke.h"
-
-typedef struct vec2 {
-    double x, y;
-} vec2;
-
-static double value(const real *values, const smoke *s, int i, int j) {
-    return (double)values[layout_at(&s->layout, i, j, 0)];
-}
-static vec2 force_of(const play *p, int c, double *torque) {
-    double force[3], turn[3];
-    p->sim->type->force(p->sim, c, force, turn);
-    if (torque) *torque = turn[2];
-    return (vec2){force[0], force[1]};
-}
+#include "gas.h"
 
 /* ---- Nothing is lost ------------------------------------------------------------------------------ */
 
@@ -236,70 +217,6 @@ static void balance_of_a_box(void **state) {
     }
 }
 
-/* ---- Couette -------------------------------------------------------------------------------------- */
-
-/* The inner one turns with 1 rad/s within the outer one, which rests. */
-static play turning_balls(int dim, double dx, double r1, double r2) {
-    const char *size = dim == 2 ? "[1, 1]" : "[1, 1, 1]";
-    const char *low = dim == 2 ? "[-0.5, -0.5]" : "[-0.5, -0.5, -0.5]";
-    const char *high = dim == 2 ? "[0.5, 0.5]" : "[0.5, 0.5, 0.5]";
-    const char *center = dim == 2 ? "[0, 0]" : "[0, 0, 0]";
-    const double degrees = 180 / M_PI;
-    char still[64], turned[64];
-    snprintf(still, sizeof still, dim == 2 ? "0" : "[2, 3, 6, 0]");
-    snprintf(turned, sizeof turned, dim == 2 ? "%.15g" : "[2, 3, 6, %.15g]", degrees);
-    return play_open(
-        2,
-        "spate: 1\ndimension: %d\nduration: 100\nfps: 50\n"
-        "domain: {origin: %s, size: %s, dx: %g}\nsolver: {type: smoke, dt: 0.005}\n"
-        "materials: {m: {model: gas, density: 1, viscosity: 1}}\n"
-        "bodies: [{material: m, shape: {box: {min: %s, max: %s}}}]\n"
-        "colliders:\n"
-        " - {contact: sticky, shape: {sphere: {center: %s, radius: %g}}, motion: {keys: [{t: 0, "
-        "rotate: %s}, {t: 1, rotate: %s}]}}\n"
-        " - {contact: sticky, shape: {difference: [{box: {min: %s, max: %s}}, {sphere: {center: "
-        "%s, radius: %g}}]}}\n",
-        dim, low, size, dx, low, high, center, r1, still, turned, low, high, center, r2);
-}
-
-static void torque_of_couette_flow(void **state) {
-    (void)state;
-    const double r1 = 0.2, r2 = 0.44, middle = 0.3;
-    const double exact = 4 * M_PI * r1 * r1 * r2 * r2 / (r2 * r2 - r1 * r1);
-    const double speed = r1 * r1 / (r2 * r2 - r1 * r1) * (r2 * r2 / middle - middle);
-    play p = turning_balls(2, 0.0125, r1, r2);
-    double inner, outer, v[3];
-    play_until(&p, 0.1);
-    force_of(&p, 0, &inner);
-    force_of(&p, 1, &outer);
-    p.sim->type->velocity(p.sim, (double[3]){middle, 0, 0}, v);
-    print_message("Couette: torques %.4f and %.4f of the exact one, velocity %.4f\n",
-                  -inner / exact, outer / exact, v[1] / speed);
-    CHECK_BELOW(fabs(-inner / exact - 1), 0.006);
-    CHECK_BELOW(fabs(outer / exact - 1), 0.006);
-    CHECK_BELOW(fabs(v[1] / speed - 1), 0.006);
-    play_close(&p);
-}
-
-static void torque_between_balls(void **state) {
-    (void)state;
-    const double r1 = 0.2, r2 = 0.44, axis[3] = {2.0 / 7, 3.0 / 7, 6.0 / 7};
-    const double cube1 = pow(r1, 3), cube2 = pow(r2, 3);
-    const double exact = 8 * M_PI * cube1 * cube2 / (cube2 - cube1);
-    play p = turning_balls(3, 1.0 / 24, r1, r2);
-    double force[3], torque[3];
-    play_until(&p, 0.06);
-    for (int c = 0; c < 2; c++) {
-        const double sign = c ? 1 : -1;
-        p.sim->type->force(p.sim, c, force, torque);
-        print_message("%s ball: torque %.4f %.4f %.4f of the exact one\n", c ? "outer" : "inner",
-                      sign * torque[0] / (exact * axis[0]), sign * torque[1] / (exact * axis[1]),
-                      sign * torque[2] / (exact * axis[2]));
-        for (int a = 0; a < 3; a++) CHECK_BELOW(fabs(sign * torque[a] / exact - axis[a]), 0.03);
-    }
-    play_close(&p);
-}
-
 /* ---- Added mass ----------------------------------------------------------------------------------- */
 
 static void added_mass(void **state) {
@@ -322,49 +239,6 @@ static void added_mass(void **state) {
     print_message("added mass: %.4f of the gas's in the place of the ball\n", force / exact);
     CHECK_BELOW(fabs(force / exact - 1), 0.06);
     play_close(&p);
-}
-
-/* ---- A lattice of cylinders ----------------------------------------------------------------------- */
-
-/* Gravity over the mean velocity, and what the cylinder feels of the weight of the gas. */
-static double lattice_drag(const char *solver, double until, double *felt) {
-    play p =
-        play_open(2,
-                  "spate: 1\ndimension: 2\nduration: 10\nfps: 10\ngravity: [1, 0]\n"
-                  "domain: {size: [1, 1], dx: 0.03125, walls: periodic}\n"
-                  "solver: {type: smoke%s}\n"
-                  "materials: {m: {model: gas, density: 1, viscosity: 1, weight: 1}}\n"
-                  "bodies: [{material: m, velocity: [0.04, 0], shape: {box: {min: [0, 0], max: "
-                  "[1, 1]}}}]\n"
-                  "colliders: [{contact: sticky, shape: {sphere: {center: [0.5, 0.5], radius: "
-                  "0.178412}}}]\n",
-                  solver);
-    const smoke *s = p.sim->solver;
-    double flow = 0;
-    play_until(&p, until);
-    for (int j = 0; j < 32; j++) flow += value(s->velocity[0], s, 0, j) / 32;
-    *felt = force_of(&p, 0, NULL).x / 0.9;
-    play_close(&p);
-    return 1 / flow;
-}
-
-static void drag_of_a_lattice(void **state) {
-    (void)state;
-    static const char *const schemes[] = {"", ", advection: maccormack"};
-    for (int n = 0; n < 2 - WATCHED; n++) {
-        char solver[64];
-        double felt, unused;
-        snprintf(solver, sizeof solver, "%s, dt: 0.0003", schemes[n]);
-        const double until = 0.3, drag = lattice_drag(schemes[n], until, &felt);
-        const double slow = WATCHED ? drag : lattice_drag(solver, until, &unused);
-        print_message(
-            "lattice%s: drag %.3f, with a fifth of the step %.3f, theory 24.83; the cylinder "
-            "feels %.4f of the weight\n",
-            schemes[n], drag, slow, felt);
-        CHECK_BELOW(fabs(drag / slow - 1), 0.005);
-        CHECK_BELOW(fabs(drag / 24.83 - 1), 0.05);
-        CHECK_BELOW(fabs(felt - 1), 0.01);
-    }
 }
 
 /* ---- Frames --------------------------------------------------------------------------------------- */
@@ -424,13 +298,8 @@ static void frames_go_on(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(nothing_is_lost),
-        cmocka_unit_test(balance_of_a_box),
-        cmocka_unit_test(torque_of_couette_flow),
-        cmocka_unit_test(torque_between_balls),
-        cmocka_unit_test(added_mass),
-        cmocka_unit_test(drag_of_a_lattice),
-        cmocka_unit_test(frames_are_means),
+        cmocka_unit_test(nothing_is_lost), cmocka_unit_test(balance_of_a_box),
+        cmocka_unit_test(added_mass),      cmocka_unit_test(frames_are_means),
         cmocka_unit_test(frames_go_on),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
