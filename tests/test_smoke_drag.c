@@ -2,6 +2,7 @@
  * Forces and torques of smoke on colliders that are known otherwise (cases 36 and 38).
  *   - Couette: the torque between two cylinders is 4 pi mu W R1^2 R2^2 / (R2^2 - R1^2), between two balls
  *     8 pi mu W R1^3 R2^3 / (R2^3 - R1^3)
+ *   - gas that turns with a drum around it goes on doing so
  *   - a lattice of cylinders, a tenth of the area: drag over mu U is 24.83 (Sangani and Acrivos 1982),
  *     whatever the step
  *   - a cylinder in a channel at Re 20: drag 5.5795, lift 0.0106 (Schaefer and Turek 1996, case 2D-1)
@@ -69,6 +70,37 @@ static void torque_between_balls(void **state) {
                       sign * torque[2] / (exact * axis[2]));
         for (int a = 0; a < 3; a++) CHECK_BELOW(fabs(sign * torque[a] / exact - axis[a]), 0.03);
     }
+    play_close(&p);
+}
+
+/* ---- A drum --------------------------------------------------------------------------------------- */
+
+/* Gas that turns with the drum around it goes on as a rigid body: the farthest off, over the rim's speed. */
+static void gas_turns_with_a_drum(void **state) {
+    (void)state;
+    const double radius = 0.44;
+    play p = play_open(
+        2,
+        "spate: 1\ndimension: 2\nduration: 100\nfps: 50\n"
+        "domain: {origin: [-0.5, -0.5], size: [1, 1], dx: 0.05}\nsolver: {type: smoke, dt: 0.01}\n"
+        "materials: {m: {model: gas, density: 1, viscosity: 10}}\n"
+        "bodies: [{material: m, spin: 1, shape: {box: {min: [-0.5, -0.5], max: [0.5, 0.5]}}}]\n"
+        "colliders: [{contact: sticky, shape: {difference: [{box: {min: [-1, -1], max: [1, 1]}}, "
+        "{sphere: {center: [0, 0], radius: %g}}]}, motion: {keys: [{t: 0, rotate: 0}, {t: 1, "
+        "rotate: %.15g}]}}]\n",
+        radius, 180 / M_PI);
+    const smoke *s = p.sim->solver;
+    double most = 0;
+    play_until(&p, 0.1);
+    for (int i = 0; i < 20; i++)
+        for (int j = 0; j < 20; j++) {
+            const double x = -0.5 + 0.05 * i, y = -0.5 + 0.05 * (j + 0.5);
+            if (hypot(x, y) > radius) continue;
+            most = fmax(most, fabs(value(s->velocity[0], s, i, j) + y) / radius);
+            most = fmax(most, fabs(value(s->velocity[1], s, j, i) - y) / radius);
+        }
+    print_message("gas in a drum: %.5f of its speed off\n", most);
+    CHECK_BELOW(most, 0.001);
     play_close(&p);
 }
 
@@ -171,9 +203,8 @@ static void drag_in_a_channel(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(torque_of_couette_flow),
-        cmocka_unit_test(torque_between_balls),
-        cmocka_unit_test(drag_of_a_lattice),
+        cmocka_unit_test(torque_of_couette_flow), cmocka_unit_test(torque_between_balls),
+        cmocka_unit_test(gas_turns_with_a_drum),  cmocka_unit_test(drag_of_a_lattice),
         cmocka_unit_test(drag_in_a_channel),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
