@@ -29,8 +29,9 @@ typedef struct run {
     double start_time;
     int64_t saved_step; /* of the newest checkpoint, -1 for none */
     int64_t saved_frame;
-    int lock;                     /* of the folder, -1 for none: one run at a time writes to it */
-    text frame_list, volume_list; /* lines of particles.pvd and volume.pvd */
+    int lock; /* of the folder, -1 for none: one run at a time writes to it */
+    /* Lines of particles.pvd, surface.pvd and volume.pvd. */
+    text frame_list, surface_list, volume_list;
     file_writer statistics_file, step_file;
     uint64_t state_hash; /* at the last report */
 } run;

@@ -13,7 +13,9 @@ typedef struct volume_frame {
     const spate_simulation *sim;
     volume_field fields[SNAPSHOT_ARRAYS];
     int field_count;
-    int cells[3];
+    file_axes axes;
+    int cells[3]; /* of the file */
+    double origin[3];
     uint64_t cell_count;
 } volume_frame;
 
@@ -82,7 +84,7 @@ static void write_text(file_writer *w, const volume_frame *f) {
     file_print(w,
                "<ImageData WholeExtent=\"%s\" Origin=\"%.17g %.17g %.17g\" "
                "Spacing=\"%.17g %.17g %.17g\">\n",
-               extent, d->origin[0], d->origin[1], d->origin[2], d->dx, d->dx, d->dx);
+               extent, f->origin[0], f->origin[1], f->origin[2], d->dx, d->dx, d->dx);
     vtk_write_field_data(w, f->sim->scene->name, f->sim->time);
     file_print(w, "<Piece Extent=\"%s\">\n", extent);
     write_arrays(w, f);
@@ -96,7 +98,20 @@ static void prepare(const spate_simulation *sim, volume_frame *f) {
     for (int a = 0; a < 3; a++) {
         f->cells[a] = a < sim->scene->dim ? sim->scene->domain.cells[a] : 1;
         f->cell_count *= (uint64_t)f->cells[a];
+        f->origin[a] = sim->scene->domain.origin[a];
     }
+    f->axes = axes_of_files(sim->scene);
+    axes_turn_grid(&f->axes, f->cells, f->origin, sim->scene->domain.dx);
+}
+
+/* The values of a field in the order and along the axes of the file; `spare` has room for them. */
+static const float *turn_field(const volume_frame *f, int i, float *values, float *spare) {
+    const int components = f->fields[i].components;
+    if (!f->axes.turned) return values;
+    axes_turn_floats(&f->axes, values, (int64_t)f->cell_count, components);
+    axes_turn_cells(&f->axes, f->sim->scene->domain.cells, (size_t)components * sizeof *values,
+                    values, spare);
+    return spare;
 }
 
 spate_status volume_write(spate_simulation *sim, const char *path) {
@@ -106,8 +121,13 @@ spate_status volume_write(spate_simulation *sim, const char *path) {
     prepare(sim, &f);
     for (int i = 0; i < f.field_count; i++)
         if (f.fields[i].components > widest) widest = f.fields[i].components;
-    float *values = take(sim->ctx, (size_t)f.cell_count, (size_t)widest * sizeof *values);
-    if (!values) return SPATE_OUT_OF_MEMORY;
+    const size_t room = (size_t)widest * sizeof(float);
+    float *values = take(sim->ctx, (size_t)f.cell_count, room), *spare = NULL;
+    if (values && f.axes.turned) spare = take(sim->ctx, (size_t)f.cell_count, room);
+    if (!values || (f.axes.turned && !spare)) {
+        give(sim->ctx, values);
+        return SPATE_OUT_OF_MEMORY;
+    }
     spate_status status = file_create(sim->ctx, path, false, &w);
     if (status == SPATE_OK) {
         write_text(&w, &f);
@@ -117,7 +137,7 @@ spate_status volume_write(spate_simulation *sim, const char *path) {
             if (!finite_floats(values, (int64_t)(bytes / sizeof *values)))
                 TRY_OR_DONE(status, simulation_not_finite(sim, "the field", f.fields[i].name));
             file_write(&w, &bytes, sizeof bytes);
-            file_write(&w, values, (size_t)bytes);
+            file_write(&w, turn_field(&f, i, values, spare), (size_t)bytes);
         }
         file_print(&w, "\n</AppendedData>\n</VTKFile>\n");
         status = file_close(&w);
@@ -125,5 +145,6 @@ spate_status volume_write(spate_simulation *sim, const char *path) {
 done:
     file_abandon(&w);
     give(sim->ctx, values);
+    give(sim->ctx, spare);
     return status;
 }
