@@ -494,9 +494,12 @@ static spate_status check_changes(run *r, scene_changes *c) {
     size_t length;
     *c = (scene_changes){.up = false};
     TRY(in_folder(r, RUN_SCENE, path));
-    if (!file_exists(path) || file_read(r->ctx, path, YAML_BYTES, &bytes, &length)) return SPATE_OK;
-    spate_status status = scene_compare(r->scene, path, bytes, length, note_change, c);
-    give(r->ctx, bytes);
+    if (!file_exists(path)) return SPATE_OK;
+    spate_status status = file_read(r->ctx, path, YAML_BYTES, &bytes, &length);
+    if (status == SPATE_OK) {
+        status = scene_compare(r->scene, path, bytes, length, note_change, c);
+        give(r->ctx, bytes);
+    }
     if (status == SPATE_OUT_OF_MEMORY) return status;
     if (*c->physics)
         return fail(r->ctx, SPATE_BAD_INPUT,
