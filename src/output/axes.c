@@ -53,16 +53,16 @@ static bool map_rows(const file_axes *a, int components, row_map *m) {
     return true;
 }
 
-#define TURN_ROWS(name, type)                                                   \
-    void name(const file_axes *a, type *values, int64_t rows, int components) { \
-        row_map m;                                                              \
-        type old[MOST];                                                         \
-        if (!a->turned || !map_rows(a, components, &m)) return;                 \
-        for (int64_t i = 0; i < rows; i++, values += components) {              \
-            memcpy(old, values, (size_t)components * sizeof *old);              \
-            for (int c = 0; c < components; c++)                                \
-                values[c] = m.sign[c] < 0 ? 0 - old[m.from[c]] : old[m.from[c]];   \
-        }                                                                       \
+#define TURN_ROWS(name, type)                                                    \
+    void name(const file_axes *a, type *values, int64_t rows, int components) {  \
+        row_map m;                                                               \
+        type old[MOST];                                                          \
+        if (!a->turned || !map_rows(a, components, &m)) return;                  \
+        for (int64_t i = 0; i < rows; i++, values += components) {               \
+            memcpy(old, values, (size_t)components * sizeof *old);               \
+            for (int c = 0; c < components; c++)                                 \
+                values[c] = m.sign[c] < 0 ? 0 - old[m.from[c]] : old[m.from[c]]; \
+        }                                                                        \
     }
 TURN_ROWS(axes_turn_floats, float)
 TURN_ROWS(axes_turn_doubles, double)
