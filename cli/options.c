@@ -222,7 +222,8 @@ void options_free(const command *self, void *settings) {
 /* ---- Help ------------------------------------------------------------------------------------ */
 
 void print_overview(void) {
-    puts("spate: liquids, sand, clay, cloth, hair and smoke on particles and grids\n\n"
+    puts("spate: liquids, sand, clay, snow, metal, elastic solids and smoke on particles and "
+         "grids\n\n"
          "usage: spate COMMAND ...\n");
     for (const command *const *c = commands; *c; c++)
         printf("  %-8s %-12s %s\n", (*c)->name, (*c)->synopsis, (*c)->summary);

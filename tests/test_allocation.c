@@ -32,6 +32,7 @@ static const char scene_text[] =
     " {box: {min: [0.6, 0.6], max: [0.8, 0.8]}}]}, sampling: poisson}\n"
     "colliders:\n"
     "  - {name: post, shape: {sphere: {center: [0.8, 0.2], radius: 0.1}}}\n"
+    "  - {name: slope, shape: {polygon: [[0, 0], [1, 0], [0, 1]], scale: [0.2, 0.1]}}\n"
     "sources:\n"
     "  - {name: tap, material: water, shape: {box: {min: [0.2, 0.7], max: [0.4, 0.9]}},"
     " velocity: [0, -1]}\n"
@@ -106,6 +107,8 @@ static spate_status use_library(ledger *l, char message[256]) {
         options.frames = 1;
         options.force = true;
         status = spate_run(scene, &options, NULL);
+        options.force = false, options.resume = true, options.frames = 2;
+        if (!status) status = spate_run(scene, &options, NULL);
     }
     snprintf(message, 256, "%s", spate_message(ctx));
     spate_scene_free(scene);

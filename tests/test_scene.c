@@ -318,7 +318,7 @@ static void test_full_output(void **state) {
     assert_false(s->output.gradient);
     assert_false(s->output.volumes);
     assert_int_equal(s->output.checkpoint, 3);
-    assert_string_equal(s->output.surface, "none");
+    assert_int_equal(s->output.surface, 0);
     assert_true(s->camera.given);
     assert_vector(s->camera.from, 6, 3, 5);
     assert_vector(s->camera.to, 2, 0.5, 0.5);

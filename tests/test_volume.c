@@ -276,16 +276,18 @@ static void folders_know_volumes(void **state) {
     }
     assert_true(run_folder_owns("volume.pvd", &number) && number == -1);
     assert_int_equal(run_folder_clear(*state, path, 2), SPATE_OK);
-    assert_int_equal(run_folder_list_frames(&scene, path, true, 9, 0.15, &lines), SPATE_OK);
+    assert_int_equal(run_folder_list_frames(&scene, path, FRAMES_OF_VOLUMES, 9, 0.15, &lines),
+                     SPATE_OK);
     assert_non_null(
         strstr(lines.data, "timestep=\"0.15\" group=\"\" part=\"0\" file=\"volume_0002.vti\""));
     assert_null(strstr(lines.data, "volume_0003"));
     text_free(&lines);
-    assert_int_equal(run_folder_list_frames(&scene, path, false, 9, 0.15, &lines), SPATE_OK);
+    assert_int_equal(run_folder_list_frames(&scene, path, FRAMES_OF_PARTICLES, 9, 0.15, &lines),
+                     SPATE_OK);
     assert_int_equal(lines.length, 0);
     frame_list list = {.ctx = *state};
     assert_int_equal(render_list_frames(path, &list), SPATE_OK);
-    assert_true(list.volumes && list.count == 3);
+    assert_true(list.kind == FRAMES_OF_VOLUMES && list.count == 3);
     give(*state, list.numbers);
 }
 

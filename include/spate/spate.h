@@ -1,5 +1,5 @@
 /*
- * Spate: liquids, sand, clay, cloth, hair and smoke on particles and grids.
+ * Spate: liquids, sand, clay, snow, metal, elastic solids and smoke on particles and grids.
  *
  * This is the whole public interface. How it is used:
  *

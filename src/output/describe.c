@@ -75,13 +75,17 @@ static spate_status describe_vtp(const file_content *f) {
     const char *type = xml_value(f->bytes, end, "type", &length);
     text_add(f->out, "%s: VTK %.*s", f->path, type ? length : 0, type ? type : "");
     const char *points = xml_value(f->bytes, end, "NumberOfPoints", &length);
-    text_add(f->out, ", %.*s particles", points ? length : 1, points ? points : "?");
+    const char *faces = find_bytes(f->bytes, end, "<Polys>");
+    text_add(f->out, ", %.*s %s", points ? length : 1, points ? points : "?",
+             faces ? "vertices" : "particles");
+    const char *triangles = faces ? xml_value(f->bytes, end, "NumberOfPolys", &length) : NULL;
+    if (triangles) text_add(f->out, ", %.*s triangles", length, triangles);
     const char *time = find_bytes(f->bytes, end, "\"TimeValue\"");
     if (time) time = memchr(time, '>', (size_t)(end - time));
     if (time) text_add(f->out, ", t = %.*s s", (int)strcspn(time + 1, "<"), time + 1);
     text_add(f->out, "\n  attributes:");
     const char *array = points ? find_bytes(points, end, "<DataArray") : NULL;
-    const char *cells = find_bytes(f->bytes, end, "<Verts>");
+    const char *cells = faces ? faces : find_bytes(f->bytes, end, "<Verts>");
     for (; array && array < (cells ? cells : end);
          array = find_bytes(array + 1, end, "<DataArray")) {
         const char *close = memchr(array, '>', (size_t)(end - array));

@@ -22,6 +22,9 @@ static spate_status take_surface(spate_simulation *sim, frame_files *f) {
     if (!surface_is_wanted(sim->scene)) return SPATE_OK;
     double start = phase_start();
     TRY(surface_of_simulation(sim, &f->surface));
+    spate_status status = surface_prepare(sim, &f->surface);
+    if (status) surface_free(&f->surface);
+    TRY(status);
     f->has_surface = true;
     phase_stop(sim, "surface", start);
     return SPATE_OK;
@@ -49,6 +52,10 @@ bool frame_files_has_vtp(const frame_files *f) {
     return f->has_particles && (f->scene->output.particles & OUTPUT_VTP);
 }
 
+bool frame_files_has_surface_vtp(const frame_files *f) {
+    return f->has_surface && (f->scene->output.surface & OUTPUT_VTP);
+}
+
 /* ---- Writing ---- */
 
 static spate_status write_particles(spate_context *ctx, const frame_files *f) {
@@ -72,10 +79,13 @@ static spate_status write_volumes(spate_context *ctx, const frame_files *f) {
 
 static spate_status write_surface(spate_context *ctx, const frame_files *f) {
     char name[FRAME_NAME_SIZE], path[PATH_SIZE];
-    if (!f->has_surface) return SPATE_OK;
-    surface_name(name, f->scene, f->number);
-    TRY(path_join(ctx, f->folder, name, path));
-    return surface_write(ctx, &f->surface, f->scene->output.surface, f->time, path);
+    for (int i = 0; i < SURFACE_FORMATS && f->has_surface; i++) {
+        if (!(f->scene->output.surface & surface_formats[i].bit)) continue;
+        surface_name(name, f->number, surface_formats[i].extension);
+        TRY(path_join(ctx, f->folder, name, path));
+        TRY(surface_write(ctx, &f->surface, &surface_formats[i], f->scene->name, f->time, path));
+    }
+    return SPATE_OK;
 }
 
 spate_status frame_files_write(spate_context *ctx, const frame_files *f) {

@@ -31,7 +31,8 @@ spate_status frame_files_take(spate_simulation *sim, const char *folder, int loc
 spate_status frame_files_write(spate_context *ctx, const frame_files *f);
 void frame_files_free(frame_files *f);
 
-/* Whether there is a particles_NNNN.vtp among them. */
+/* Whether there is a particles_NNNN.vtp, a surface_NNNN.vtp among them. */
 bool frame_files_has_vtp(const frame_files *f);
+bool frame_files_has_surface_vtp(const frame_files *f);
 
 #endif

@@ -15,6 +15,7 @@
 #include "core/file.h"
 #include "core/text.h"
 #include "output/attributes.h"
+#include "output/axes.h"
 
 typedef struct frame_array {
     const attribute *attribute;
@@ -25,7 +26,8 @@ typedef struct particle_frame {
     spate_context *ctx;
     const char *scene_name;
     double time;
-    int64_t count; /* particles */
+    file_axes axes; /* of the values */
+    int64_t count;  /* particles */
     int array_count;
     frame_array arrays[ATTRIBUTE_COUNT]; /* P first */
 } particle_frame;

@@ -1,6 +1,8 @@
-/* From particles_NNNN.vtp or volume_NNNN.vti to frame_NNNN.png and film.mp4; from stats.csv to plot_....png. */
+/* From particles_NNNN.vtp, surface_NNNN.ply or volume_NNNN.vti to frame_NNNN.png and film.mp4; from stats.csv to
+ * plot_....png. */
 #include "output/render.h"
 #include "core/text.h"
+#include "output/axes.h"
 #include "output/dyes.h"
 #include "output/flat.h"
 #include "output/plot.h"
@@ -8,7 +10,6 @@
 #include "output/surface_frame.h"
 #include "output/trace.h"
 #include "output/volume.h"
-#include "scene/mesh.h"
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -88,18 +89,12 @@ static spate_status fill_cast(const shades *s, const stage *st, const snapshot *
 static spate_status load_surface(const shades *s, const stage *st, const char *file,
                                  facet_mesh *out) {
     spate_context *ctx = s->scene->ctx;
-    char path[PATH_SIZE], *bytes;
-    size_t length;
-    if (!surface_beside(s->scene, file, path)) return SPATE_OK;
-    TRY(file_read(ctx, path, MESH_BYTES, &bytes, &length));
-    arena a = arena_create(ctx);
-    mesh m = {0};
-    bool obj = !strcmp(s->scene->output.surface, "obj");
+    char path[PATH_SIZE];
+    read_surface m;
+    if (!surface_beside(file, path)) return SPATE_OK;
+    TRY(surface_read(s->scene, path, &m));
     spate_status status = SPATE_OK;
-    /* Drops that are too small for its lattice leave a file without triangles. */
-    if (obj ? !strstr(bytes, "\nf ") : strstr(bytes, "element face 0\n") != NULL) goto done;
-    TRY_OR_DONE(status, obj ? mesh_read_obj(&a, path, bytes, length, &m)
-                            : mesh_read_ply(&a, path, bytes, length, &m));
+    if (!m.triangle_count) goto done;
     out->vertices = take(ctx, (size_t)m.vertex_count, sizeof *out->vertices);
     out->triangles = take(ctx, (size_t)m.triangle_count, sizeof *out->triangles);
     if (!out->vertices || !out->triangles) TRY_OR_DONE(status, SPATE_OUT_OF_MEMORY);
@@ -108,8 +103,7 @@ static spate_status load_surface(const shades *s, const stage *st, const char *f
         out->vertices[v] = stage_from_scene(st, m.vertices[v]);
     memcpy(out->triangles, m.triangles, (size_t)m.triangle_count * sizeof *out->triangles);
 done:
-    arena_free(&a);
-    give(ctx, bytes);
+    surface_read_free(&m);
     return status;
 }
 
@@ -122,7 +116,7 @@ static spate_status solid_picture(const shades *s, const snapshot *frame, const 
     spate_status status;
     TRY_OR_DONE(status, stage_create(s->scene, time, &st));
     TRY_OR_DONE(status, fill_cast(s, &st, frame, file, &c));
-    if (c.liquid_count) TRY_OR_DONE(status, load_surface(s, &st, file, &surface));
+    if (c.liquid_count || !frame->count) TRY_OR_DONE(status, load_surface(s, &st, file, &surface));
     trace_input in = {.stage = &st,
                       .liquid = c.liquid,
                       .liquid_count = c.liquid_count,
@@ -228,45 +222,77 @@ spate_status render_frame(const shades *s, const snapshot *frame, const char *fi
 
 /* ---- A folder -------------------------------------------------------------------------------- */
 
+/* The number in the name of a frame of this kind, else -1. */
+static int64_t frame_number(frame_kind kind, const char *name) {
+    static const char *const heads[] = {"particles_", "surface_", "volume_"};
+    static const char *const tails[][4] = {{".vtp"}, {".ply", ".obj", ".vtp"}, {".vti"}};
+    const size_t length = strlen(name), before = strlen(heads[kind]);
+    for (const char *const *tail = tails[kind]; *tail; tail++) {
+        const size_t after = strlen(*tail);
+        int64_t number;
+        if (length > before + after && !memcmp(name, heads[kind], before) &&
+            !strcmp(name + length - after, *tail) &&
+            text_to_int64(name + before, length - before - after, &number))
+            return number;
+    }
+    return -1;
+}
+
 static spate_status notice_frame(const char *name, void *user) {
     frame_list *list = user;
-    const char *head = list->volumes ? "volume_" : "particles_",
-               *tail = list->volumes ? ".vti" : ".vtp";
-    size_t length = strlen(name), before = strlen(head), after = strlen(tail);
-    int64_t number;
-    if (length <= before + after || memcmp(name, head, before) ||
-        strcmp(name + length - after, tail) ||
-        !text_to_int64(name + before, length - before - after, &number) || number < 0)
-        return SPATE_OK;
-    TRY(GROW(list->ctx, list->numbers, list->capacity, list->count + 1));
+    const int64_t number = frame_number(list->kind, name);
+    if (number < 0) return SPATE_OK;
     /* Names are sorted as text: past 9999 the numbers are not. */
-    int64_t at = list->count++;
-    for (; at > 0 && list->numbers[at - 1] > number; at--)
-        list->numbers[at] = list->numbers[at - 1];
+    int64_t at = list->count;
+    while (at > 0 && list->numbers[at - 1] > number) at--;
+    if (at > 0 && list->numbers[at - 1] == number) return SPATE_OK; /* in another format */
+    TRY(GROW(list->ctx, list->numbers, list->capacity, list->count + 1));
+    memmove(list->numbers + at + 1, list->numbers + at,
+            (size_t)(list->count++ - at) * sizeof *list->numbers);
     list->numbers[at] = number;
     return SPATE_OK;
 }
 
 spate_status render_list_frames(const char *folder, frame_list *list) {
-    TRY(file_list(list->ctx, folder, notice_frame, list));
-    if (list->count) return SPATE_OK;
-    list->volumes = true;
-    return file_list(list->ctx, folder, notice_frame, list);
+    for (int kind = 0; kind < FRAME_KINDS && !list->count; kind++) {
+        list->kind = (frame_kind)kind;
+        TRY(file_list(list->ctx, folder, notice_frame, list));
+    }
+    return SPATE_OK;
+}
+
+/* What is drawn is the mesh, so that the frame itself stays empty. */
+static spate_status find_surface(const frame_list *list, const char *folder, int64_t number,
+                                 char path[PATH_SIZE], snapshot *out) {
+    *out = (snapshot){.ctx = list->ctx, .time = NAN};
+    if (surface_find(folder, number, path)) return SPATE_OK;
+    return fail(list->ctx, SPATE_IO_ERROR, "%s: the surface of frame %lld is gone", folder,
+                (long long)number);
 }
 
 spate_status render_load_frame(const frame_list *list, const char *folder, int64_t index,
                                char path[PATH_SIZE], snapshot *out) {
     char name[FRAME_NAME_SIZE];
-    if (list->volumes)
+    const bool volumes = list->kind == FRAMES_OF_VOLUMES;
+    if (list->kind == FRAMES_OF_SURFACES)
+        return find_surface(list, folder, list->numbers[index], path, out);
+    if (volumes)
         volume_name(name, list->numbers[index]);
     else
         frame_name(name, list->numbers[index], "vtp");
     TRY(path_join(list->ctx, folder, name, path));
     TRY(snapshot_load(list->ctx, path, out));
-    if (out->on_grid == list->volumes) return SPATE_OK;
-    snapshot_free(out);
-    return fail(list->ctx, SPATE_BAD_INPUT, "%s: it holds %s, which is not what its name says",
-                path, list->volumes ? "particles" : "a grid");
+    spate_status status = SPATE_OK;
+    if (out->on_grid != volumes) {
+        status =
+            fail(list->ctx, SPATE_BAD_INPUT, "%s: it holds %s, which is not what its name says",
+                 path, volumes ? "particles" : "a grid");
+    } else if (list->scene) {
+        const file_axes to = axes_of_files(list->scene), back = axes_back(&to);
+        status = axes_turn_snapshot(&back, out);
+    }
+    if (status != SPATE_OK) snapshot_free(out);
+    return status;
 }
 
 typedef struct render_job {
@@ -317,7 +343,13 @@ spate_status render_choose_shades(const spate_scene *scene, const char *colour, 
                                   const frame_list *frames, shades *out) {
     bool even = false;
     if (!colour) TRY(is_even(scene, folder, frames, &even));
-    return shades_create(scene, even ? "speed" : colour, out);
+    TRY(shades_create(scene, even ? "speed" : colour, out));
+    if (frames->kind == FRAMES_OF_SURFACES && !shades_by_material(out))
+        return fail(scene->ctx, SPATE_BAD_INPUT,
+                    "%s: there are only surfaces, which have no '%s' to colour by; the scene needs "
+                    "output.particles: [vtp]",
+                    folder, colour);
+    return SPATE_OK;
 }
 
 static bool is_drawn(const render_job *job, int64_t i) {
@@ -411,8 +443,9 @@ static spate_status choose_frames(render_job *job) {
     const frame_list *all = &job->frames;
     if (!all->count)
         return fail(job->ctx, SPATE_BAD_INPUT,
-                    "%s: no frames (particles_0001.vtp or volume_0001.vti ...); the scene needs "
-                    "output.particles: [vtp], or output.volume: vti where the solver is on a grid",
+                    "%s: no frames (particles_0001.vtp, surface_0001.ply or volume_0001.vti ...); "
+                    "the scene needs output.particles: [vtp], output.surface of a liquid, or "
+                    "output.volume: vti where the solver is on a grid",
                     job->folder);
     while (job->begin < all->count && all->numbers[job->begin] < o->first) job->begin++;
     int64_t end = job->begin;
@@ -454,7 +487,7 @@ static spate_status draw_all(render_job *job) {
 static spate_status draw_pictures(render_job *job) {
     const spate_render_options *o = job->options;
     TRY(render_load_scene(job->ctx, job->folder, o, &job->scene));
-    job->frames = (frame_list){.ctx = job->ctx};
+    job->frames = (frame_list){.ctx = job->ctx, .scene = job->scene};
     TRY(render_list_frames(job->folder, &job->frames));
     TRY(choose_frames(job));
     /* A run may be shorter or longer than its scene says. */

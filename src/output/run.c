@@ -10,6 +10,8 @@
 #include "output/run.h"
 #include "output/attributes.h"
 #include "scene/mesh.h"
+#include "scene/scene_compare.h"
+#include "scene/yaml.h"
 #include <stdio.h>
 #include <string.h>
 
@@ -17,6 +19,8 @@
 static const double volume_drift_limit = 0.05;
 static const double collapsed_dt = 1e-6;
 static const int64_t collapsed_steps = 1000000;
+
+enum { CHANGES_SIZE = 512 }; /* of a list of fields in a message */
 
 /* ---- Bookkeeping ---- */
 
@@ -101,6 +105,7 @@ static spate_status add_row(run *r) {
 static spate_status enter_frame(run *r) {
     const frame_files *f = &r->files;
     if (frame_files_has_vtp(f)) TRY(list_frame(r, &r->frame_list, RUN_COLLECTION));
+    if (frame_files_has_surface_vtp(f)) TRY(list_frame(r, &r->surface_list, RUN_SURFACES));
     if (f->has_volumes) TRY(list_frame(r, &r->volume_list, RUN_VOLUMES));
     return r->row.length ? add_row(r) : SPATE_OK;
 }
@@ -143,6 +148,10 @@ static void add_to_collections(run *r) {
     if (frame_files_has_vtp(&r->files)) {
         frame_name(name, r->record.frame, "vtp");
         pvd_add(&r->frame_list, r->sim->time, name);
+    }
+    if (frame_files_has_surface_vtp(&r->files)) {
+        surface_name(name, r->record.frame, "vtp");
+        pvd_add(&r->surface_list, r->sim->time, name);
     }
     if (r->files.has_volumes) {
         volume_name(name, r->record.frame);
@@ -338,13 +347,12 @@ static int64_t count_frames(const spate_scene *scene, const spate_run_options *o
 }
 
 /* A scene names its meshes from where it lies itself, so they go with it. */
-static spate_status copy_mesh(run *r, const char *name) {
-    char from[PATH_SIZE], to[PATH_SIZE], *bytes;
+static spate_status copy_mesh(run *r, const scene_file *given) {
+    char to[PATH_SIZE], *bytes;
     size_t length;
     file_writer w;
-    TRY(path_join(r->ctx, r->scene->folder, name, from));
-    TRY(in_folder(r, name, to));
-    TRY(file_read(r->ctx, from, MESH_BYTES, &bytes, &length));
+    TRY(in_folder(r, given->name, to));
+    TRY(file_read(r->ctx, given->path, MESH_BYTES, &bytes, &length));
     spate_status status;
     char *slash = strrchr(to, '/');
     if (slash) *slash = 0;
@@ -374,7 +382,7 @@ static spate_status write_scene(run *r) {
         file_print(&w, "name: \"%s\"\n", r->scene->name);
     if (r->scene->canonical) file_write(&w, r->scene->canonical, strlen(r->scene->canonical));
     TRY(file_close(&w));
-    for (int i = 0; i < r->scene->mesh_file_count; i++) TRY(copy_mesh(r, r->scene->mesh_files[i]));
+    for (int i = 0; i < r->scene->mesh_file_count; i++) TRY(copy_mesh(r, &r->scene->mesh_files[i]));
     return SPATE_OK;
 }
 
@@ -438,24 +446,106 @@ static void allow_more_steps(run *r) {
     if (r->sim->time < (double)r->record.frame / r->scene->fps) r->record.frame--;
 }
 
-/* particles.pvd and volume.pvd list the frames that are there. */
+/* The collections list the frames that are there. */
 static spate_status list_frames(run *r) {
-    for (int volumes = 0; volumes <= 1; volumes++) {
+    const struct {
+        frame_kind kind;
+        const char *name;
+        text *lines;
+    } lists[] = {{FRAMES_OF_PARTICLES, RUN_COLLECTION, &r->frame_list},
+                 {FRAMES_OF_SURFACES, RUN_SURFACES, &r->surface_list},
+                 {FRAMES_OF_VOLUMES, RUN_VOLUMES, &r->volume_list}};
+    for (int i = 0; i < COUNT_OF(lists); i++) {
         char path[PATH_SIZE];
-        text *lines = volumes ? &r->volume_list : &r->frame_list;
-        TRY(run_folder_list_frames(r->scene, r->folder, volumes, r->record.frame, r->sim->time,
-                                   lines));
-        TRY(in_folder(r, volumes ? RUN_VOLUMES : RUN_COLLECTION, path));
+        text *lines = lists[i].lines;
+        lines->length = 0;
+        TRY(run_folder_list_frames(r->scene, r->folder, lists[i].kind, r->record.frame,
+                                   r->sim->time, lines));
+        TRY(in_folder(r, lists[i].name, path));
         TRY(lines->length ? pvd_write(r->ctx, lines, path) : file_remove(r->ctx, path));
     }
     return SPATE_OK;
 }
 
+/* ---- Going on with another output ---- */
+
+/* What of a scene differs from the one that the folder's run was made from. */
+typedef struct scene_changes {
+    char physics[CHANGES_SIZE], output[CHANGES_SIZE]; /* paths of fields, "fps, solver.cfl" */
+    bool up;                                          /* the axes of files */
+} scene_changes;
+
+static void note_change(const char *path, void *user) {
+    /* As in the hash of a scene: what may change when a run is taken up again. */
+    static const char *const free_to[] = {"name", "duration", "camera", "solver.max_steps"};
+    static const char output[] = "output";
+    scene_changes *c = user;
+    for (int i = 0; i < COUNT_OF(free_to); i++) {
+        const size_t length = strlen(free_to[i]);
+        if (!strncmp(path, free_to[i], length) && (path[length] == 0 || path[length] == '.'))
+            return;
+    }
+    char *list = strncmp(path, output, sizeof output - 1) ? c->physics : c->output;
+    c->up |= !strcmp(path, "output.up");
+    const size_t used = strlen(list);
+    snprintf(list + used, CHANGES_SIZE - used, "%s%s", used ? ", " : "", path);
+}
+
+/* Compares with run.scene.yaml, where there is one that can be read; the checkpoint knows for sure
+ * whether a run can go on, but not why it cannot. */
+static spate_status check_changes(run *r, scene_changes *c) {
+    char path[PATH_SIZE], *bytes;
+    size_t length;
+    *c = (scene_changes){.up = false};
+    TRY(in_folder(r, RUN_SCENE, path));
+    if (!file_exists(path)) return SPATE_OK;
+    spate_status status = file_read(r->ctx, path, YAML_BYTES, &bytes, &length);
+    if (status == SPATE_OK) {
+        status = scene_compare(r->scene, path, bytes, length, note_change, c);
+        give(r->ctx, bytes);
+    }
+    if (status == SPATE_OUT_OF_MEMORY) return status;
+    if (*c->physics)
+        return fail(r->ctx, SPATE_BAD_INPUT,
+                    "the run in '%s' is of another scene: %s changed (see its %s); only duration, "
+                    "output, camera, solver.max_steps and the number of threads may change when a "
+                    "run goes on; start again with --force or in another folder (-o)",
+                    r->folder, c->physics, RUN_SCENE);
+    if (c->up)
+        return fail(r->ctx, SPATE_BAD_INPUT,
+                    "output.up changed: the frames in '%s' would not fit together; leave it as it "
+                    "was, or start again with --force or in another folder (-o)",
+                    r->folder);
+    return SPATE_OK;
+}
+
+/* The files of the frame that is there; its row is, too. */
+static spate_status write_again(run *r) {
+    spate_status status = frame_files_take(r->sim, r->folder, r->lock, r->record.frame, &r->files);
+    if (status == SPATE_OK) status = frame_files_write(r->ctx, &r->files);
+    frame_files_free(&r->files);
+    return status;
+}
+
+/* A changed output begins with the frame that is there, if the state is still that of the frame. */
+static spate_status begin_output(run *r, const scene_changes *c) {
+    const bool at_frame = r->sim->step == r->record.frame_step &&
+                          r->sim->time >= (double)r->record.frame / r->scene->fps;
+    if (!*c->output) return SPATE_OK;
+    if (at_frame) TRY(write_again(r));
+    inform(r->ctx,
+           "%s changed: frames from %lld on have it, those before stay as they were written",
+           c->output, (long long)r->record.frame + !at_frame);
+    return SPATE_OK;
+}
+
 static spate_status begin_again(run *r) {
     int64_t rows;
+    scene_changes changes;
     for (int i = 0; i < r->ctx->warning_kinds; i++)
         r->warnings_known[i] = r->ctx->warnings[i].count;
     if (file_is_folder(r->folder)) TRY(file_lock_folder(r->ctx, r->folder, &r->lock));
+    TRY(check_changes(r, &changes));
     TRY(load(r));
     allow_more_steps(r);
     start_clock(r);
@@ -482,6 +572,7 @@ static spate_status begin_again(run *r) {
         warn(r->ctx, "rows missing",
              "stats.csv in '%s' has %lld rows up to frame %lld; some were lost", r->folder,
              (long long)rows, (long long)r->record.frame);
+    TRY(begin_output(r, &changes));
     return list_frames(r);
 }
 
@@ -551,6 +642,7 @@ static void run_free(run *r) {
     file_abandon(&r->statistics_file);
     file_abandon(&r->step_file);
     text_free(&r->frame_list);
+    text_free(&r->surface_list);
     text_free(&r->volume_list);
     statistics_free(&r->statistics);
     spate_simulation_free(r->sim);
@@ -575,6 +667,7 @@ spate_status spate_run(spate_scene *scene, const spate_run_options *options,
                .saved_step = -1,
                .lock = -1,
                .frame_list.ctx = ctx,
+               .surface_list.ctx = ctx,
                .volume_list.ctx = ctx,
                .row.ctx = ctx};
     spate_status status = run_folder_choose(scene, options->folder, r->folder);

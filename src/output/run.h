@@ -31,12 +31,13 @@ typedef struct run {
     double start_time;
     int64_t saved_step; /* of the newest checkpoint, -1 for none */
     int64_t saved_frame;
-    int lock;                     /* of the folder, -1 for none: one run at a time writes to it */
-    text frame_list, volume_list; /* lines of particles.pvd and volume.pvd */
-    background *writer;           /* of frames, on a thread of its own */
-    bool writing;                 /* a frame is under way: */
-    frame_files files;            /* its files */
-    text row;                     /* of stats.csv, which follows them */
+    int lock; /* of the folder, -1 for none: one run at a time writes to it */
+    /* Lines of particles.pvd, surface.pvd and volume.pvd. */
+    text frame_list, surface_list, volume_list;
+    background *writer; /* of frames, on a thread of its own */
+    bool writing;       /* a frame is under way: */
+    frame_files files;  /* its files */
+    text row;           /* of stats.csv, which follows them */
     file_writer statistics_file, step_file;
     uint64_t state_hash; /* at the last report */
 } run;

@@ -88,6 +88,7 @@ static spate_status open_row(sheet *s, const spate_variant *v, int index) {
     if (!r->frames.count) return SPATE_OK;
     s->row_count++;
     TRY(render_load_scene(s->ctx, v->folder, NULL, &r->scene));
+    r->frames.scene = r->scene;
     TRY(render_choose_shades(r->scene, NULL, v->folder, &r->frames, &r->shades));
     r->shades.plain = true;
     s->end = fmax(s->end, frame_time(r, r->frames.count - 1));

@@ -17,13 +17,6 @@ void stage_to_scene(const stage *s, v3 x, double out[3]) {
     }
 }
 
-static int up_axis(const double gravity[3]) {
-    int up = 1;
-    for (int a = 0; a < 3; a++)
-        if (fabs(gravity[a]) > fabs(gravity[up])) up = a;
-    return up;
-}
-
 static double collider_distance(const stage *s, const stage_collider *c, v3 x) {
     double world[3], rest[3];
     stage_to_scene(s, x, world);
@@ -69,7 +62,7 @@ static void collider_box(const stage *s, stage_collider *c) {
 spate_status stage_create(const spate_scene *scene, double time, stage *out) {
     *out = (stage){.ctx = scene->ctx,
                    .scene = scene,
-                   .turn = (up_axis(scene->gravity) + 2) % 3,
+                   .turn = (scene_up_axis(scene) + 2) % 3,
                    .camera = camera_at(&scene->camera, time)};
     for (int a = 0; a < 3; a++) out->size[a] = (float)scene->domain.size[(a + out->turn) % 3];
     if (!scene->collider_count) return SPATE_OK;

@@ -286,6 +286,10 @@ static spate_status prepare(spate_context *ctx, trace_job *job) {
     /* Clear in a thin sheet, blue through the whole of the domain. */
     w->absorb = v3_set(4.2f, 1.45f, 0.62f) * v3_splat(1 / cbrtf(size[0] * size[1] * size[2]));
     if (in->surface) TRY(facets_create(ctx, in->surface, size, &w->skin));
+    if (in->surface && !w->skin && !in->liquid_count)
+        return fail(ctx, SPATE_BAD_INPUT,
+                    "this build has no Embree, without which a surface is drawn from particles "
+                    "only; the scene needs output.particles: [vtp]");
     if (!w->skin)
         TRY(level_create(ctx, in->liquid, in->liquid_count, in->liquid_radius,
                          1.6f * in->liquid_radius, zero, size, &w->liquid));

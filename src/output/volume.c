@@ -72,7 +72,7 @@ static void write_text(file_writer *w, const volume_frame *f) {
     file_print(w,
                "<ImageData WholeExtent=\"%s\" Origin=\"%.17g %.17g %.17g\" "
                "Spacing=\"%.17g %.17g %.17g\">\n",
-               extent, d->origin[0], d->origin[1], d->origin[2], d->dx, d->dx, d->dx);
+               extent, f->origin[0], f->origin[1], f->origin[2], d->dx, d->dx, d->dx);
     vtk_write_field_data(w, f->scene_name, f->time);
     file_print(w, "<Piece Extent=\"%s\">\n", extent);
     write_arrays(w, f);
@@ -90,26 +90,44 @@ static void prepare(spate_simulation *sim, volume_frame *f) {
     for (int a = 0; a < 3; a++) {
         f->cells[a] = a < sim->scene->dim ? sim->scene->domain.cells[a] : 1;
         f->cell_count *= (uint64_t)f->cells[a];
+        f->origin[a] = sim->scene->domain.origin[a];
     }
+    f->axes = axes_of_files(sim->scene);
+    axes_turn_grid(&f->axes, f->cells, f->origin, sim->scene->domain.dx);
+}
+
+/* The values of a field, in the order and along the axes of the file; `spare` has room for a field
+ * where these are not those of the scene. */
+static bool fill_field(spate_simulation *sim, const volume_frame *f, int i, float *spare,
+                       float *values) {
+    const int components = f->fields[i].components;
+    float *first = f->axes.turned ? spare : values;
+    sim->type->volume(sim, i, first);
+    if (!finite_floats(first, (int64_t)f->cell_count * components)) return false;
+    if (!f->axes.turned) return true;
+    axes_turn_floats(&f->axes, first, (int64_t)f->cell_count, components);
+    axes_turn_cells(&f->axes, f->domain->cells, (size_t)components * sizeof *values, first, values);
+    return true;
 }
 
 spate_status volume_create(spate_simulation *sim, volume_frame *f) {
     prepare(sim, f);
     size_t components = 0;
     for (int i = 0; i < f->field_count; i++) components += (size_t)f->fields[i].components;
-    f->values = take(sim->ctx, (size_t)f->cell_count, components * sizeof *f->values);
-    if (!f->values) return SPATE_OUT_OF_MEMORY;
-    float *values = f->values;
-    for (int i = 0; i < f->field_count; i++) {
-        const uint64_t count = field_bytes(f, i) / sizeof *values;
-        sim->type->volume(sim, i, values);
-        if (!finite_floats(values, (int64_t)count)) {
-            volume_free(f);
-            return simulation_not_finite(sim, "the field", f->fields[i].name);
-        }
-        values += count;
+    float *spare = NULL,
+          *values = take(sim->ctx, (size_t)f->cell_count, components * sizeof *values);
+    f->values = values;
+    spate_status status = values ? SPATE_OK : SPATE_OUT_OF_MEMORY;
+    if (values && f->axes.turned) spare = take(sim->ctx, (size_t)f->cell_count, 3 * sizeof *spare);
+    if (f->axes.turned && !spare) status = SPATE_OUT_OF_MEMORY;
+    for (int i = 0; i < f->field_count && status == SPATE_OK; i++) {
+        if (!fill_field(sim, f, i, spare, values))
+            status = simulation_not_finite(sim, "the field", f->fields[i].name);
+        values += field_bytes(f, i) / sizeof *values;
     }
-    return SPATE_OK;
+    give(sim->ctx, spare);
+    if (status) volume_free(f);
+    return status;
 }
 
 void volume_free(volume_frame *f) {

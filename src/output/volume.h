@@ -21,7 +21,9 @@ typedef struct volume_frame {
     double time;
     volume_field fields[SNAPSHOT_ARRAYS];
     int field_count;
-    int cells[3];
+    file_axes axes;
+    int cells[3]; /* of the file */
+    double origin[3];
     uint64_t cell_count;
     float *values; /* one field after another */
 } volume_frame;

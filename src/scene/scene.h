@@ -129,7 +129,10 @@ typedef struct probe {
     int64_t at_least; /* pieces: particles of the smallest that counts */
 } probe;
 
-enum { OUTPUT_VTP = 1, OUTPUT_PLY = 2, OUTPUT_BGEO = 4 };
+enum { OUTPUT_VTP = 1, OUTPUT_PLY = 2, OUTPUT_BGEO = 4, OUTPUT_OBJ = 8 };
+
+/* Which axis of the files points up. */
+typedef enum up_axis { UP_AS_SCENE, UP_Y, UP_Z } up_axis;
 
 typedef struct output_settings {
     unsigned particles;  /* OUTPUT_* bits */
@@ -137,11 +140,18 @@ typedef struct output_settings {
     int field_count;
     bool gradient;          /* whether one of these needs the deformation gradient */
     int checkpoint;         /* frames between checkpoints; 0: only at the end */
-    const char *surface;    /* "none", "ply" or "obj": meshes of the liquids' surface */
+    unsigned surface;       /* OUTPUT_* bits: meshes of the liquids' surface */
     int surface_resolution; /* lattice cells a grid cell along an axis */
     int surface_smoothing;  /* passes over the mesh */
     bool volumes;           /* fields of solvers that have a grid, as vti */
+    up_axis up;
 } output_settings;
+
+/* A mesh file of a scene. */
+typedef struct scene_file {
+    const char *name; /* below the folder of the scene, and of a run */
+    const char *path; /* where it is */
+} scene_file;
 
 struct spate_scene {
     spate_context *ctx;
@@ -182,7 +192,7 @@ struct spate_scene {
     int64_t particle_count; /* after spate_scene_summarise; -1 before */
     int64_t cell_count;     /* that bodies fill, where the solver's matter is on a grid; as above */
     int64_t warnings;       /* given while reading, and by spate_scene_summarise */
-    const char **mesh_files; /* that it names, below `folder` */
+    scene_file *mesh_files; /* that it names */
     int mesh_file_count;
 };
 
@@ -193,6 +203,13 @@ static inline int scene_group_count(const spate_scene *s) {
 static inline int scene_group_material(const spate_scene *s, int group) {
     return group < s->body_count ? s->bodies[group].material
                                  : s->sources[group - s->body_count].material;
+}
+/* The axis against gravity; y without any. */
+static inline int scene_up_axis(const spate_scene *s) {
+    int up = 1;
+    for (int a = 0; a < 3; a++)
+        if (fabs(s->gravity[a]) > fabs(s->gravity[up])) up = a;
+    return up;
 }
 /* Whether its matter is on the grid's cells, without particles. */
 static inline bool scene_on_grid(const spate_scene *s) { return s->solver && s->solver->on_grid; }

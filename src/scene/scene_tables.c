@@ -7,6 +7,7 @@ static const char *const contact_words[] = {"sticky", "slip", "separate", NULL};
 static const char *const interpolation_words[] = {"linear", "smooth", NULL};
 static const char *const side_words[] = {"min", "max", NULL};
 static const char *const volume_words[] = {"vti", "none", NULL};
+static const char *const up_words[] = {"scene", "y", "z", NULL};
 static const char *const spread_words[] = {"x", "y", "z", "horizontal", "all", NULL};
 const char *const scene_axis_words[] = {"x", "y", "z", NULL};
 const char *const scene_wall_words[] = {"slip", "sticky", "separate", "open", "periodic", NULL};
@@ -259,14 +260,18 @@ static const field output_fields[] = {
                "formats of the particle files: `vtp` (default), `ply`, `bgeo`, or `none`"),
     PART_FIELD("fields", "word or list", false,
                "more attributes of particles, e.g. [J, density]; docs/output.md lists them"),
-    PART_FIELD("surface", "word", false,
-               "meshes of the surface of all liquids, 3D only: `none` (default), `ply` or `obj`"),
+    PART_FIELD(
+        "surface", "word or list", false,
+        "meshes of the surface of all liquids, 3D only: `none` (default), `ply`, `obj`, `vtp`"),
     INTEGER_FIELD(output_common, surface_resolution, 2, 1, 4,
                   "how much finer than the grid the surface's lattice is, along each axis"),
     INTEGER_FIELD(output_common, surface_smoothing, 2, 0, 100,
                   "passes that smooth the surface and keep its volume; 0: none"),
     CHOICE_FIELD(output_common, volume, 0, volume_words,
                  "files of the fields on the grid, by solvers that have any to show"),
+    CHOICE_FIELD(output_common, up, UP_AS_SCENE, up_words,
+                 "the axis that points up, against gravity, in files of particles, surfaces and "
+                 "fields: as in the scene, or turned to y or z; 3D only"),
     INTEGER_FIELD(output_common, checkpoint, 10, 0, 1e9,
                   "frames between checkpoints; 0: only at the end"),
 };
@@ -528,8 +533,12 @@ static const field plane_fields[] = {
      .help = "out of the solid, of any length"},
 };
 static const field mesh_fields[] = {
-    PART_FIELD("file", "word", true,
-               "OBJ, PLY or STL, in the scene's folder or below it, e.g. meshes/rock.obj"),
+    PART_FIELD(
+        "file", "word", true,
+        "OBJ, PLY or STL, in the scene's folder or below it, e.g. meshes/rock.obj; `--set` may "
+        "name any file"),
+    FLAG_FIELD(shape, outside, false,
+               "the file may lie outside the scene's folder; a run keeps a copy of it"),
 };
 
 #define NO_FIELDS(title, about) \
@@ -573,19 +582,16 @@ static const field shape_fields[] = {
     PART_FIELD("union", "list", false, "what is in any of the shapes"),
     PART_FIELD("difference", "list", false, "the first shape without the others"),
     PART_FIELD("intersection", "list", false, "what is in all of the shapes"),
-    NUMBER_FIELD(shape, scale, "", 1, SMALLEST, 1e9, "about the origin, first"),
+    NUMBERS_FIELD(shape_placement, scale, "", 1, SMALLEST, 1e9,
+                  "about the origin, first; one factor for each axis stretches points, boxes, "
+                  "spheres, planes, polygons, meshes, cylinders along themselves, and unions, "
+                  "differences and intersections of these"),
     PART_FIELD("rotate", "number or list", false,
                "about the origin, second; 2D: degrees; 3D: [axis_x, axis_y, axis_z, degrees]"),
-    {.name = "translate",
-     .type = FIELD_VECTOR,
-     .offset = offsetof(shape, move),
-     .unit = "m",
-     .min = ANY_MIN,
-     .max = ANY_MAX,
-     .help = "last"},
+    VECTOR_FIELD(shape_placement, translate, "m", 0, ANY_MIN, ANY_MAX, "last"),
 };
 const field_table scene_shape_table =
     FIELD_TABLE("shape",
                 "One of the kinds, and where wanted a placement beside it: `{sphere: {center: [0, "
                 "0, 0], radius: 1}, scale: 2, translate: [1, 0, 0]}`.",
-                shape_fields, shape);
+                shape_fields, shape_placement);

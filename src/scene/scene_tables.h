@@ -22,6 +22,7 @@ typedef struct solver_common {
 typedef struct output_common {
     int64_t checkpoint, surface_resolution, surface_smoothing;
     int volume; /* 0: vti, 1: none */
+    int up;     /* up_axis */
 } output_common;
 
 typedef struct camera_key {
@@ -43,6 +44,12 @@ typedef struct shape_declaration {
     shape_kind kind;
     field_table table; /* no fields: the value is a list */
 } shape_declaration;
+
+/* What may stand beside the kind of a shape. */
+typedef struct shape_placement {
+    number_list scale; /* one factor, or one an axis */
+    double translate[3];
+} shape_placement;
 
 enum { SHAPE_DECLARATIONS = 13, PROBE_DECLARATIONS = 13 };
 extern const shape_declaration scene_shapes[SHAPE_DECLARATIONS];

@@ -177,6 +177,58 @@ class Usage(Case):
         result = spate("render", folder, "--size", "80x60", "--no-film", "--samples", 1)
         self.assertEqual(result.returncode, 0, result.stderr)
 
+    def test_meshes_from_outside(self):
+        place, other = self.folder / "scene", self.folder / "other"
+        place.mkdir()
+        other.mkdir()
+        (other / "tetra.obj").write_text(
+            "v 0 0 0\nv 1 0 0\nv 0 1 0\nv 0 0 1\nf 1 3 2\nf 1 2 4\nf 1 4 3\nf 2 3 4\n")
+        text = ("spate: 1\ndomain: {size: [1, 1, 1], dx: 0.125}\nduration: 0.04\nfps: 50\n"
+                "materials: {m: {model: liquid}}\n"
+                "bodies: [{material: m, shape: {box: {min: [0, 0.5, 0], max: [1, 0.75, 1]}}}]\n"
+                "colliders: [{name: rock, shape: {mesh: {file: ../other/tetra.obj%s}, scale: [0.4, 0.5, 0.4]}}]\n")
+        scene = place / "s.yaml"
+        scene.write_text(text % "")
+        refused = spate("check", scene)
+        self.assertEqual(refused.returncode, 2)
+        self.assertIn("'..' leaves the scene's folder; put the mesh below it, or allow it with outside: true",
+                      refused.stderr)
+        asked = ["--set", f"colliders.rock.shape.mesh.file={other}/tetra.obj"]
+        told = spate("check", scene, *asked)
+        self.assertEqual(told.returncode, 0, told.stderr)
+        self.assertIn(f"the mesh {other}/tetra.obj is from outside the scene's folder", told.stderr)
+        one = self.run_scene(scene, "one", "--frames", 1, *asked)
+        scene.write_text(text % ", outside: true")
+        two = self.run_scene(scene, "two")
+        # A run keeps a copy, which its scene names, so that all goes on without the mesh's own place.
+        (other / "tetra.obj").unlink()
+        copies = [p.name for p in (one / "meshes").iterdir()]
+        self.assertEqual(len(copies), 1)
+        self.assertRegex(copies[0], r"^tetra_[0-9a-f]{16}\.obj$")
+        self.assertIn(f"meshes/{copies[0]}", (one / "run.scene.yaml").read_text())
+        self.run_scene(one / "run.scene.yaml", "one", "--resume")
+        self.assertEqual(run_json(one)["state_hash"], run_json(two)["state_hash"])
+        result = spate("render", two, "--size", "80x60", "--no-film", "--samples", 1)
+        self.assertEqual(result.returncode, 0, result.stderr)
+
+    def test_render_surfaces_alone(self):
+        pictures = []
+        for kind in ("ply", "obj", "vtp"):
+            run = self.run_scene("drop3d", kind, "--frames", 1, "--set", "output.particles=none",
+                                 "--set", f"output.surface={kind}")
+            result = spate("render", run, "--size", "160x120", "--no-film", "--samples", 1)
+            if "no Embree" in result.stderr:
+                self.skipTest("built without Embree")
+            self.assertEqual(result.returncode, 0, result.stderr)
+            pictures.append((run / "pictures" / "frame_0001.png").read_bytes())
+        self.assertEqual(pictures[0], pictures[1])
+        self.assertEqual(pictures[0], pictures[2])
+        wrong = spate("render", run, "--colour", "speed")
+        self.assertEqual(wrong.returncode, 2)
+        self.assertIn("only surfaces, which have no 'speed'", wrong.stderr)
+        self.assertRegex(spate("info", run / "surface_0001.vtp").stdout,
+                         r"PolyData, \d+ vertices, \d+ triangles, t = 0.02\S* s\n  attributes: P\(3\) N\(3\) v\(3\)\n")
+
     def test_render(self):
         folder = self.run_scene("drop2d", "a", "--frames", 2)
         result = spate("render", folder, "--size", "160x120", "--no-film", "--samples", 1)
