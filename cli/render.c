@@ -29,7 +29,8 @@ static const option render_options[] = {
      .type = OPTION_TEXT,
      AT(colour),
      .argument = "NAME",
-     .help = "Attribute to colour by; default: material in 3D and of smoke, else speed"},
+     .help = "Attribute to colour by; default: material where colours are given, in 3D and of "
+             "smoke, else speed"},
     {.name = "range",
      .type = OPTION_TEXT,
      AT(range),
