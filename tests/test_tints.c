@@ -44,6 +44,12 @@ static void the_nearest_decide(void **state) {
         }
         assert_true(last < 0.01f);
     }
+    /* pure from a cell on beside the border, and out where only some points know a particle */
+    v3 near_left = tints_at(&t, v3_set(-1.5f * l.cell, 0.25f, 0.25f)),
+       near_right = tints_at(&t, v3_set(1.5f * l.cell, 0.25f, 0.25f));
+    assert_true(near_left[2] < 0.01f && near_right[0] < 0.01f);
+    for (int k = 10; k < 20; k++)
+        assert_true(tints_at(&t, v3_set(0.1f, half - 0.1f * (float)k * l.cell, 0.25f))[2] > 0.99f);
     /* far away and nowhere: some colour, and no harm */
     v3 far = tints_at(&t, v3_splat(1e6f)), nowhere = tints_at(&t, v3_splat(NAN));
     assert_true(far[0] == 1 && nowhere[0] == 1);
@@ -66,9 +72,25 @@ static void one_colour_needs_no_grid(void **state) {
     level_free(&l);
 }
 
+/* Of two neighbours each has its own side. */
+static void of_two_the_nearer_decides(void **state) {
+    const v3 two[2] = {{-half, 0, 0, 0}, {half, 0, 0, 0}}, own[2] = {red, blue};
+    level l;
+    tints t;
+    assert_int_equal(level_create(*state, two, 2, half, 1.4f * half, v3_splat(-INFINITY),
+                                  v3_splat(INFINITY), &l),
+                     SPATE_OK);
+    assert_int_equal(tints_create(&l, two, own, 2, &t), SPATE_OK);
+    v3 left = tints_at(&t, v3_set(-2 * half, 0, 0)), right = tints_at(&t, v3_set(2 * half, 0, 0));
+    assert_true(left[0] > 0.99f && right[2] > 0.99f);
+    tints_free(&t);
+    level_free(&l);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_nearest_decide),
+        cmocka_unit_test(of_two_the_nearer_decides),
         cmocka_unit_test(one_colour_needs_no_grid),
     };
     return cmocka_run_group_tests(tests, open_all, close_all);
