@@ -33,7 +33,8 @@ static const option render_options[] = {
      AT(colour),
      .argument = "NAME",
      .help =
-         "Attribute to colour by (or --color); default: material in 3D and of smoke, else speed"},
+         "Attribute to colour by (or --color); default: material where colours are given, in 3D "
+         "and of smoke, else speed"},
     {.name = "range",
      .type = OPTION_TEXT,
      AT(range),

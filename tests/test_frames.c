@@ -338,6 +338,29 @@ static void test_frame_without_particles(void **state) {
     }
 }
 
+/* Whose colour a particle has must be known where bodies have colours of their own, and only there. */
+static void test_groups_of_coloured_bodies(void **state) {
+    fixture *f = *state;
+    for (int k = 0; k < 3; k++) {
+        static const char *const more[] = {"bodies.0.color=red", "materials.water.color=red"};
+        const char *const sets[] = {"output.fields=[]", more[k > 1]};
+        spate_scene *scene;
+        spate_simulation *sim;
+        particle_frame frame;
+        expect_ok(f->ctx, spate_scene_parse(f->ctx, scene_words, strlen(scene_words), "test.yaml",
+                                            ".", sets, k ? 2 : 1, &scene));
+        expect_ok(f->ctx, spate_simulation_create(scene, &sim));
+        expect_ok(f->ctx, frame_create(sim, &frame));
+        bool there = false;
+        for (int i = 0; i < frame.array_count; i++)
+            there |= strcmp(frame.arrays[i].attribute->name, "group") == 0;
+        assert_true(there == (k == 1));
+        frame_free(&frame);
+        spate_simulation_free(sim);
+        spate_scene_free(scene);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_vtp),
@@ -347,6 +370,7 @@ int main(void) {
         cmocka_unit_test(test_other_readers),
         cmocka_unit_test(test_not_finite_is_not_written),
         cmocka_unit_test(test_frame_without_particles),
+        cmocka_unit_test(test_groups_of_coloured_bodies),
     };
     return cmocka_run_group_tests(tests, setup, teardown);
 }

@@ -43,7 +43,7 @@ static void put_square(const char *name, float x, float y, float speed, uint32_t
         p[i][2] = 0;
         v[i][0] = speed, m[i] = kind;
     }
-    put_bytes(in_folder(name), bytes, make_frame(bytes, ROOM, 400, p, v, 0.005f, m, time));
+    put_bytes(in_folder(name), bytes, make_frame(bytes, ROOM, 400, p, v, 0.005f, m, NULL, time));
 }
 
 static void clear_folder(void) {
@@ -117,6 +117,44 @@ static void several_materials_have_their_colours(void **state) {
     free(p.rgb);
 }
 
+static const char painted[] =
+    "spate: 1\nname: paint\ndimension: 2\n"
+    "domain: {origin: [0, 0], size: [2, 1], dx: 0.05}\nduration: 1\nfps: 10\n"
+    "materials: {water: {model: liquid, color: \"#204060\"}}\n"
+    "bodies:\n  - {name: a, material: water, shape: {box: {min: [0, 0], max: [0.4, 0.4]}}}\n"
+    "  - {name: b, material: water, color: [0, 1, 0], shape: {box: {min: [1, 0], max: [1.4, "
+    "0.4]}}}\n"
+    "colliders:\n  - {shape: {box: {min: [0.9, 0], max: [1.1, 0.5]}}, color: orange}\n";
+
+/* Colours that the scene gives are shown without being asked for: of a material, of a body of that
+ * material, of a collider. */
+static void given_colours_are_shown(void **state) {
+    static float x[400][3], v[400][3];
+    static uint32_t kind[400], group[400];
+    static char bytes[ROOM];
+    clear_folder();
+    put_bytes(in_folder("run.scene.yaml"), painted, sizeof painted - 1);
+    for (int i = 0; i < 400; i++) {
+        group[i] = i >= 200;
+        x[i][0] = (group[i] ? 1.6f : 0.3f) + 0.01f * (float)(i % 20 - 10);
+        x[i][1] = 0.5f + 0.01f * (float)(i % 200 / 20 - 5);
+    }
+    put_bytes(in_folder("particles_0001.vtp"), bytes,
+              make_frame(bytes, ROOM, 400, x, v, 0.005f, kind, group, 0));
+    spate_render_options o = small_options();
+    assert_int_equal(spate_render(*state, folder, &o), SPATE_OK);
+    pixels p = read_png(in_folder("pictures/frame_0001.png"));
+    assert_non_null(p.rgb);
+    double at[2];
+    at_2d(&p, 0, 0.3, 0.5, at);
+    assert_near(pixel(&p, at[0], at[1]), colour_from_hex(0x204060), 3);
+    at_2d(&p, 0, 1.6, 0.5, at);
+    assert_near(pixel(&p, at[0], at[1]), colour_from_hex(0x00ff00), 3);
+    at_2d(&p, 0, 1.0, 0.25, at);
+    assert_near(pixel(&p, at[0], at[1]), colour_from_hex(0xff9500), 3);
+    free(p.rgb);
+}
+
 static void put_block(const char *name) {
     static float x[3000][3], v[3000][3];
     static uint32_t m[3000];
@@ -126,7 +164,7 @@ static void put_block(const char *name) {
         x[n][0] = 0.2f + 0.03f * (float)(i % 20), x[n][1] = 0.3f + 0.03f * (float)(i / 20 % 6);
         x[n][2] = 0.2f + 0.03f * (float)(i / 120), v[n][0] = 2;
     }
-    put_bytes(in_folder(name), bytes, make_frame(bytes, ROOM, n, x, v, 0.015f, m, 0));
+    put_bytes(in_folder(name), bytes, make_frame(bytes, ROOM, n, x, v, 0.015f, m, NULL, 0));
 }
 
 /* A block in the middle of the view: blue as water, the map's colour as matt balls. */
@@ -148,6 +186,60 @@ static void solid_pictures_show_the_particles(void **state) {
     p = read_png(in_folder("pictures/frame_0001.png"));
     block = pixel(&p, 80, 68);
     assert_true(block[0] > block[2] + 40 && block[1] > block[2] + 40); /* the map's yellow end */
+    free(p.rgb);
+}
+
+static const char beside[] =
+    "spate: 1\nname: beside\ndimension: 3\n"
+    "domain: {size: [1, 1, 1], dx: 0.1}\nduration: 1\nfps: 10\nmaterials:\n"
+    "  jelly: {model: neo_hookean, young_modulus: 1.0e4, color: green}\n"
+    "  sand: {model: sand, young_modulus: 1.0e6}\n"
+    "bodies:\n  - {material: jelly, shape: {box: {min: [0, 0, 0], max: [0.5, 0.5, 1]}}}\n"
+    "  - {material: jelly, color: orange, shape: {box: {min: [0, 0, 0], max: [0.5, 0.1, 1]}}}\n"
+    "colliders:\n  - {shape: {sphere: {center: [0.5, 0.85, 0.5], radius: 0.1}}, color: red}\n"
+    "camera: {from: [0.5, 0.6, 4], to: [0.5, 0.5, 0.5], fov: 30}\n";
+
+/* How much a pixel differs from its neighbours, over a square of 2 half + 1 pixels. */
+static double roughness(const pixels *p, int x, int y, int half) {
+    double sum = 0;
+    for (int j = y - half; j <= y + half; j++)
+        for (int i = x - half; i <= x + half; i++)
+            sum += abs(pixel(p, i, j)[1] - pixel(p, i + 1, j)[1]);
+    return sum / ((2 * half + 1) * (2 * half + 1));
+}
+
+/* Jelly on the left, green and at its foot orange, sand on the right: a block of `high` layers. */
+static void put_beside(int high) {
+    static float x[6000][3], v[6000][3];
+    static uint32_t kind[6000], group[6000];
+    static char bytes[2 * ROOM];
+    clear_folder();
+    put_bytes(in_folder("run.scene.yaml"), beside, sizeof beside - 1);
+    int n = 0;
+    for (int i = 0; i < 26 * 15 * high; i++, n++) {
+        kind[n] = i % 26 >= 13, group[n] = !kind[n] && i / 390 < 3;
+        x[n][0] = 0.03f + 0.036f * (float)(i % 26) + (kind[n] ? 0.05f : -0.02f);
+        x[n][1] = 0.02f + 0.036f * (float)(i / 390), x[n][2] = 0.3f + 0.036f * (float)(i / 26 % 15);
+    }
+    put_bytes(in_folder("particles_0001.vtp"), bytes,
+              make_frame(bytes, 2 * ROOM, n, x, v, 0.018f, kind, group, 0));
+}
+
+/* A smooth skin of two bodies' colours and rough grains in one picture, below a red ball. */
+static void jelly_beside_sand_has_a_skin(void **state) {
+    put_beside(15);
+    spate_render_options o = small_options();
+    o.samples = 1;
+    assert_int_equal(spate_render(*state, folder, &o), SPATE_OK);
+    pixels p = read_png(in_folder("pictures/frame_0001.png"));
+    assert_non_null(p.rgb);
+    const unsigned char *jelly = pixel(&p, 165, 150), *foot = pixel(&p, 165, 183),
+                        *sand = pixel(&p, 240, 150), *ball = pixel(&p, 200, 75);
+    assert_true(jelly[1] > jelly[0] + 30 && jelly[1] > jelly[2] + 30);
+    assert_true(foot[0] > foot[1] + 30 && foot[1] > foot[2]);
+    assert_true(sand[0] > sand[1] && sand[1] > sand[2] + 15);
+    assert_true(ball[0] > 2 * ball[1] && ball[0] > 2 * ball[2]);
+    assert_true(roughness(&p, 240, 150, 15) > 4 * roughness(&p, 165, 150, 15));
     free(p.rgb);
 }
 
@@ -518,9 +610,11 @@ static void nothing_is_left_behind(void **state) {
 static void every_refused_allocation_is_told(void **state) {
     (void)state;
     const char *set = "camera.keys=[{t: 0}]";
-    for (int dim = 2; dim <= 3; dim++) {
+    for (int kind = 0; kind < 3; kind++) {
         clear_folder();
-        if (dim == 2) {
+        if (kind == 2) {
+            put_beside(4);
+        } else if (kind == 0) {
             put_scene(scene_2d, "");
             put_square("particles_0001.vtp", 0.3f, 0.3f, 1, 0, 0);
         } else {
@@ -579,7 +673,9 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(flat_pictures_show_the_particles),
         cmocka_unit_test(several_materials_have_their_colours),
+        cmocka_unit_test(given_colours_are_shown),
         cmocka_unit_test(solid_pictures_show_the_particles),
+        cmocka_unit_test(jelly_beside_sand_has_a_skin),
         cmocka_unit_test(damage_is_told),
         cmocka_unit_test(frames_are_chosen_and_interrupted),
         cmocka_unit_test(without_ffmpeg_there_are_pictures),

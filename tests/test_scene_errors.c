@@ -196,6 +196,42 @@ static void test_wrong_solver_and_materials(void **state) {
     expect_failures(cases, COUNT_OF(cases));
 }
 
+static void test_wrong_colours(void **state) {
+    (void)state;
+    static const wrong cases[] = {
+        {4, "materials: {water: {model: liquid, color: ^blurple}}",
+         "materials.water.color: 'blurple' is no colour; did you mean 'purple'? Or write a name"},
+        {4, "materials: {water: {model: liquid, color: ^xyzzy}}",
+         "'xyzzy' is no colour; write a name such as orange, \"#e8a317\" in quotes, or [0.91"},
+        {4, "materials: {water: {model: liquid, color: ^\"#12345\"}}", "'#12345' is no colour;"},
+        {4, "materials: {water: {model: liquid, color: ^0.5}}", "'0.5' is no colour;"},
+        {4, "materials: {water: {model: liquid, color: ^{r: 1}}}", "a mapping is no colour;"},
+        {4, "materials:\n  water:\n    model: liquid\n    color:^ #ff0000",
+         "color: has no value; give one, and put one that begins with # in quotes"},
+        {4, "materials: {water: {model: liquid, color: ^[1, 0]}}",
+         "color: has 2 numbers; give red, green and blue"},
+        {4, "materials: {water: {model: liquid, color: ^[255, 128, 0]}}",
+         "go from 0 to 1, not to 255; write [1, 0.502, 0]"},
+        {4, "materials: {water: {model: liquid, color: ^[1, -1, 0]}}", "go from 0 to 1; write it"},
+        {4, "materials: {water: {model: liquid, color: [1, ^red, 0]}}", "color.1: expected a numb"},
+        {4, "materials: {water: {model: liquid, ^colour: red}}",
+         "materials.water.colour: unknown field 'colour'; did you mean 'color'?"},
+        {5, BODY("^colour: red"), "bodies.0.colour: unknown field 'colour'; did you mean 'color'?"},
+        {5, BODY("color: ^rad, shape: {box: {min: [0, 0], max: [1, 1]}}"), "did you mean 'red'?"},
+        {6, "colliders: [{^colour: red}]", "did you mean 'color'?"},
+        {6, "sources: [{^colour: red}]", "did you mean 'color'?"},
+        {4, "materials: {water: {model: liquid, look: ^skn}}",
+         "look: unknown word 'skn'; did you mean 'skin'? (surface, skin, grains)"},
+        {4, "solver: {type: smoke}\nmaterials: {water: {model: gas, look: ^skin}}",
+         "materials.water.look: gas is drawn as smoke alone; leave it out"},
+        {4,
+         "solver: {type: smoke}\nmaterials: {gas: {model: gas}, water: {model: gas}}\nsources: "
+         "[{material: gas, color: ^red, shape: {box: {min: [0, 0], max: [1, 1]}}}]",
+         "sources.0.color: matter on a grid has the colour of its material; give it to"},
+    };
+    expect_failures(cases, COUNT_OF(cases));
+}
+
 /* What flip asks of a scene. Its checks of the scene as a whole have no field to point at. */
 static void test_wrong_flip(void **state) {
     (void)state;
@@ -572,6 +608,7 @@ int main(void) {
         TEST(test_wrong_top),
         TEST(test_wrong_domain),
         TEST(test_wrong_solver_and_materials),
+        TEST(test_wrong_colours),
         TEST(test_wrong_flip),
         TEST(test_liquid_that_cannot_begin),
         TEST(test_wrong_bodies),

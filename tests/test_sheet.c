@@ -40,7 +40,8 @@ static void put_square(const char *run, int frame, float x, float y, float speed
         v[i][0] = speed;
     }
     snprintf(name, sizeof name, "particles_%04d.vtp", frame);
-    put_bytes(in_run(run, name), bytes, make_frame(bytes, ROOM, 400, p, v, 0.005f, m, frame / 3.0));
+    put_bytes(in_run(run, name), bytes,
+              make_frame(bytes, ROOM, 400, p, v, 0.005f, m, NULL, frame / 3.0));
 }
 
 static void clear_folder(void) {

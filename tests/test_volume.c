@@ -472,12 +472,10 @@ static void colliders_are_veiled_by_what_is_before_them(void **state) {
 
 typedef struct gas {
     double density;
-    number_list color;
 } gas;
 
 static const field gas_fields[] = {
     NUMBER_FIELD(gas, density, "kg/m^3", 1.2, 0, 1e3, "Density."),
-    NUMBERS_FIELD(gas, color, "", NAN, 0, 1, "Colour."),
 };
 static const material_type gas_type = {.name = "gas",
                                        .table = FIELD_TABLE("material: gas", "", gas_fields, gas)};
@@ -495,10 +493,11 @@ static void assert_close(rgb c, float r, float g, float b) {
 /* Left a dye with a colour of its own, right one without, in between nothing. */
 static void dyes_have_their_colours(void **state) {
     spate_context *ctx = *state;
-    double green[3] = {0, 1, 0};
-    gas gases[2] = {{.color = {green, 3}}, {.density = 1}};
-    material materials[2] = {{.name = "mint", .type = &gas_type, .parameters = &gases[0]},
-                             {.name = "soot", .type = &gas_type, .parameters = &gases[1]}};
+    gas gases[2] = {{.density = 1}, {.density = 1}};
+    const field_color green = {true, {0, 1, 0}};
+    material materials[2] = {
+        {.name = "mint", .type = &gas_type, .parameters = &gases[0], .color = green},
+        {.name = "soot", .type = &gas_type, .parameters = &gases[1]}};
     static float mint[9 * 3], soot[9 * 3];
     for (int i = 0; i < 27; i++) mint[i] = i % 9 < 3 ? 5 : 0, soot[i] = i % 9 > 5 ? 5 : 0;
     spate_scene s = {.ctx = ctx, .name = "dyes", .dim = 2, .fps = 25};

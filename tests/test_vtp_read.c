@@ -13,7 +13,7 @@ static size_t sample(char *out) {
         for (int a = 0; a < 3; a++) x[i][a] = (float)(10 * i + a), v[i][a] = -(float)(i + a);
         material[i] = (uint32_t)i;
     }
-    return make_frame(out, ROOM, COUNT, x, v, 0.25f, material, 1.5);
+    return make_frame(out, ROOM, COUNT, x, v, 0.25f, material, NULL, 1.5);
 }
 
 /* Reads a copy, which the reader takes over. */

@@ -44,24 +44,29 @@ typedef struct flat_job {
 static void collider_rows(void *data, int64_t begin, int64_t end, int worker) {
     (void)worker;
     flat_job *job = data;
-    const domain *d = &job->scene->domain;
+    const spate_scene *scene = job->scene;
+    const domain *d = &scene->domain;
     const rgb grey = {0.30f, 0.31f, 0.33f};
     for (int y = (int)begin; y < end; y++)
         for (int x = 0; x < job->out->width; x++) {
             double world[3] = {d->origin[0] + (x + 0.5 - job->map.left) / job->map.scale,
                                d->origin[1] + (job->map.bottom - y - 0.5) / job->map.scale, 0};
             double outside = 0, rest[3], nearest = HUGE_VAL;
+            rgb colour = grey;
             for (int a = 0; a < 2; a++)
                 outside = fmax(outside,
                                fmax(d->origin[a] - world[a], world[a] - d->origin[a] - d->size[a]));
             if (outside * job->map.scale > 0.5) continue;
-            for (int c = 0; c < job->scene->collider_count; c++) {
-                if (!collider_is_present(&job->scene->colliders[c], job->time)) continue;
+            for (int c = 0; c < scene->collider_count; c++) {
+                if (!collider_is_present(&scene->colliders[c], job->time)) continue;
                 pose_to_rest(&job->poses[c], world, rest);
-                nearest = fmin(nearest, shape_distance(job->scene->colliders[c].shape, 2, rest));
+                double distance = shape_distance(scene->colliders[c].shape, 2, rest);
+                if (!(distance < nearest)) continue;
+                nearest = distance;
+                colour = colour_given(&scene->colliders[c].color, grey);
             }
             double cover = 0.5 - nearest * job->map.scale;
-            if (cover > 0) picture_blend(job->out, x, y, grey, (float)fmin(cover, 1));
+            if (cover > 0) picture_blend(job->out, x, y, colour, (float)fmin(cover, 1));
         }
 }
 
@@ -108,6 +113,7 @@ static spate_status draw_particles(const shades *s, const flat_map *m, const sna
         double radius = (size ? snapshot_value(size, i, 0) : 0.25 * d->dx) * m->scale;
         if (!isfinite(px + py) || !(radius > 0)) continue;
         /* A little more than its own room, so that a dense body has no pinholes. */
+        radius *= shades_size(s, materials, &by, i);
         picture_disc(out, px, py, fmin(1.2 * radius, out->width),
                      shades_colour(s, materials, &by, i), 1);
     }

@@ -47,6 +47,9 @@ spate_status frame_create(spate_simulation *sim, particle_frame *f) {
     spate_status status = SPATE_OK;
     for (int i = 0; i < COUNT_OF(always) && status == SPATE_OK; i++)
         status = add_array(sim, &order, attribute_find(always[i]), f);
+    /* Whoever draws the frame needs to know whose colour a particle has. */
+    if (status == SPATE_OK && scene_colors_groups(sim->scene))
+        status = add_array(sim, &order, attribute_find("group"), f);
     for (int i = 0; i < wanted->field_count && status == SPATE_OK; i++)
         status = add_array(sim, &order, attribute_find(wanted->fields[i]), f);
     id_order_free(&order);

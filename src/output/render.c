@@ -3,6 +3,7 @@
 #include "output/render.h"
 #include "core/text.h"
 #include "output/axes.h"
+#include "output/crowds.h"
 #include "output/dyes.h"
 #include "output/flat.h"
 #include "output/plot.h"
@@ -28,63 +29,6 @@ spate_render_options spate_default_render_options(void) {
 
 /* ---- One frame in 3D ------------------------------------------------------------------------- */
 
-/* A particle set sorted into what is drawn as liquid and what as matt balls. */
-typedef struct cast {
-    v3 *liquid, *matt;
-    rgb *matt_colour;
-    int64_t liquid_count, matt_count;
-    double liquid_radius, matt_radius; /* mean */
-    bool smooth;                       /* all that is matt is elastic */
-} cast;
-
-/* The name of a particle's material model, "" when it is coloured by an attribute anyway. */
-static const char *model_of(const shades *s, const snapshot_array *materials, int64_t i) {
-    double m = materials ? snapshot_value(materials, i, 0) : 0;
-    if (!shades_by_material(s) || !(m >= 0 && m < s->scene->material_count)) return "";
-    const material_type *type = s->scene->materials[(int)m].type;
-    return type ? type->name : "";
-}
-
-static spate_status fill_cast(const shades *s, const stage *st, const snapshot *frame,
-                              const char *file, cast *c) {
-    spate_context *ctx = s->scene->ctx;
-    size_t room = (size_t)frame->count + 1;
-    shade_source by;
-    TRY(shades_source(s, frame, file, &by));
-    c->liquid = take(ctx, room, sizeof *c->liquid);
-    c->matt = take(ctx, room, sizeof *c->matt);
-    c->matt_colour = take(ctx, room, sizeof *c->matt_colour);
-    if (!c->liquid || !c->matt || !c->matt_colour) return SPATE_OUT_OF_MEMORY;
-    const snapshot_array *x = &frame->arrays[0], *size = snapshot_find(frame, "pscale");
-    const snapshot_array *materials = snapshot_find(frame, "material");
-    double far = 100 * (double)v3_length(st->size);
-    /* Bodies read as one piece, single values as particles. */
-    double swell = shades_by_material(s) ? 1.3 : 1.1;
-    c->smooth = true;
-    for (int64_t i = 0; i < frame->count; i++) {
-        double world[3] = {snapshot_value(x, i, 0), snapshot_value(x, i, 1),
-                           snapshot_value(x, i, 2)};
-        double radius = size ? snapshot_value(size, i, 0) : 0.25 * s->scene->domain.dx;
-        v3 at = stage_from_scene(st, world);
-        /* What is not a number, or far out of the picture, would only spoil the rest. */
-        if (!((double)v3_length(at) < far) || !(radius > 0 && radius < far)) continue;
-        const char *model = model_of(s, materials, i);
-        if (!strcmp(model, "liquid")) {
-            c->liquid[c->liquid_count++] = at;
-            c->liquid_radius += radius;
-        } else {
-            at[3] = (float)(radius * swell);
-            c->matt_radius += radius;
-            c->smooth &= !strcmp(model, "neo_hookean");
-            c->matt_colour[c->matt_count] = shades_colour(s, materials, &by, i);
-            c->matt[c->matt_count++] = at;
-        }
-    }
-    if (c->liquid_count) c->liquid_radius /= (double)c->liquid_count;
-    if (c->matt_count) c->matt_radius /= (double)c->matt_count;
-    return SPATE_OK;
-}
-
 /* The liquid's surface that the run has written with this frame; without one it stays empty. */
 static spate_status load_surface(const shades *s, const stage *st, const char *file,
                                  facet_mesh *out) {
@@ -107,34 +51,35 @@ done:
     return status;
 }
 
+/* A run's surface is that of its liquids: good where these, and nothing else, are clear. */
+static bool surface_is_drawn(const spate_scene *scene) {
+    bool drawn = true;
+    for (int i = 0; i < scene->material_count; i++)
+        drawn &=
+            material_is_liquid(&scene->materials[i]) == (scene->materials[i].look == LOOK_SURFACE);
+    return drawn;
+}
+
 static spate_status solid_picture(const shades *s, const snapshot *frame, const char *file,
                                   double time, int samples, picture *out) {
     spate_context *ctx = s->scene->ctx;
-    cast c = {0};
+    crowds c = {0};
     facet_mesh surface = {0};
     stage st;
     spate_status status;
     TRY_OR_DONE(status, stage_create(s->scene, time, &st));
-    TRY_OR_DONE(status, fill_cast(s, &st, frame, file, &c));
-    if (c.liquid_count || !frame->count) TRY_OR_DONE(status, load_surface(s, &st, file, &surface));
+    TRY_OR_DONE(status, crowds_create(s, &st, frame, file, &c));
+    if (!frame->count || (crowds_find(&c, LOOK_SURFACE) && surface_is_drawn(s->scene)))
+        TRY_OR_DONE(status, load_surface(s, &st, file, &surface));
     trace_input in = {.stage = &st,
-                      .liquid = c.liquid,
-                      .liquid_count = c.liquid_count,
-                      .liquid_radius = (float)c.liquid_radius,
-                      .matt = c.matt,
-                      .matt_colour = c.matt_colour,
-                      .matt_count = c.matt_count,
-                      .matt_radius = (float)c.matt_radius,
-                      .matt_smooth = c.smooth,
+                      .crowds = &c,
                       .surface = surface.triangle_count ? &surface : NULL,
                       .samples = samples};
     TRY_OR_DONE(status, trace_picture(ctx, &in, out));
     shades_caption(s, time, out);
 done:
     stage_free(&st);
-    give(ctx, c.liquid);
-    give(ctx, c.matt);
-    give(ctx, c.matt_colour);
+    crowds_free(&c);
     give(ctx, surface.vertices);
     give(ctx, surface.triangles);
     return status;

@@ -73,6 +73,7 @@ spate_status stage_create(const spate_scene *scene, double time, stage *out) {
         if (!collider_is_present(&scene->colliders[i], time)) continue;
         c->shape = scene->colliders[i].shape;
         c->pose = motion_pose(&scene->colliders[i].motion, time);
+        c->colour = colour_given(&scene->colliders[i].color, (rgb){0.52f, 0.52f, 0.53f});
         collider_box(out, c);
         if (!is_container(out, c)) out->collider_count++;
     }

@@ -6,6 +6,7 @@
 #ifndef SPATE_OUTPUT_STAGE_H
 #define SPATE_OUTPUT_STAGE_H
 
+#include "output/colour.h"
 #include "output/ray.h"
 #include "scene/scene.h"
 
@@ -13,6 +14,7 @@ typedef struct stage_collider {
     const shape *shape;
     pose pose;
     v3 min, max; /* a box around it, within the domain */
+    rgb colour;
 } stage_collider;
 
 typedef struct stage {

@@ -1,5 +1,6 @@
 /* Reading values by field tables. See reader.h. */
 #include "scene/reader.h"
+#include "scene/color_names.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -249,9 +250,10 @@ static spate_status set_default(reader *r, const field *f, void *out) {
     switch (f->type) {
     case FIELD_INTEGER: *(int64_t *)to = isnan(value) ? 0 : whole_number(value); break;
     case FIELD_FLAG: *(bool *)to = f->fallback != 0; break;
-    case FIELD_CHOICE: *(int *)to = (int)f->fallback; break;
+    case FIELD_CHOICE: *(int *)to = isnan(f->fallback) ? -1 : (int)f->fallback; break;
     case FIELD_TEXT: *(const char **)to = NULL; break;
     case FIELD_NUMBERS: return default_list(r, value, to);
+    case FIELD_COLOR: *(field_color *)to = (field_color){0}; break;
     case FIELD_PART: break;
     default:
         for (int i = 0; i < components(f); i++) ((double *)to)[i] = value;
@@ -302,6 +304,43 @@ static spate_status read_spin(reader *r, const yaml_value *v, double out[3]) {
     return reader_number(r, v, &out[2]);
 }
 
+static spate_status fail_color(reader *r, const yaml_value *v) {
+    char shown[YAML_SHOWN + 8], hint[YAML_SHOWN] = "";
+    const char *near =
+        v->kind == YAML_WORD ? text_nearest(v->text, color_names, COLOR_NAMES) : NULL;
+    if (near) snprintf(hint, sizeof hint, "did you mean '%s'? Or ", near);
+    return reader_fail(r, v,
+                       "%s is no colour; %swrite a name such as orange, \"#e8a317\" in quotes, or "
+                       "[0.91, 0.64, 0.09]",
+                       yaml_described(v, shown), hint);
+}
+
+/* 0 to 1 each; whoever writes 0 to 255 is told what that is. */
+static spate_status check_channels(reader *r, const yaml_value *v, const double c[3]) {
+    const double low = fmin(c[0], fmin(c[1], c[2])), high = fmax(c[0], fmax(c[1], c[2]));
+    if (low >= 0 && high <= 1) return SPATE_OK;
+    if (low >= 0 && high <= 255)
+        return reader_fail(r, v,
+                           "red, green and blue go from 0 to 1, not to 255; write [%.3g, %.3g, "
+                           "%.3g]",
+                           c[0] / 255, c[1] / 255, c[2] / 255);
+    return reader_fail(r, v,
+                       "red, green and blue go from 0 to 1; write it like [0.91, 0.64, 0.09]");
+}
+
+static spate_status read_color(reader *r, const yaml_value *v, field_color *out) {
+    out->given = true;
+    if (v->kind == YAML_LIST) {
+        if (v->count != 3)
+            return reader_fail(r, v, "has %d numbers; give red, green and blue, 0 to 1 each",
+                               v->count);
+        TRY(reader_numbers(r, v, 3, out->rgb));
+        return check_channels(r, v, out->rgb);
+    }
+    if (v->kind == YAML_WORD && color_from_text(v->text, out->rgb)) return SPATE_OK;
+    return fail_color(r, v);
+}
+
 static spate_status read_member(reader *r, const yaml_value *v, const field *f, void *to) {
     double *numbers = to;
     switch (f->type) {
@@ -319,6 +358,7 @@ static spate_status read_member(reader *r, const yaml_value *v, const field *f, 
     case FIELD_FLAG: return reader_flag(r, v, to);
     case FIELD_TEXT: return reader_text(r, v, to);
     case FIELD_CHOICE: return reader_choice(r, v, f->choices, to);
+    case FIELD_COLOR: return read_color(r, v, to);
     case FIELD_PART: return SPATE_OK;
     }
     if (v->kind != YAML_LIST) return check_range(r, v, f, numbers[f->type == FIELD_SPIN ? 2 : 0]);
@@ -341,6 +381,10 @@ static spate_status read_field(reader *r, const yaml_value *mapping, const field
     }
     if (!v) return set_default(r, f, out);
     int back = reader_enter(r, f->name);
+    if (yaml_is_null(v) && f->type == FIELD_COLOR)
+        return reader_fail(r, v,
+                           "has no value; give one, and put one that begins with # in quotes, "
+                           "\"#e8a317\": it would be a comment");
     if (yaml_is_null(v)) return reader_fail(r, v, "has no value; give one or remove the field");
     TRY(read_member(r, v, f, member(f, out)));
     reader_leave(r, back);

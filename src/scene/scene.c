@@ -252,14 +252,17 @@ static spate_status find_model(reader *r, const yaml_value *v, const material_ty
 }
 
 static spate_status read_material(reader *r, const yaml_value *v, material *m) {
-    material ignored;
     TRY(reader_mapping(r, v));
     TRY(find_model(r, v, &m->type));
     m->parameters = arena_take(r->arena, 1, m->type->table.size + 1);
     if (!m->parameters) return SPATE_OUT_OF_MEMORY;
-    reader_part parts[] = {{&scene_material_table, &ignored}, {&m->type->table, m->parameters}};
+    reader_part parts[] = {{&scene_material_table, m}, {&m->type->table, m->parameters}};
     TRY(reader_fields(r, v, parts, COUNT_OF(parts)));
     TRY(prepare(r, v, m->type->prepare, m->parameters));
+    if (m->look >= 0 && m->type->look == LOOK_SMOKE)
+        return reader_fail_field(r, yaml_find(v, "look"), "look",
+                                 "%s is drawn as smoke alone; leave it out", m->type->name);
+    if (m->look < 0) m->look = (int)m->type->look;
     memcpy(&m->density, (char *)m->parameters + m->type->density_offset, sizeof m->density);
     return SPATE_OK;
 }
@@ -502,8 +505,17 @@ static spate_status keep_mesh_files(reader *r) {
 
 static spate_status finish(reader *r) {
     /* What may change when a run is taken up again. */
-    static const char *const not_physics[] = {"name",   "duration",         "output",
-                                              "camera", "solver.max_steps", NULL};
+    static const char *const not_physics[] = {"name",
+                                              "duration",
+                                              "output",
+                                              "camera",
+                                              "solver.max_steps",
+                                              "materials.*.color",
+                                              "materials.*.look",
+                                              "bodies.*.color",
+                                              "colliders.*.color",
+                                              "sources.*.color",
+                                              NULL};
     spate_scene *s = r->scene;
     text t = {.ctx = r->ctx};
     TRY(hash_tree(r, not_physics, &s->hash));

@@ -30,6 +30,8 @@ typedef struct material {
     const material_type *type;
     void *parameters; /* struct of type->table */
     double density;
+    field_color color;
+    int look; /* material_look */
 } material;
 
 typedef enum sampling { SAMPLE_REGULAR, SAMPLE_JITTERED, SAMPLE_POISSON } sampling;
@@ -45,7 +47,8 @@ typedef struct flow_part {
 
 typedef struct body {
     const char *name;
-    int material; /* index into scene.materials */
+    int material;      /* index into scene.materials */
+    field_color color; /* instead of the material's */
     shape *shape;
     double particles_per_cell; /* 8 in 3D, 4 in 2D by default */
     sampling sampling;
@@ -63,6 +66,7 @@ typedef enum contact { CONTACT_STICKY, CONTACT_SLIP, CONTACT_SEPARATE } contact;
 typedef struct collider {
     const char *name;
     shape *shape;
+    field_color color;
     contact contact;
     double friction;
     motion motion;
@@ -82,6 +86,7 @@ static inline bool collider_is_temporary(const collider *c) {
 typedef struct source {
     const char *name;
     int material;
+    field_color color; /* instead of the material's */
     shape *shape;
     double velocity[3];
     double from, until; /* seconds; until HUGE_VAL by default */
@@ -186,7 +191,8 @@ struct spate_scene {
     output_settings output;
     camera camera;
     uint64_t hash;          /* of what decides the course of a run, mesh files included: all but
-                               name, duration, solver.max_steps, output, camera; with overrides */
+                               name, duration, solver.max_steps, output, camera, colours and looks;
+                               with overrides */
     uint64_t full_hash;     /* of everything */
     const char *canonical;  /* the scene with all overrides applied, as YAML, kept with a run */
     int64_t particle_count; /* after spate_scene_summarise; -1 before */
@@ -211,9 +217,20 @@ static inline int scene_up_axis(const spate_scene *s) {
         if (fabs(s->gravity[a]) > fabs(s->gravity[up])) up = a;
     return up;
 }
+/* The colour of its own, which need not be given. */
+static inline const field_color *scene_group_color(const spate_scene *s, int group) {
+    return group < s->body_count ? &s->bodies[group].color
+                                 : &s->sources[group - s->body_count].color;
+}
+/* Whether a body or source has one. */
+static inline bool scene_colors_groups(const spate_scene *s) {
+    bool any = false;
+    for (int g = 0; g < scene_group_count(s); g++) any |= scene_group_color(s, g)->given;
+    return any;
+}
 /* Whether its matter is on the grid's cells, without particles. */
 static inline bool scene_on_grid(const spate_scene *s) { return s->solver && s->solver->on_grid; }
-/* Whether a material is drawn and meshed as a liquid. */
+/* Whether a material is meshed as a liquid. */
 static inline bool material_is_liquid(const material *m) {
     return strcmp(m->type->name, "liquid") == 0;
 }

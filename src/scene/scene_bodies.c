@@ -158,6 +158,14 @@ static spate_status check_times(reader *r, const yaml_value *mapping, double fro
                              "%.10g is not after from (%.10g); make it later", until, from);
 }
 
+/* Smoke has the colour of its material: what a body or source brings mixes with the rest. */
+static spate_status check_color(reader *r, const yaml_value *mapping, const field_color *c) {
+    if (!c->given || !scene_on_grid(r->scene)) return SPATE_OK;
+    return reader_fail_field(r, yaml_find(mapping, "color"), "color",
+                             "matter on a grid has the colour of its material; give it to a "
+                             "material of its own");
+}
+
 /* ---- Bodies, colliders, sources, sinks ------------------------------------------------------- */
 
 static spate_status read_body(reader *r, const yaml_value *v, int index) {
@@ -170,6 +178,7 @@ static spate_status read_body(reader *r, const yaml_value *v, int index) {
     TRY(read_shape_field(r, v, &b->shape));
     TRY(check_inside(r, v, b->shape));
     TRY(check_vortices(r, v, b->vortices));
+    TRY(check_color(r, v, &b->color));
     TRY(read_flow(r, v, b));
     if (scene_on_grid(r->scene)) TRY(refuse_points(r, v, b->shape, "body on a grid"));
     if (isnan(b->particles_per_cell)) b->particles_per_cell = default_per_cell(r);
@@ -228,6 +237,7 @@ static spate_status read_source(reader *r, const yaml_value *v, int index) {
     TRY(refuse_points(r, v, s->shape, "source"));
     TRY(check_inside(r, v, s->shape));
     TRY(check_times(r, v, s->from, s->until));
+    TRY(check_color(r, v, &s->color));
     if (isnan(s->particles_per_cell)) s->particles_per_cell = default_per_cell(r);
     if (vec_length(s->velocity) == 0 && !scene_on_grid(r->scene))
         warn(r->ctx, "still source",

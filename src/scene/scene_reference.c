@@ -1,5 +1,6 @@
 /* The reference of every scene field in Markdown (docs/scene.md), generated from the field tables.
  */
+#include "scene/color_names.h"
 #include "scene/scene_tables.h"
 
 #include "core/text.h"
@@ -32,6 +33,7 @@ static void put_type(page *p, const field *f) {
     case FIELD_PAIR: put(p, "number or two"); break;
     case FIELD_NUMBERS: put(p, "number or list of numbers"); break;
     case FIELD_SPIN: put(p, "vector; 2D: number"); break;
+    case FIELD_COLOR: put(p, "colour"); break;
     case FIELD_PART: put(p, "%s", f->unit); break;
     case FIELD_CHOICE:
         for (int i = 0; f->choices[i]; i++) put(p, "%s`%s`", i > 0 ? ", " : "", f->choices[i]);
@@ -106,6 +108,15 @@ void scene_describe_table(spate_context *context, const field_table *table,
     put_table(&(page){.ctx = context, .write = write, .user = user}, "##", table);
 }
 
+static void put_colors(page *p) {
+    put(p,
+        "- Colours are names, six hexadecimal digits in quotes (`\"#e8a317\"`; without the quotes "
+        "YAML takes it for a comment), or red, green and blue from 0 to 1 (`[0.91, 0.64, "
+        "0.09]`). Names:");
+    for (int i = 0; i < COLOR_NAMES; i++) put(p, "%s %s", i > 0 ? "," : "", color_names[i]);
+    put(p, ".\n");
+}
+
 static void put_introduction(page *p) {
     put(p, "# Scene files\n\n"
            "A scene is one YAML document. This page is generated from the field tables that also "
@@ -115,6 +126,7 @@ static void put_introduction(page *p) {
            "- Units are SI. With `units: cgs` all lengths are in cm, masses in g, and the defaults "
            "and ranges below are converted.\n"
            "- Numbers stand alone (`0.02`, `2e5`), without a unit.\n");
+    put_colors(p);
     put(p, "- Unknown, missing, duplicate and out-of-range fields are errors with line and "
            "column.\n"
            "- `--set path=value` changes any field: `--set solver.cfl=0.3`, `--set "

@@ -1,6 +1,8 @@
 /* The field tables of a scene: what may be written, with unit, default, range and help. */
 #include "scene/scene_tables.h"
 
+/* In the order of material_look; smoke is not for particles. */
+static const char *const look_words[] = {"surface", "skin", "grains", NULL};
 static const char *const unit_words[] = {"si", "cgs", NULL};
 static const char *const sampling_words[] = {"regular", "jittered", "poisson", NULL};
 static const char *const contact_words[] = {"sticky", "slip", "separate", NULL};
@@ -118,9 +120,14 @@ const field_table scene_solver_table =
 
 static const field material_fields[] = {
     PART_FIELD("model", "word", true, "the material model"),
+    COLOR_FIELD(material, "in pictures; default: the model's own, of a second one without a colour "
+                          "one of a palette"),
+    CHOICE_FIELD(material, look, NAN, look_words,
+                 "how it is drawn in 3D: as a clear `surface`, as bodies with an opaque `skin`, or "
+                 "as single `grains`; default: as suits the model. Not for gas"),
 };
 const field_table scene_material_table =
-    FIELD_TABLE("materials.NAME", "The field that every material has; the model brings the others.",
+    FIELD_TABLE("materials.NAME", "Fields that every material has; the model brings the others.",
                 material_fields, material);
 
 /* ---- What is in it --------------------------------------------------------------------------- */
@@ -129,6 +136,7 @@ static const field body_fields[] = {
     TEXT_FIELD(body, name, "default: body 1, body 2, ...; unique among bodies and sources"),
     PART_FIELD("material", "word", true, "name of one of the materials"),
     PART_FIELD("shape", "mapping", true, "what it fills; see shapes"),
+    COLOR_FIELD(body, "in pictures; default: the material's. Not on a grid"),
     NUMBER_FIELD(body, particles_per_cell, "", NAN, 0.001, 1000, "default: 8 in 3D, 4 in 2D"),
     CHOICE_FIELD(body, sampling, SAMPLE_REGULAR, sampling_words,
                  "a lattice, a disturbed lattice, or random points that keep their distance"),
@@ -189,6 +197,7 @@ const field_table scene_body_table =
 static const field collider_fields[] = {
     TEXT_FIELD(collider, name, "default: collider 1, collider 2, ...; unique"),
     PART_FIELD("shape", "mapping", true, "its solid; see shapes"),
+    COLOR_FIELD(collider, "in pictures; default: grey"),
     CHOICE_FIELD(collider, contact, CONTACT_SEPARATE, contact_words,
                  "material sticks to it, slips along it, or may also leave it"),
     NUMBER_FIELD(collider, friction, "", 0, 0, 100,
@@ -210,6 +219,7 @@ static const field source_fields[] = {
     TEXT_FIELD(source, name, "default: source 1, source 2, ...; unique among bodies and sources"),
     PART_FIELD("material", "word", true, "name of one of the materials"),
     PART_FIELD("shape", "mapping", true, "where material appears; see shapes"),
+    COLOR_FIELD(source, "in pictures; default: the material's. Not on a grid"),
     VECTOR_FIELD(source, velocity, "m/s", 0, -SPEED_MOST, SPEED_MOST,
                  "of the material that appears"),
     NUMBER_FIELD(source, from, "s", 0, 0, ANY_MAX, "when it begins"),

@@ -143,9 +143,12 @@ static spate_status refuse_syntax(const builder *b, const yaml_parser_t *p) {
     if (p->context)
         snprintf(context, sizeof context, " %s that starts at line %d", p->context,
                  (int)p->context_mark.line + 1);
+    /* "color: #ff0000}" swallows the bracket. */
+    const bool open = p->context && strstr(p->context, "flow");
     return fail(b->tree->ctx, SPATE_BAD_INPUT,
-                "%s: not valid YAML: %s%s; check indentation, brackets and quotes near here", place,
-                p->problem ? p->problem : "cannot be read", context);
+                "%s: not valid YAML: %s%s; check indentation, brackets and quotes near here%s",
+                place, p->problem ? p->problem : "cannot be read", context,
+                open ? ", and whether a # outside quotes began a comment" : "");
 }
 
 /* ---- Building the tree ----------------------------------------------------------------------- */
