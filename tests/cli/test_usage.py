@@ -53,6 +53,28 @@ class Usage(Case):
                 self.assertLessEqual(len(result.stderr.splitlines()), 1)
                 self.assertEqual(list(self.folder.iterdir()), [])
 
+    def test_what_was_meant(self):
+        """Slips of the first hour: the message says what to write."""
+        os.environ["SPATE_SCENES"] = str(ROOT / "scenes")
+        run = self.run_scene("flip2d", "a", "--frames", 1)
+        (self.folder / "base.yaml").write_text("spate: 1\n")
+        for words, code, expected in (
+                (["base.yaml"], 2, "did you mean: spate run base.yaml"), (["splash"], 2, "spate run splash"),
+                (["no.yaml"], 2, "spate run no.yaml"), (["a"], 2, "spate info a"),
+                (["run", "splahs"], 5, "did you mean 'splash'?"),
+                (["check", "fig8_hourglass"], 5, "did you mean 'fig08_hourglass'?"),
+                (["render", run / "run.json"], 2, "run.json is a file; give the folder of a run"),
+                (["render", "nowhere"], 2, "nowhere: no such folder"),
+                (["render", run, "--colour", "sped"], 2, "did you mean 'speed'? known: speed, P, v, id"),
+                (["render", run, "--plot", "mass,volme"], 2, "did you mean 'volume'? known: frame"),
+                (["run", SCENES / "drop2d.yaml", "-o", "/proc/x"], 5,
+                 "/proc/x: the file system of /proc takes no new folders; choose another")):
+            with self.subTest(words):
+                result = spate(*words, cwd=self.folder)
+                self.assertEqual(result.returncode, code, result.stderr)
+                self.assertIn(expected, result.stderr)
+                self.assertEqual(len(result.stderr.splitlines()), 1)
+
     def test_short_and_joined_options(self):
         for words in (["-o", "a"], ["-oa"], ["--output=a"], ["--output", "a"]):
             with self.subTest(words):
