@@ -36,7 +36,8 @@ _spate() {
     local options=
     case $command in
     run) options="--output --frames --until --threads --set --compare --resume --force --quiet --json --steps-log" ;;
-    check) options="--set" ;;
+    check) options="--set --threads --json" ;;
+    info | list) options="--json" ;;
     render) options="--output --size --colour --range --frames --samples --no-film --plot --threads --quiet" ;;
     bench) options="--threads --particles --rounds --variant --integrator --dimension --domain-scale --json" ;;
     esac

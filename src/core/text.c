@@ -163,6 +163,20 @@ void text_add_bytes(text *t, const void *bytes, size_t length) {
     t->data[t->length] = 0;
 }
 
+void text_add_json(text *t, const char *value, size_t length) {
+    text_add(t, "\"");
+    for (size_t i = 0; i < length; i++) {
+        const unsigned char c = (unsigned char)value[i];
+        if (c == '"' || c == '\\')
+            text_add(t, "\\%c", c);
+        else if (c < 0x20)
+            text_add(t, "\\u%04x", c);
+        else
+            text_add(t, "%c", c);
+    }
+    text_add(t, "\"");
+}
+
 void text_free(text *t) {
     if (t->ctx) give(t->ctx, t->data);
     *t = (text){.ctx = t->ctx};

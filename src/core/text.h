@@ -32,6 +32,8 @@ typedef struct text {
 void text_add(text *t, const char *format, ...)
     PRINTF_LIKE(2, 3); /* %g and friends in the C locale */
 void text_add_bytes(text *t, const void *bytes, size_t length);
+/* A JSON string with its quotes. */
+void text_add_json(text *t, const char *value, size_t length);
 void text_free(text *t);
 
 /* Whether words differ only in capitals (of ASCII), if at all. */

@@ -588,6 +588,11 @@ static void columns(spate_simulation *sim, double *values) {
 
 static size_t grid_bytes(const spate_simulation *sim) { return sph_tables_bytes(sim->solver); }
 
+static solver_cost cost(const spate_scene *scene) {
+    (void)scene;
+    return (solver_cost){.rate = {2.9e6, 0.6e6}, .bytes = {600, 900}};
+}
+
 const solver_type solver_sph = {
     .declaration = &sph_declaration,
     .shift = 0,
@@ -597,6 +602,7 @@ const solver_type solver_sph = {
     .free = destroy,
     .start = start,
     .step_limit = step_limit,
+    .cost = cost,
     .step = step,
     .state = state,
     .stress = stress,
