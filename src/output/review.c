@@ -158,7 +158,7 @@ static double fall_speed(const inquiry *q) {
 static spate_scene empty_corner(const spate_scene *s) {
     enum { CELLS = 8 };
     spate_scene corner = *s;
-    if (scene_on_grid(s)) corner.body_count = 0;
+    if (scene_on_grid(s)) corner.body_count = corner.source_count = 0;
     corner.collider_count = corner.sink_count = corner.probe_count = 0;
     for (int a = 0; a < s->dim; a++) {
         corner.domain.cells[a] = CELLS;

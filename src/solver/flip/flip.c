@@ -511,8 +511,8 @@ static size_t grid_bytes(const spate_simulation *sim) {
 
 /* Viscosity is solved for implicitly, all components at once. */
 static solver_cost cost(const spate_scene *scene) {
-    const double dearer = (double)one_liquid_constants(scene).liquid.viscosity > 0 ? 20 : 1;
-    return (solver_cost){.rate = {3.8e6 / dearer, 2e6 / dearer}, .bytes = {500, 300}};
+    const double dearer = (double)one_liquid_constants(scene).liquid.viscosity > 0 ? 25 : 1;
+    return (solver_cost){.rate = {4.5e6 / dearer, 3e6 / dearer}, .bytes = {500, 300}};
 }
 
 const solver_type solver_flip = {

@@ -487,7 +487,7 @@ static size_t grid_bytes(const spate_simulation *sim) {
 
 static solver_cost cost(const spate_scene *scene) {
     (void)scene;
-    return (solver_cost){.rate = {5e6, 1e6}, .bytes = {330, 250}};
+    return (solver_cost){.rate = {8.5e6, 3.6e6}, .bytes = {220, 250}};
 }
 
 const solver_type solver_smoke = {

@@ -590,7 +590,7 @@ static size_t grid_bytes(const spate_simulation *sim) { return sph_tables_bytes(
 
 static solver_cost cost(const spate_scene *scene) {
     (void)scene;
-    return (solver_cost){.rate = {2.9e6, 0.6e6}, .bytes = {600, 900}};
+    return (solver_cost){.rate = {2.9e6, 1.7e6}, .bytes = {600, 1000}};
 }
 
 const solver_type solver_sph = {
