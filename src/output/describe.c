@@ -445,9 +445,8 @@ static spate_status describe_as(spate_context *ctx, const char *path, bool json,
     text_add_json(&facts, path, strlen(path));
     spate_status status = describe(&content);
     text_add(&facts, "}\n");
-    const text *wanted = json ? &facts : &out;
-    if (status == SPATE_OK && wanted->failed) status = SPATE_OUT_OF_MEMORY;
-    if (status == SPATE_OK) write(wanted->data, user);
+    if (status == SPATE_OK && (out.failed || facts.failed)) status = SPATE_OUT_OF_MEMORY;
+    if (status == SPATE_OK) write(json ? facts.data : out.data, user);
     text_free(&out);
     text_free(&facts);
     return status;
