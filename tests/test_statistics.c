@@ -355,7 +355,11 @@ static void test_unknown_quantity(void **state) {
     double value;
     assert_int_equal(spate_simulation_quantity(f.sim, "kinetic", &value), SPATE_BAD_INPUT);
     assert_non_null(strstr(spate_message(f.ctx), "'kinetic'"));
+    assert_non_null(strstr(spate_message(f.ctx), "known: time, steps, dt, particles, mass, "));
+    assert_int_equal(spate_simulation_quantity(f.sim, "mas", &value), SPATE_BAD_INPUT);
+    assert_non_null(strstr(spate_message(f.ctx), "did you mean 'mass'?"));
     assert_int_equal(spate_simulation_quantity(f.sim, "dt_limit", &value), SPATE_BAD_INPUT);
+    assert_null(strstr(spate_message(f.ctx), "did you mean 'dt_limit'"));
     close_scene(&f);
 }
 

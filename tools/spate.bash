@@ -39,7 +39,8 @@ _spate() {
     local options=
     case $command in
     run) options="--output --frames --until --threads --set --compare --resume --force --quiet --json --steps-log --steps-full" ;;
-    check) options="--set" ;;
+    check) options="--set --threads --json" ;;
+    info | list) options="--json" ;;
     render) options="--output --size --colour --color --range --frames --camera --fov --orbit --set --samples --no-film
         --fps --speed --loop --plot --threads --quiet" ;;
     bench) options="--threads --particles --rounds --variant --integrator --dimension --domain-scale --json" ;;

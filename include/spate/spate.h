@@ -114,6 +114,24 @@ typedef struct spate_scene_summary {
 /* Samples the bodies to count particles or cells, so it may fail and may take a moment. */
 SPATE_API spate_status spate_scene_summarise(spate_scene *scene, spate_scene_summary *summary);
 
+/* What a run of a scene will cost, about: for most scenes within a factor of two. */
+typedef struct spate_review {
+    spate_scene_summary summary;
+    double dt;            /* seconds of a step, on average */
+    const char *dt_limit; /* what sets it, as in spate_simulation_dt_limit */
+    double steps;
+    double particles;    /* at the end, with what sources bring; nothing is taken off for sinks */
+    int threads;         /* that the time is for: those of the context */
+    double seconds;      /* of wall time, with the machine to itself */
+    double memory_bytes; /* at the peak */
+    double disk_bytes;   /* of the finished folder */
+} spate_review;
+
+/* Looks a scene over before it is run. It counts without storing particles, so that a scene far too
+ * large for the machine can be looked at too, and warns of what is probably a slip: gravity that
+ * points upwards, a density in g/cm^3, a mesh in millimetres... */
+SPATE_API spate_status spate_scene_review(spate_scene *scene, spate_review *review);
+
 /* Writes the reference of every scene field (Markdown) by calling `write` piece by piece. */
 SPATE_API spate_status spate_scene_reference(spate_context *context,
                                              void (*write)(const char *text, void *user),
@@ -208,6 +226,10 @@ SPATE_API spate_status spate_run(spate_scene *scene, const spate_run_options *op
 /* Describes a scene, mesh, checkpoint or frame in a few lines through `write`. */
 SPATE_API spate_status spate_describe_file(spate_context *context, const char *path,
                                            void (*write)(const char *text, void *user), void *user);
+/* The same as one JSON object (docs/output.md). */
+SPATE_API spate_status spate_describe_file_json(spate_context *context, const char *path,
+                                                void (*write)(const char *text, void *user),
+                                                void *user);
 
 typedef struct spate_render_options {
     int width, height;  /* pixels; default 1280 x 720 */

@@ -155,13 +155,10 @@ static double to_y(const plot_frame *f, double v) {
 }
 
 static spate_status unknown_column(const plot_table *t, const char *name, size_t length) {
-    char all[1200];
-    int used = 0;
-    for (int i = 0; i < t->column_count && used < (int)sizeof all - 64; i++)
-        used +=
-            snprintf(all + used, sizeof all - (size_t)used, "%s%.40s", i ? ", " : "", t->names[i]);
-    return fail(t->ctx, SPATE_BAD_INPUT, "plot: stats.csv has no column '%.*s'; it has %s",
-                (int)length, name, all);
+    char shown[256];
+    snprintf(shown, sizeof shown, "%.*s", (int)length, name);
+    return text_fail_unknown(t->ctx, "plot: stats.csv has no column", shown,
+                             (const char *const *)t->names, t->column_count);
 }
 
 static spate_status choose_columns(const plot_table *t, const char *list, int *columns,

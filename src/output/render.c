@@ -482,7 +482,10 @@ spate_status spate_render(spate_context *context, const char *folder,
     spate_render_options fallback = spate_default_render_options();
     if (!options) options = &fallback;
     if (!file_is_folder(folder))
-        return fail(context, SPATE_BAD_INPUT, "%s: no such folder", folder);
+        return fail(context, SPATE_BAD_INPUT,
+                    file_exists(folder) ? "%s is a file; give the folder of a run"
+                                        : "%s: no such folder; give the folder of a run",
+                    folder);
     if (options->samples < 1 || options->samples > SAMPLES_MAX)
         return fail(context, SPATE_BAD_INPUT, "samples: %d rays a pixel; it must be 1 to %d",
                     options->samples, SAMPLES_MAX);

@@ -2,19 +2,9 @@
 #include "output/attributes.h"
 #include "output/run.h"
 #include <math.h>
+#include <string.h>
 
-static void add_string(text *t, const char *value) {
-    text_add(t, "\"");
-    for (const unsigned char *c = (const unsigned char *)value; *c; c++) {
-        if (*c == '"' || *c == '\\')
-            text_add(t, "\\%c", *c);
-        else if (*c < 0x20)
-            text_add(t, "\\u%04x", *c);
-        else
-            text_add(t, "%c", *c);
-    }
-    text_add(t, "\"");
-}
+static void add_string(text *t, const char *value) { text_add_json(t, value, strlen(value)); }
 
 static void add_number(text *t, double value) {
     if (isfinite(value))

@@ -1,6 +1,8 @@
 /* Attributes to colours, and the caption. */
 #include "output/shades.h"
+#include "core/file.h"
 #include "core/random.h"
+#include "core/text.h"
 #include "output/plot.h"
 #include <math.h>
 #include <stdio.h>
@@ -50,6 +52,22 @@ spate_status shades_create(const spate_scene *scene, const char *colour, shades 
 
 bool shades_by_material(const shades *s) { return !s->attribute[0]; }
 
+/* What a frame can be coloured by: its attributes, and what is made of its velocity. */
+static spate_status fail_attribute(const shades *s, const snapshot *frame, const char *file) {
+    spate_context *ctx = s->scene->ctx;
+    char what[PATH_SIZE + 64];
+    const char **names = take(ctx, (size_t)frame->array_count + 2, sizeof *names);
+    if (!names) return SPATE_OUT_OF_MEMORY;
+    int count = 0;
+    names[count++] = "speed";
+    for (int i = 0; i < frame->array_count; i++) names[count++] = frame->arrays[i].name;
+    snprintf(what, sizeof what, "%s: no attribute to colour by is called", file);
+    spate_status status = text_fail_unknown(ctx, what, s->attribute, names, count);
+    give(ctx, names);
+    if (status != SPATE_BAD_INPUT || frame->on_grid) return status;
+    return fail(ctx, status, "%s (output.fields adds others)", ctx->message);
+}
+
 spate_status shades_source(const shades *s, const snapshot *frame, const char *file,
                            shade_source *out) {
     *out = (shade_source){.component = -1,
@@ -69,15 +87,7 @@ spate_status shades_source(const shades *s, const snapshot *frame, const char *f
         const snapshot_array *array = axis >= 0 && axis < 3 ? snapshot_find(frame, base) : NULL;
         if (array && array->components == 3) out->array = array, out->component = axis;
     }
-    if (out->array) return SPATE_OK;
-    char all[1024];
-    int used = 0;
-    for (int i = 0; i < frame->array_count && used < (int)sizeof all - SNAPSHOT_NAME - 2; i++)
-        used += snprintf(all + used, sizeof all - (size_t)used, "%s%s", i ? ", " : "",
-                         frame->arrays[i].name);
-    return fail(s->scene->ctx, SPATE_BAD_INPUT,
-                "%s: no attribute '%s' to colour by; the frame has %s%s", file, s->attribute, all,
-                frame->on_grid ? "" : " (add others with output.fields)");
+    return out->array ? SPATE_OK : fail_attribute(s, frame, file);
 }
 
 double shades_value(const shade_source *by, int64_t particle) {

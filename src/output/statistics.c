@@ -309,20 +309,31 @@ void statistics_row(const statistics *s, const char *dt_limit, text *line) {
     text_add(line, "\n");
 }
 
+/* Columns that only a run knows. */
+static bool is_of_run(int column) {
+    return column == COLUMN_frame || column == COLUMN_dt_limit || column == COLUMN_wall_seconds;
+}
+
+static spate_status fail_unknown(const statistics *s, const char *name) {
+    spate_context *ctx = s->sim->ctx;
+    const char **names = take(ctx, (size_t)s->count + 1, sizeof *names);
+    if (!names) return SPATE_OUT_OF_MEMORY;
+    int count = 0;
+    for (int i = 0; i < s->count; i++)
+        if (!is_of_run(i)) names[count++] = s->names[i];
+    spate_status status = text_fail_unknown(ctx, "a simulation has no number", name, names, count);
+    give(ctx, names);
+    return status;
+}
+
 spate_status spate_simulation_quantity(spate_simulation *sim, const char *name, double *value) {
     statistics s;
     spate_status status;
     TRY(statistics_create(sim, &s));
     int at = 0;
     while (at < s.count && strcmp(s.names[at], name)) at++;
-    bool of_run = at == COLUMN_frame || at == COLUMN_dt_limit || at == COLUMN_wall_seconds;
-    if (at == s.count || of_run) {
-        const char *near = text_nearest(name, s.names, s.count);
-        status = fail(sim->ctx, SPATE_BAD_INPUT, "there is no number '%s' of a simulation%s%s%s",
-                      name, near && !of_run ? "; did you mean '" : "", near && !of_run ? near : "",
-                      near && !of_run ? "'?" : "; see the columns of stats.csv");
-        goto done;
-    }
+    bool of_run = at < s.count && is_of_run(at);
+    if (at == s.count || of_run) TRY_OR_DONE(status, fail_unknown(&s, name));
     if (at >= first_probe(&s))
         TRY_OR_DONE(status, evaluate_probes(&s, at));
     else

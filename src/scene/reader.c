@@ -57,9 +57,13 @@ spate_status reader_fail_field(reader *r, const yaml_value *at, const char *name
 
 spate_status reader_fail_word(reader *r, const yaml_value *at, const char *what, const char *word,
                               const char *const *words, int count) {
-    char shown[YAML_SHOWN], hint[YAML_SHOWN + 32] = "", near[YAML_SHOWN], list[512] = "";
+    char shown[YAML_SHOWN], hint[YAML_SHOWN + 40] = "", near[YAML_SHOWN], list[512] = "";
     const char *nearest = text_nearest(word, words, count);
-    if (nearest) snprintf(hint, sizeof hint, "did you mean '%s'? ", yaml_shown(nearest, near));
+    if (nearest)
+        snprintf(hint, sizeof hint,
+                 text_is_same_but_case(word, nearest) ? "only the case is wrong, write '%s' "
+                                                      : "did you mean '%s'? ",
+                 yaml_shown(nearest, near));
     size_t n = 0;
     for (int i = 0; i < count && n < sizeof list - YAML_SHOWN - 8; i++)
         n += (size_t)snprintf(list + n, sizeof list - n, "%s%s", i > 0 ? ", " : "",
@@ -87,18 +91,38 @@ spate_status reader_list(reader *r, const yaml_value *v) {
                        yaml_described(v, found));
 }
 
+/* The number that a word with a comma for its point stands for. */
+static bool has_decimal_comma(const reader *r, const yaml_value *v, char point[YAML_SHOWN]) {
+    double number;
+    const char *comma = v->kind == YAML_WORD ? strchr(v->text, ',') : NULL;
+    if (!comma || strchr(comma + 1, ',') || v->length >= YAML_SHOWN) return false;
+    memcpy(point, v->text, v->length + 1);
+    point[comma - v->text] = '.';
+    return text_to_double(r->ctx, point, v->length, &number);
+}
+
+/* What stands where a number is expected, and how it would be one. */
+static spate_status fail_number(reader *r, const yaml_value *v, const char *kind,
+                                const char *form) {
+    char found[YAML_SHOWN + 8], point[YAML_SHOWN];
+    double number;
+    yaml_described(v, found);
+    if (v->quoted && text_to_double(r->ctx, v->text, v->length, &number))
+        return reader_fail(r, v, "expected %s, found the text %s; write it without quotes", kind,
+                           found);
+    if (has_decimal_comma(r, v, point))
+        return reader_fail(r, v, "expected %s, found %s; write %s, with a point for the comma",
+                           kind, found, point);
+    return reader_fail(r, v, "expected %s, found %s; write it like %s", kind, found, form);
+}
+
 spate_status reader_number(reader *r, const yaml_value *v, double *out) {
-    char found[YAML_SHOWN + 8];
     bool good = v->kind == YAML_WORD && !v->quoted &&
                 text_to_double(r->ctx, v->text, v->length, out) && isfinite(*out);
-    if (good) return SPATE_OK;
-    return reader_fail(r, v,
-                       "expected a number, found %s; write it like 0.02 or 2e5, without a unit",
-                       yaml_described(v, found));
+    return good ? SPATE_OK : fail_number(r, v, "a number", "0.02 or 2e5, without a unit");
 }
 
 spate_status reader_integer(reader *r, const yaml_value *v, int64_t *out) {
-    char found[YAML_SHOWN + 8];
     double number;
     bool word = v->kind == YAML_WORD && !v->quoted;
     if (word && text_to_int64(v->text, v->length, out)) return SPATE_OK;
@@ -108,8 +132,7 @@ spate_status reader_integer(reader *r, const yaml_value *v, int64_t *out) {
         *out = (int64_t)number;
         return SPATE_OK;
     }
-    return reader_fail(r, v, "expected a whole number, found %s; write it like 8",
-                       yaml_described(v, found));
+    return fail_number(r, v, "a whole number", "8");
 }
 
 spate_status reader_flag(reader *r, const yaml_value *v, bool *out) {
@@ -397,6 +420,24 @@ static const field *find_field(const field_table *table, const char *name) {
     return NULL;
 }
 
+/* In braces "dx: 0,05" reads as dx: 0 and a field 05 without a value. */
+static bool is_behind_comma(const yaml_entry *before, const yaml_entry *e) {
+    return before && !e->value->quoted && yaml_is_null(e->value) && e->key->length > 0 &&
+           strspn(e->key->text, "0123456789") == e->key->length &&
+           before->value->kind == YAML_WORD && !before->value->quoted &&
+           before->value->length > 0 &&
+           strspn(before->value->text, "+-0123456789") == before->value->length;
+}
+
+static spate_status fail_comma(reader *r, const yaml_entry *before, const yaml_entry *e) {
+    char whole[YAML_SHOWN], part[YAML_SHOWN];
+    yaml_shown(before->value->text, whole);
+    yaml_shown(e->key->text, part);
+    return reader_fail_field(r, before->value, before->key->text,
+                             "'%s,%s' is two values here; write %s.%s, with a point for the comma",
+                             whole, part, whole, part);
+}
+
 static spate_status unknown_field(reader *r, const yaml_value *key, const reader_part *parts,
                                   int count) {
     enum { MOST = 128 };
@@ -414,10 +455,11 @@ static spate_status unknown_field(reader *r, const yaml_value *key, const reader
 spate_status reader_fields(reader *r, const yaml_value *mapping, const reader_part *parts,
                            int count) {
     TRY(reader_mapping(r, mapping));
-    for (const yaml_entry *e = mapping->first; e; e = e->next) {
+    for (const yaml_entry *e = mapping->first, *before = NULL; e; before = e, e = e->next) {
         bool known = false;
         for (int p = 0; p < count && !known; p++)
             known = find_field(parts[p].table, e->key->text) != NULL;
+        if (!known && is_behind_comma(before, e)) return fail_comma(r, before, e);
         if (!known) return unknown_field(r, e->key, parts, count);
     }
     for (int p = 0; p < count; p++)

@@ -21,6 +21,7 @@ static const double NUDGE[3] = {1e-7, 0.7548777e-7, 0.5698403e-7};
 typedef struct obstacle {
     const shape *shape;
     pose at;
+    bool is_body; /* an earlier one; else a collider */
 } obstacle;
 
 typedef struct sampler {
@@ -131,53 +132,61 @@ static void clip_block(const sampler *w, const block *b, int64_t low[3], int64_t
     }
 }
 
-/* Takes every point of a block that is wholly inside; `kept` false: an obstacle holds them. */
-static spate_status take_block(sampler *w, const block *b, bool kept) {
+static void leave_out(sampler *w, const obstacle *holder, int64_t points) {
+    w->out->left_out += points;
+    if (holder->is_body) w->out->left_to_bodies += points;
+}
+
+/* Takes every point of a block that is wholly inside, unless an obstacle holds them. */
+static spate_status take_block(sampler *w, const block *b, const obstacle *holder) {
     int64_t low[3], high[3], k[3], points = 1;
     clip_block(w, b, low, high);
     for (int i = 0; i < 3; i++) points *= high[i] > low[i] ? high[i] - low[i] : 0;
-    if (!kept) w->out->left_out += points;
-    if (kept && w->count) w->out->count += points;
-    if (!kept || w->count) return SPATE_OK;
+    if (holder) leave_out(w, holder, points);
+    if (!holder && w->count) w->out->count += points;
+    if (holder || w->count) return SPATE_OK;
     for (k[2] = low[2]; k[2] < high[2]; k[2]++)
         for (k[1] = low[1]; k[1] < high[1]; k[1]++)
             for (k[0] = low[0]; k[0] < high[0]; k[0]++) TRY(add_point(w, k, false));
     return SPATE_OK;
 }
 
-static spate_status take_surface_point(sampler *w, const int64_t k[3], bool kept) {
+static spate_status take_surface_point(sampler *w, const int64_t k[3], const obstacle *holder) {
     for (int i = 0; i < w->dim; i++)
         if (k[i] < 0 || k[i] >= w->lattice[i]) return SPATE_OK;
-    if (kept) return add_point(w, k, true);
-    w->out->left_out++;
+    if (!holder) return add_point(w, k, true);
+    leave_out(w, holder, 1);
     return SPATE_OK;
 }
 
-/* Sorts the first *open obstacles so that those which cut the block come first, and counts them;
- * false when one of them holds the whole block. `reach`: from the centre to its farthest point. */
-static bool sort_obstacles(sampler *w, const double centre[3], double reach, int *open) {
+/* Sorts the first *open obstacles so that those which cut the block come first, and counts them.
+ * Returns one that holds the whole block, or NULL. `reach`: from the centre to its farthest point. */
+static const obstacle *sort_obstacles(sampler *w, const double centre[3], double reach, int *open) {
     int cutting = 0;
-    bool held = false;
+    const obstacle *holder = NULL;
     for (int i = 0; i < *open; i++) {
-        double d = obstacle_distance(&w->obstacles[w->open[i]], w->dim, centre);
+        const obstacle *o = &w->obstacles[w->open[i]];
+        double d = obstacle_distance(o, w->dim, centre);
         if (d > reach) continue;
-        if (d < -reach) held = true;
+        if (d < -reach && !holder) holder = o;
         int swap = w->open[cutting];
         w->open[cutting++] = w->open[i];
         w->open[i] = swap;
     }
     *open = cutting;
-    return !held;
+    return holder;
 }
 
 /* A single point beside a surface. */
 static spate_status visit_point(sampler *w, const block *b, const double nudged[3], bool inside,
                                 int open) {
     if (!inside && !(shape_distance(w->shape, w->dim, nudged) < 0)) return SPATE_OK;
-    bool kept = true;
-    for (int i = 0; i < open && kept; i++)
-        kept = !(obstacle_distance(&w->obstacles[w->open[i]], w->dim, nudged) < 0);
-    return take_surface_point(w, b->low, kept);
+    const obstacle *holder = NULL;
+    for (int i = 0; i < open && !holder; i++) {
+        const obstacle *o = &w->obstacles[w->open[i]];
+        if (obstacle_distance(o, w->dim, nudged) < 0) holder = o;
+    }
+    return take_surface_point(w, b->low, holder);
 }
 
 static spate_status visit(sampler *w, const block *b, bool inside, int open) {
@@ -191,9 +200,8 @@ static spate_status visit(sampler *w, const block *b, bool inside, int open) {
         if (d > reach) return SPATE_OK;
         inside = d < -reach;
     }
-    bool is_free = sort_obstacles(w, centre, reach, &open);
-    if (inside && !is_free) return take_block(w, b, false);
-    if (inside && open == 0) return take_block(w, b, true);
+    const obstacle *holder = sort_obstacles(w, centre, reach, &open);
+    if (inside && (holder || open == 0)) return take_block(w, b, holder);
     if (b->size == 1) return visit_point(w, b, centre, inside, open);
 
     for (int corner = 0; corner < 1 << w->dim; corner++) {
@@ -305,14 +313,14 @@ static spate_status find_obstacles(sampler *w, const spate_scene *scene, int ind
     for (int i = 0; i < scene->collider_count; i++) {
         const collider *c = &scene->colliders[i];
         if (!collider_is_present(c, 0)) continue;
-        w->obstacles[w->obstacle_count++] = (obstacle){c->shape, motion_pose(&c->motion, 0)};
+        w->obstacles[w->obstacle_count++] = (obstacle){c->shape, motion_pose(&c->motion, 0), false};
     }
     /* On a grid a body may add to what an earlier one has brought. */
     for (int i = 0; i < index && !scene_on_grid(scene); i++) {
         const shape *other = scene->bodies[i].shape;
         bounds box = shape_bounds(other, w->dim);
         if (other->kind != SHAPE_POINTS && overlap(&own, &box, w->dim))
-            w->obstacles[w->obstacle_count++] = (obstacle){other, motion_pose(&rest, 0)};
+            w->obstacles[w->obstacle_count++] = (obstacle){other, motion_pose(&rest, 0), true};
     }
     for (int i = 0; i < w->obstacle_count; i++) w->open[i] = i;
     return SPATE_OK;
@@ -329,6 +337,10 @@ static spate_status copy_points(sampler *w) {
             w->out->clipped = true;
             continue;
         }
+        if (w->count) {
+            w->out->count++;
+            continue;
+        }
         TRY(GROW(w->ctx, w->out->points, w->out->capacity, w->out->count + 1));
         vec_copy(w->out->points[w->out->count++], x);
     }
@@ -343,7 +355,10 @@ static spate_status fill_body(sampler *w, sampling kind) {
     bool whole = !s->clipped && s->left_out == 0 && isfinite(exact) && exact > 0;
     double volume = whole ? exact : (double)s->count * s->volume;
     if (s->count == 0) return SPATE_OK;
-    if (kind == SAMPLE_POISSON) TRY(sample_poisson(w, volume));
+    if (kind == SAMPLE_POISSON && w->count)
+        s->count = llround(volume / s->volume); /* what the set is thinned to */
+    else if (kind == SAMPLE_POISSON)
+        TRY(sample_poisson(w, volume));
     s->volume = volume / (double)s->count;
     return SPATE_OK;
 }
@@ -352,7 +367,7 @@ static spate_status sample(const spate_scene *scene, int index, bool count, samp
     const body *b = &scene->bodies[index];
     const bool cells = scene_on_grid(scene);
     sampler w = sampler_of(scene, b->shape, cells ? 1 : b->particles_per_cell, out);
-    w.count = count && (cells || b->sampling != SAMPLE_POISSON);
+    w.count = count;
     if (b->sampling == SAMPLE_JITTERED && !cells) w.jitter = b->jitter;
     spate_status status;
     if (b->shape->kind == SHAPE_POINTS) {

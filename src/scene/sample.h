@@ -22,7 +22,8 @@ typedef struct samples {
                       the shape has an exact one and nothing of it was left out */
     double spacing;
     int64_t left_out; /* lattice points inside the body that a collider or an earlier body holds */
-    bool clipped;     /* the shape reaches out of the domain; that part has no points */
+    int64_t left_to_bodies; /* those of them that an earlier body holds */
+    bool clipped;           /* the shape reaches out of the domain; that part has no points */
 } samples;
 
 /* Points of body `index`, in a fixed order; memory from take(). Points inside a collider (at t = 0)
@@ -32,8 +33,8 @@ typedef struct samples {
 spate_status sample_body(const spate_scene *scene, int index, samples *out);
 /* The same, where a body without particles is an error that says why. */
 spate_status sample_filled_body(const spate_scene *scene, int index, samples *out);
-/* The same, but the points themselves are only there where they must be made to be counted (Poisson
- * sets, given points): a block inside a body is counted at once, however many points it has. */
+/* The same without the points: a block inside a body is counted at once, however many it has. Of a
+ * Poisson set it is the number that it is thinned to; one in a thin shape may fall short of it. */
 spate_status sample_count_body(const spate_scene *scene, int index, samples *out);
 /* Spacing of a lattice of n particles a cell. */
 double sample_spacing(const domain *d, int dim, double particles_per_cell);

@@ -190,9 +190,18 @@ static spate_status prepare(reader *r, const yaml_value *v,
     return reader_fail(r, v, "%s", report.message);
 }
 
+/* A solver's name alone is what people try first. */
+static spate_status refuse_bare_solver(reader *r, const yaml_value *v) {
+    char shown[YAML_SHOWN];
+    if (v->kind != YAML_WORD || yaml_is_null(v)) return SPATE_OK;
+    return reader_fail(r, v, "expected a mapping, found '%s'; write {type: %s}",
+                       yaml_shown(v->text, shown), shown);
+}
+
 spate_status scene_read_solver(reader *r, const yaml_value *v) {
     spate_scene *s = r->scene;
     solver_common common;
+    if (v) TRY(refuse_bare_solver(r, v));
     if (v) TRY(reader_mapping(r, v));
     /* Without a solver's mapping everything has its default. */
     yaml_value none = {.kind = YAML_MAPPING, .set = -1, .line = 1, .column = 1};

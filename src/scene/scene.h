@@ -197,7 +197,9 @@ struct spate_scene {
     const char *canonical;  /* the scene with all overrides applied, as YAML, kept with a run */
     int64_t particle_count; /* after spate_scene_summarise; -1 before */
     int64_t cell_count;     /* that bodies fill, where the solver's matter is on a grid; as above */
-    int64_t warnings;       /* given while reading, and by spate_scene_summarise */
+    double body_volume;     /* that particles stand for; as above */
+    int64_t warnings; /* given while reading, by spate_scene_summarise and spate_scene_review */
+    bool looked_over; /* by scene_warn_of_slips */
     scene_file *mesh_files; /* that it names */
     int mesh_file_count;
 };

@@ -40,8 +40,16 @@ typedef struct volume_field {
     int components; /* 1 or 3 */
 } volume_field;
 
+/* What a run costs, about, in 2D and 3D: for estimates before it (review.c). */
+typedef struct solver_cost {
+    double rate[2];  /* particles, or cells of a grid, that one thread steps in a second */
+    double bytes[2]; /* of memory for each of them */
+} solver_cost;
+
 typedef struct solver_type {
     const solver_declaration *declaration;
+    /* Of this scene. Rates were measured over the scenes that ship (docs/performance.md). */
+    solver_cost (*cost)(const spate_scene *scene);
     /* Grid coordinate of the domain's corner (blocks.h), in cells: what a block's grid begins with. */
     double shift;
     /* Particle fields the solver needs for this scene. */

@@ -53,6 +53,28 @@ class Usage(Case):
                 self.assertLessEqual(len(result.stderr.splitlines()), 1)
                 self.assertEqual(list(self.folder.iterdir()), [])
 
+    def test_what_was_meant(self):
+        """Slips of the first hour: the message says what to write."""
+        os.environ["SPATE_SCENES"] = str(ROOT / "scenes")
+        run = self.run_scene("flip2d", "a", "--frames", 1)
+        (self.folder / "base.yaml").write_text("spate: 1\n")
+        for words, code, expected in (
+                (["base.yaml"], 2, "did you mean: spate run base.yaml"), (["splash"], 2, "spate run splash"),
+                (["no.yaml"], 2, "spate run no.yaml"), (["a"], 2, "spate info a"),
+                (["run", "splahs"], 5, "did you mean 'splash'?"),
+                (["check", "fig8_hourglass"], 5, "did you mean 'fig08_hourglass'?"),
+                (["render", run / "run.json"], 2, "run.json is a file; give the folder of a run"),
+                (["render", "nowhere"], 2, "nowhere: no such folder"),
+                (["render", run, "--colour", "sped"], 2, "did you mean 'speed'? known: speed, P, v, id"),
+                (["render", run, "--plot", "mass,volme"], 2, "did you mean 'volume'? known: frame"),
+                (["run", SCENES / "drop2d.yaml", "-o", "/proc/x"], 5,
+                 "/proc/x: the file system of /proc takes no new folders; choose another")):
+            with self.subTest(words):
+                result = spate(*words, cwd=self.folder)
+                self.assertEqual(result.returncode, code, result.stderr)
+                self.assertIn(expected, result.stderr)
+                self.assertEqual(len(result.stderr.splitlines()), 1)
+
     def test_short_and_joined_options(self):
         for words in (["-o", "a"], ["-oa"], ["--output=a"], ["--output", "a"]):
             with self.subTest(words):
@@ -101,6 +123,28 @@ class Usage(Case):
         result = spate("check", SCENES / "drop3d.yaml", "--set", "domain.dx=0.1")
         self.assertEqual(result.returncode, 0, result.stderr)
         self.assertIn("10 x 10 x 5 cells", result.stdout)
+        self.assertRegex(result.stdout, r"steps +about \d+ of \S+ s \(limit: \w+\)")
+        self.assertRegex(result.stdout, r"cost +about .* with \d+ threads?, .* of memory, .* on disk")
+
+    def test_check_json(self):
+        scene = SCENES / "drop3d.yaml"
+        result = spate("check", scene, "--json", "--threads", 1, "--set", "gravity=[0, 0, -9.81]")
+        told = json.loads(result.stdout)
+        self.assertEqual((told["file"], told["valid"], told["dimension"], told["message"]), (str(scene), True, 3, ""))
+        self.assertEqual(len(told["cells"]), 3)
+        self.assertEqual(len(told["warnings"]), 1)
+        self.assertIn("sideways", told["warnings"][0])
+        for key in ("particles", "steps", "dt", "seconds", "memory_bytes", "disk_bytes"):
+            self.assertGreater(told["estimate"][key], 0, key)
+        folder = self.run_scene("drop3d", "a")
+        report = run_json(folder)
+        self.assertEqual(told["particles"], report["particles"])
+        for key, real in (("steps", report["steps"]), ("disk_bytes", sum(p.stat().st_size for p in folder.iterdir()))):
+            self.assertLess(max(told["estimate"][key] / real, real / told["estimate"][key]), 2, key)
+        wrong = spate("check", scene, "--json", "--set", "domain.dx=0")
+        told = json.loads(wrong.stdout)
+        self.assertEqual((wrong.returncode, told["valid"]), (2, False))
+        self.assertIn("domain.dx", told["message"])
 
     def test_list_and_names(self):
         # A build elsewhere does not see the source tree around it.
@@ -120,6 +164,11 @@ class Usage(Case):
         (other / "fig1.yaml").write_text("spate: 1\nname: 'first figure'\ndimension: 2\n")
         result = spate("list", env=dict(os.environ, SPATE_SCENES=str(self.folder / "scenes")))
         self.assertEqual(result.stdout.split(), ["book/fig1", "2D", "first", "figure"])
+        told = json.loads(spate("list", "--json").stdout)["scenes"]
+        self.assertEqual([scene["name"] for scene in told], [line.split()[0] for line in listed.splitlines()])
+        for scene in told:
+            self.assertIn(scene["dimension"], (2, 3))
+            self.assertTrue(scene["title"] and pathlib.Path(scene["file"]).is_file())
         result = spate("list", env=dict(os.environ, SPATE_SCENES="/nowhere"))
         self.assertEqual(result.returncode, 5)
         self.assertIn("/nowhere", result.stderr)
@@ -136,6 +185,33 @@ class Usage(Case):
             result = spate("info", file)
             self.assertEqual(result.returncode, 0, result.stderr)
             self.assertGreater(len(result.stdout), 40)
+
+    def test_info_json(self):
+        sets = ("--set", "output.particles=[vtp, ply, bgeo]", "--set", "output.fields=[stress]")
+        folder = self.run_scene("drop2d", "a", "--frames", 1, *sets)
+        smoke = self.run_scene("smoke3d", "b", "--frames", 1)
+        mesh = self.folder / "m.obj"
+        mesh.write_text("v 0 0 0\nv 1 0 0\nv 0 1 0\nv 0 0 1\nf 1 3 2\nf 1 2 4\nf 1 4 3\nf 2 3 4\n")
+        told = {}
+        for file in (SCENES / "drop2d.yaml", folder, folder / "checkpoint.spate", smoke / "volume_0001.vti", mesh,
+                     *(folder / f"particles_0001.{e}" for e in ("vtp", "ply", "bgeo"))):
+            result = spate("info", file, "--json")
+            self.assertEqual((result.returncode, result.stderr), (0, ""))
+            told[file.name] = json.loads(result.stdout)
+            self.assertEqual(told[file.name]["file"], str(file))
+        self.assertEqual([t["kind"] for t in told.values()],
+                         ["scene", "run", "checkpoint", "volume", "mesh", "particles", "particles", "particles"])
+        report = run_json(folder)
+        self.assertEqual(told["a"]["run"], report)
+        for name in ("checkpoint.spate", "particles_0001.vtp", "particles_0001.ply", "particles_0001.bgeo"):
+            self.assertEqual(told[name]["particles"], report["particles"], name)
+        self.assertEqual(told["drop2d.yaml"]["hash"], told["checkpoint.spate"]["scene_hash"])
+        for name in ("particles_0001.vtp", "particles_0001.bgeo"):
+            self.assertIn({"name": "stress", "components": 6}, told[name]["attributes"])
+        self.assertEqual((told["m.obj"]["triangles"], told["m.obj"]["closed"]), (4, True))
+        self.assertTrue(all(field["min"] <= field["max"] for field in told["volume_0001.vti"]["fields"]))
+        (folder / "run.json").write_text('{"scene": 1')
+        self.assertEqual(spate("info", folder, "--json").returncode, 2)
 
     def test_bench_json(self):
         less = ("--variant", "sand", "--dimension", 2) if SANITIZED else ()

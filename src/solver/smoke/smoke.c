@@ -497,12 +497,18 @@ static size_t grid_bytes(const spate_simulation *sim) {
            pressure_bytes(s->solver);
 }
 
+static solver_cost cost(const spate_scene *scene) {
+    (void)scene;
+    return (solver_cost){.rate = {8.5e6, 3.6e6}, .bytes = {220, 250}};
+}
+
 const solver_type solver_smoke = {
     .declaration = &smoke_declaration,
     .fields = fields,
     .create = create,
     .free = destroy,
     .step_limit = step_limit,
+    .cost = cost,
     .step = step,
     .state = state,
     .pressure = smoke_pressure_at,

@@ -589,6 +589,11 @@ static void columns(spate_simulation *sim, double *values) {
 
 static size_t grid_bytes(const spate_simulation *sim) { return sph_tables_bytes(sim->solver); }
 
+static solver_cost cost(const spate_scene *scene) {
+    (void)scene;
+    return (solver_cost){.rate = {2.9e6, 1.7e6}, .bytes = {600, 1000}};
+}
+
 const solver_type solver_sph = {
     .declaration = &sph_declaration,
     .shift = 0,
@@ -598,6 +603,7 @@ const solver_type solver_sph = {
     .free = destroy,
     .start = start,
     .step_limit = step_limit,
+    .cost = cost,
     .step = step,
     .state = state,
     .stress = stress,
