@@ -205,11 +205,14 @@ SPATE_API spate_status spate_describe_file(spate_context *context, const char *p
                                            void (*write)(const char *text, void *user), void *user);
 
 typedef struct spate_render_options {
-    int width, height;  /* pixels; default 1280 x 720 */
-    const char *colour; /* attribute to colour by; NULL: by material, or speed in 2D */
+    int width, height; /* pixels; default 1280 x 720 */
+    const char
+        *colour; /* attribute to colour by; NULL: by material, or by speed what fills all of a 2D
+                           domain or is the same everywhere */
     double range[2];    /* of the colour scale; equal numbers (default): from the data */
     int first, last;    /* frames; last < 0 (default): up to the last one */
     bool film;          /* also write film.mp4 with ffmpeg (default true) */
+    bool points;        /* in 2D, liquid as points instead of an area (default false) */
     int samples;        /* rays a pixel in 3D; default 4 */
     const char *plot;   /* instead of pictures: columns of stats.csv, "a,b", over time */
     const char *output; /* folder for the pictures; NULL (default): DIR/pictures */

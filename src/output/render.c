@@ -296,6 +296,26 @@ static spate_status stop_here(render_job *job, int64_t done) {
                 job->folder, (long long)done, (long long)job->frames.count);
 }
 
+/* Whether particles of one material fill all of the domain in the first frame: a plain surface in 2D. */
+static spate_status is_full(const spate_scene *scene, const char *folder, const frame_list *frames,
+                            bool *full) {
+    const domain *d = &scene->domain;
+    char path[PATH_SIZE];
+    snapshot frame;
+    double area = 0;
+    if (scene->dim != 2 || scene->material_count != 1 || scene_on_grid(scene) || !frames->count)
+        return SPATE_OK;
+    TRY(render_load_frame(frames, folder, 0, path, &frame));
+    const snapshot_array *size = snapshot_find(&frame, "pscale");
+    for (int64_t i = 0; i < frame.count && size; i++) {
+        const double side = 2 * snapshot_value(size, i, 0);
+        area += side * side;
+    }
+    snapshot_free(&frame);
+    *full = area > 0.95 * d->size[0] * d->size[1];
+    return SPATE_OK;
+}
+
 /* Whether smoke fills all of the domain evenly, in every frame. */
 static spate_status is_even(const spate_scene *scene, const char *folder, const frame_list *frames,
                             bool *even) {
@@ -321,6 +341,7 @@ spate_status render_choose_shades(const spate_scene *scene, const char *colour, 
                                   const frame_list *frames, shades *out) {
     bool even = false;
     if (!colour) TRY(is_even(scene, folder, frames, &even));
+    if (!colour && !even) TRY(is_full(scene, folder, frames, &even));
     return shades_create(scene, even ? "speed" : colour, out);
 }
 
@@ -398,6 +419,7 @@ static spate_status draw_pictures(render_job *job) {
                   "output.particles: [vtp], or output.volume: vti where the solver is on a grid",
             job->folder, o->first, o->last);
     TRY(render_choose_shades(job->scene, o->colour, job->folder, &job->frames, &job->shades));
+    job->shades.points = o->points;
     TRY(open_output(job));
     TRY(choose_range(job));
     if (o->film) {

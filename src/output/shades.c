@@ -28,8 +28,7 @@ static const char *unit_of(const char *attribute, unit_system units) {
 spate_status shades_create(const spate_scene *scene, const char *colour, shades *out) {
     *out = (shades){.scene = scene, .high = 1};
     const bool smoke = scene->solver && scene->solver->on_grid;
-    if (!colour) colour = scene->dim == 2 && scene->material_count < 2 && !smoke ? "speed" : "";
-    if (!strcmp(colour, "material")) colour = "";
+    if (!colour || !strcmp(colour, "material")) colour = "";
     if (strlen(colour) >= sizeof out->attribute)
         return fail(scene->ctx, SPATE_BAD_INPUT, "colour: '%.80s...' is no particle attribute",
                     colour);

@@ -15,6 +15,7 @@ typedef struct shades {
     double low, high;              /* ends of the colour map */
     bool both;                     /* signs: the map is the one for them, 0 is in its middle */
     char label[2 * SNAPSHOT_NAME]; /* attribute with its unit */
+    bool points;                   /* in 2D, liquid too */
     bool plain;                    /* no words in the picture: whoever asks for it writes them */
 } shades;
 
