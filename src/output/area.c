@@ -3,12 +3,12 @@
 #include <math.h>
 
 /* Reach of the kernel in spacings, and at least in pixels; lattice cells a spacing. */
-static const double reach_spacings = 2.5, reach_pixels = 5, cells_a_spacing = 2.5;
+static const double reach_spacings = 3, reach_pixels = 6, cells_a_spacing = 2.5;
 enum { CELLS_MAX = 2048 }; /* along the longer side */
 
 /* The sum at the surface, and the least that a particle has where it is: one alone is drawn as a disc of
  * about its own area. */
-static const float surface_level = 0.45f, least_level = 0.54f;
+static const float surface_level = 0.4f, least_level = 0.455f;
 static const float least_open = 0.3f; /* inside solids the open share would vanish */
 
 /* Amounts and, times them, colours. */
@@ -188,13 +188,20 @@ static spate_status strengthen(spate_context *ctx, area *a) {
 
 /* ---- Pixels ---------------------------------------------------------------------------------- */
 
+/* A layer's claim to a place. Grains are drawn over the liquid, which wets the first of them: between
+ * the two there would be a gap, for both keep off the place where they meet. */
+static float claim(const area *a, int layer, double x, double y) {
+    const float grains = 0.2f;
+    return level_at(a, layer, x, y) * (layer == a->in->hidden ? grains : 1);
+}
+
 /* How far inside a layer, against all others, or inside the liquid as a whole (-1); positive inside. */
 static float excess(const area *a, int layer, double x, double y) {
     if (layer < 0) return level_at(a, -1, x, y) - surface_level;
     float others = 0;
     for (int l = 0; l < a->in->layers; l++)
-        if (l != layer) others = fmaxf(others, level_at(a, l, x, y));
-    return level_at(a, layer, x, y) - others;
+        if (l != layer) others = fmaxf(others, claim(a, l, x, y));
+    return claim(a, layer, x, y) - others;
 }
 
 /* The same as a distance in pixels, held at +-`most`. */
@@ -211,32 +218,41 @@ static float depth(const area *a, int layer, double x, double y, float most) {
 
 static float clamp_unit(float x) { return x < 0 ? 0 : x > 1 ? 1 : x; }
 
-/* The colour of the liquid at a pixel, where several meet mixed over a pixel. */
-static rgb colour_at(const area *a, double x, double y) {
+/* The liquid's colour at a pixel, and how much of the pixel is its own; where several meet they are
+ * mixed over a pixel. */
+static ink paint_at(const area *a, double x, double y) {
     ink sum = {0}, any = {0};
+    float hidden = 0;
     for (int l = 0; l < a->in->layers; l++) {
         const ink own = ink_at(a, l, x, y);
         if (!(own.amount > 0)) continue;
         const float scale = 1 / own.amount;
         const rgb colour = {own.colour.r * scale, own.colour.g * scale, own.colour.b * scale};
         const float cover = a->in->layers > 1 ? clamp_unit(0.5f + depth(a, l, x, y, 1)) : 1;
-        add_ink(&sum, colour, cover);
-        add_ink(&any, colour, own.amount);
+        if (l == a->in->hidden)
+            hidden += cover;
+        else
+            add_ink(&sum, colour, cover), add_ink(&any, colour, own.amount);
     }
-    if (!(sum.amount > 0)) sum = any;
-    const float scale = sum.amount > 0 ? 1 / sum.amount : 0;
-    return (rgb){sum.colour.r * scale, sum.colour.g * scale, sum.colour.b * scale};
+    if (!(sum.amount + hidden > 0)) sum = any;
+    if (!(sum.amount > 0)) return sum;
+    const float scale = 1 / sum.amount;
+    sum.colour = (rgb){sum.colour.r * scale, sum.colour.g * scale, sum.colour.b * scale};
+    sum.amount /= sum.amount + hidden;
+    return sum;
 }
 
 static void draw_pixel(const area *a, int i, int j) {
     /* The line along the surface: as dark as this at it, gone so many pixels below. */
     const float line_dark = 0.5f, line_width = 2.2f;
+    const rgb dark = {0.012f, 0.035f, 0.07f};
     const double x = i + 0.5, y = j + 0.5;
     const float inside = depth(a, -1, x, y, line_width + 1), cover = clamp_unit(inside + 0.5f);
     if (!(cover > 0)) return;
-    const float near = clamp_unit(1 - inside / line_width);
-    const rgb dark = {0.012f, 0.035f, 0.07f};
-    picture_blend(a->out, i, j, colour_mix(colour_at(a, x, y), dark, line_dark * near), cover);
+    const ink paint = paint_at(a, x, y);
+    const rgb colour =
+        colour_mix(paint.colour, dark, line_dark * clamp_unit(1 - inside / line_width));
+    picture_blend(a->out, i, j, colour, cover * paint.amount);
 }
 
 static void draw_rows(void *data, int64_t begin, int64_t end, int worker) {

@@ -21,6 +21,7 @@ typedef struct area_input {
     const area_point *points;
     int64_t count;
     int layers;    /* liquids: each keeps its own colours, with a sharp edge between two */
+    int hidden;    /* a layer that takes up room and is not drawn: grains; -1: none */
     double low[2]; /* corners of the room it is in, pixels */
     double high[2];
     bool periodic[2]; /* its sides along an axis are one */

@@ -135,7 +135,8 @@ static double solid_distance(const void *user, double x, double y) {
     return nearest * job->map.scale;
 }
 
-/* The liquids as areas: of one colour each, or all together where an attribute colours them. */
+/* The liquids as areas: of one colour each, or all together where an attribute colours them. What else
+ * there is takes up room beside them. */
 static spate_status draw_liquid(const flat_frame *f, flat_job *job) {
     const spate_scene *scene = job->scene;
     const domain *d = &scene->domain;
@@ -143,21 +144,30 @@ static spate_status draw_liquid(const flat_frame *f, flat_job *job) {
     const bool apart = shades_by_material(f->shades);
     area_point *points = take(scene->ctx, (size_t)f->frame->count + 1, sizeof *points);
     if (!points) return SPATE_OUT_OF_MEMORY;
+    const int layers = apart ? scene->material_count : 1;
     area_input in = {.points = points,
-                     .layers = apart ? scene->material_count : 1,
+                     .layers = layers,
+                     .hidden = -1,
                      .low = {m->left, m->bottom - d->size[1] * m->scale},
                      .high = {m->left + d->size[0] * m->scale, m->bottom},
                      .solid = solid_distance,
                      .user = job};
     for (int a = 0; a < 2; a++) in.periodic[a] = d->walls[a][0] == WALL_PERIODIC;
     flat_particle p;
-    for (int64_t i = 0; i < f->frame->count; i++)
-        if (read_particle(f, i, &p) && is_filled(f, &p))
-            points[in.count++] = (area_point){.at = {(float)p.at[0], (float)p.at[1]},
-                                              .spacing = (float)(2 * p.radius),
-                                              .layer = apart ? p.material : 0,
-                                              .colour = p.colour};
-    spate_status status = area_draw(scene->ctx, &in, job->out);
+    bool any = false;
+    for (int64_t i = 0; i < f->frame->count; i++) {
+        if (!read_particle(f, i, &p)) continue;
+        const bool filled = is_filled(f, &p);
+        any |= filled;
+        if (!filled) in.hidden = layers, in.layers = layers + 1;
+        points[in.count++] = (area_point){.at = {(float)p.at[0], (float)p.at[1]},
+                                          .spacing = (float)(2 * p.radius),
+                                          .layer = !filled ? layers
+                                                   : apart ? p.material
+                                                           : 0,
+                                          .colour = p.colour};
+    }
+    spate_status status = any ? area_draw(scene->ctx, &in, job->out) : SPATE_OK;
     give(scene->ctx, points);
     return status;
 }
