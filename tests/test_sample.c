@@ -331,6 +331,33 @@ static void test_poisson_discs(void **state) {
     }
 }
 
+/* A glass has as many points as the lattice and the same volume, all of them inside; each is decided by
+ * its place and the seed. */
+static void test_glass_points_stay_inside(void **state) {
+    fixture *f = *state;
+    for (int dim = 2; dim <= 3; dim++) {
+        f->scene.dim = dim, f->scene.body_count = 0;
+        assert_int_equal(glass_create(&f->arena, dim, 11, &f->scene.glass), SPATE_OK);
+        add_body(f, ball(f, 5, 5, dim == 2 ? -70 : 5, 4), dim == 2 ? 4 : 8, SAMPLE_REGULAR);
+        samples regular = sample(f, 0);
+        f->bodies[0].sampling = SAMPLE_GLASS;
+        samples s = sample(f, 0);
+        assert_int_equal(s.count, regular.count);
+        assert_near(s.volume, regular.volume, 0);
+        int64_t moved = 0;
+        for (int64_t i = 0; i < s.count; i++) {
+            assert_true(shape_distance(f->bodies[0].shape, dim, s.points[i]) < 0);
+            for (int c = 0; c < dim; c++)
+                assert_near(s.points[i][c], regular.points[i][c], GLASS_MOVE_MAX * s.spacing);
+            moved += fabs(s.points[i][0] - regular.points[i][0]) > 0.05 * s.spacing;
+        }
+        assert_true(moved > s.count / 2);
+        samples_free(f->ctx, &s);
+        samples_free(f->ctx, &regular);
+    }
+    f->scene.dim = 3;
+}
+
 /* ---- Memory ---------------------------------------------------------------------------------- */
 
 static int64_t allowance;
@@ -379,6 +406,7 @@ static void test_counting_agrees(void **state) {
     for (int dim = 2; dim <= 3; dim++)
         for (int kind = SAMPLE_REGULAR; kind <= SAMPLE_POISSON; kind++) {
             f->scene.dim = dim, f->scene.body_count = 0;
+            assert_int_equal(glass_create(&f->arena, dim, 11, &f->scene.glass), SPATE_OK);
             f->colliders[0].shape = ball(f, 5, 5, dim == 2 ? -70 : 5, 2.3);
             add_body(f, box(f, 0, 0, 0, 7.3, 8, 9), 8, (sampling)kind);
             add_body(f, ball(f, 6, 5, dim == 2 ? -70 : 5, 4.7), 3, (sampling)kind);
@@ -417,6 +445,7 @@ int main(void) {
         cmocka_unit_test(test_jitter_depends_on_place_alone),
         cmocka_unit_test(test_jittered_points_stay_inside),
         cmocka_unit_test(test_poisson_discs),
+        cmocka_unit_test(test_glass_points_stay_inside),
         cmocka_unit_test(test_every_allocation_failing),
     };
     return cmocka_run_group_tests(tests, open_fixture, close_fixture);

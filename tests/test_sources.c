@@ -22,16 +22,18 @@ typedef struct play {
     spate_simulation *sim;
 } play;
 
-/* A scene with nothing but a source: open sides, no gravity, a soft liquid for long steps. */
+/* A scene with nothing but a source: open sides, no gravity, a soft liquid for long steps. It has a
+ * lattice, whose points can be counted, unless its fields say otherwise. */
 static play play_open(int dim, const char *size, const char *source_fields, int threads) {
     char text[1024];
+    const char *lattice = strstr(source_fields, "sampling") ? "" : "sampling: regular, ";
     snprintf(text, sizeof text,
              "spate: 1\nname: nozzle\ndimension: %d\n"
              "domain: {size: %s, dx: %g, walls: open}\ngravity: %s\nduration: 10\nfps: 10\n"
              "solver: {integrator: apic}\n"
              "materials: {water: {model: liquid, bulk_modulus: 500}}\n"
-             "sources:\n  - {name: jet, material: water, %s}\n",
-             dim, size, DX, dim == 2 ? "[0, 0]" : "[0, 0, 0]", source_fields);
+             "sources:\n  - {name: jet, material: water, %s%s}\n",
+             dim, size, DX, dim == 2 ? "[0, 0]" : "[0, 0, 0]", lattice, source_fields);
     play p;
     spate_config config = spate_default_config();
     config.threads = threads;

@@ -37,7 +37,7 @@ _spate() {
     case $command in
     run) options="--output --frames --until --threads --set --compare --resume --force --quiet --json --steps-log" ;;
     check) options="--set" ;;
-    render) options="--output --size --colour --range --frames --samples --no-film --plot --threads --quiet" ;;
+    render) options="--output --size --colour --range --frames --samples --points --no-film --plot --threads --quiet" ;;
     bench) options="--threads --particles --rounds --variant --integrator --dimension --domain-scale --json" ;;
     esac
     if [[ $word == -* ]]; then
