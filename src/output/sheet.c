@@ -73,6 +73,11 @@ static int64_t cell_frame(const sheet *s, const sheet_row *r, int column) {
     return before >= 0 && before < last ? last : -1;
 }
 
+/* Variants of one material differ in how it moves. */
+static const char *choose_colour(const spate_scene *scene) {
+    return scene->dim == 2 && scene->material_count == 1 && !scene_on_grid(scene) ? "speed" : NULL;
+}
+
 static spate_status open_row(sheet *s, const spate_variant *v, int index) {
     sheet_row *r = &s->rows[s->row_count];
     if (!file_is_folder(v->folder)) return SPATE_OK;
@@ -81,7 +86,7 @@ static spate_status open_row(sheet *s, const spate_variant *v, int index) {
     if (!r->frames.count) return SPATE_OK;
     s->row_count++;
     TRY(render_load_scene(s->ctx, v->folder, &r->scene));
-    TRY(render_choose_shades(r->scene, NULL, v->folder, &r->frames, &r->shades));
+    TRY(render_choose_shades(r->scene, choose_colour(r->scene), v->folder, &r->frames, &r->shades));
     r->shades.plain = true;
     s->end = fmax(s->end, frame_time(r, r->frames.count - 1));
     const int64_t columns =
