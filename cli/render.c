@@ -11,7 +11,7 @@ typedef struct render_settings {
     double fov, orbit, fps;
     text_list sets;
     int64_t samples, threads;
-    bool no_film, quiet;
+    bool no_film, points, quiet;
 } render_settings;
 
 #define AT(member) .offset = offsetof(render_settings, member)
@@ -33,8 +33,7 @@ static const option render_options[] = {
      AT(colour),
      .argument = "NAME",
      .help =
-         "Attribute to colour by (or --color); default: material where colours are given, in 3D "
-         "and of smoke, else speed"},
+         "Attribute to colour by (or --color); default: material; speed of what fills a 2D domain"},
     {.name = "range",
      .type = OPTION_TEXT,
      AT(range),
@@ -76,6 +75,7 @@ static const option render_options[] = {
      .min = 1,
      .max = 1024,
      .help = "Rays a pixel in 3D; default 4"},
+    {.name = "points", .type = OPTION_FLAG, AT(points), .help = "In 2D, draw liquid as points"},
     {.name = "no-film", .type = OPTION_FLAG, AT(no_film), .help = "Pictures only"},
     {.name = "fps",
      .type = OPTION_NUMBER,
@@ -197,6 +197,7 @@ static bool read_settings(const render_settings *s, spate_render_options *o) {
     o->plot = s->plot;
     o->output = s->output;
     o->film = !s->no_film;
+    o->points = s->points;
     return true;
 }
 

@@ -196,7 +196,8 @@ static play open_disc(const spin *s) {
                   "domain: {size: [2, 2], dx: %g, walls: open}\n"
                   "solver: {type: flip, transfer: %s, kernel: %s, alpha: 0.99, advection: rk1}\n"
                   "materials: {m: {model: liquid}}\n"
-                  "bodies: [{material: m, spin: 4, shape: {sphere: {center: [1.013, 1.017], "
+                  "bodies: [{material: m, sampling: regular, spin: 4, shape: {sphere: {center: "
+                  "[1.013, 1.017], "
                   "radius: 0.4}}}]\n",
                   s->dx, s->transfer, s->kernel);
     for (int64_t i = 0; i < p.sim->particles.count; i++)

@@ -63,7 +63,7 @@ static play open_droplet(const droplet *d) {
         "domain: {size: [%.9g, %.9g%s], dx: %.9g, walls: %s}\n"
         "solver: {type: flip, transfer: %s%s}\n"
         "materials: {w: {model: liquid, density: 1, surface_tension: %g, viscosity: %g}}\n"
-        "bodies: [{material: w, velocity: [%g, %g%s], shape: %s}]\n"
+        "bodies: [{material: w, sampling: regular, velocity: [%g, %g%s], shape: %s}]\n"
         "probes: [{name: inside, pressure: {at: [%.9g, %.9g%s]}}]\n%s",
         d->dim, deep ? ", 0" : "", d->size[0] * dx, d->size[1] * dx, deep ? ", 3.2" : "", dx,
         d->walls, d->transfer, step, d->tension, d->viscosity, d->speed, 0.37 * d->speed,

@@ -149,7 +149,8 @@ static double depth_of_poured_sand(const char *integrator, double cells, double 
         "open}}\n"
         "solver: {type: mpm, integrator: %s}\n"
         "materials: {s: {model: sand, density: 1500, young_modulus: 1.0e6}}\n"
-        "bodies: [{material: s, velocity: [0, -2], shape: {box: {min: [0.3, %.17g], max: [0.7, "
+        "bodies: [{material: s, sampling: regular, velocity: [0, -2], shape: {box: {min: [0.3, "
+        "%.17g], max: [0.7, "
         "%.17g]}}}]\n"
         "colliders: [{friction: 0.3, shape: {box: {min: [-1, %.17g], max: [2, %.17g]}}%s}]\n",
         dx, integrator, top + 0.1, top + 0.4, top - cells * dx, top, moved);

@@ -239,7 +239,8 @@ static double deepest(const char *solver) {
         "domain: {size: [2, 2], dx: 0.05, walls: separate}\nsolver: {%s}\n"
         "materials: {s: {model: sand, density: 1500, young_modulus: 2.0e5, friction_angle: 30, "
         "volume_correction: false}}\n"
-        "bodies: [{material: s, velocity: [0, -3], shape: {box: {min: [0.7, 0.8], max: [1.3, "
+        "bodies: [{material: s, sampling: regular, velocity: [0, -3], shape: {box: {min: [0.7, "
+        "0.8], max: [1.3, "
         "1.5]}}}]\n"
         "colliders: [{shape: {box: {min: [-1, -1], max: [3, 0.5]}}, contact: separate}]\n",
         solver);

@@ -100,8 +100,10 @@ static void test_depth(void **state) {
             1,
             "spate: 1\ndimension: %d\ndomain: {size: [2, 2%s], dx: 0.125, walls: {%s}}\n"
             "solver: {type: %s}\n" WATER "bodies:\n"
-            "  - {name: pool, material: water, shape: {box: {min: [0, 0%s], max: [1, 0.75%s]}}}\n"
-            "  - {name: drop, material: water, shape: {box: {min: [0.25, 1.5%s], max: [0.375, "
+            "  - {name: pool, material: water, sampling: regular, shape: {box: {min: [0, 0%s], "
+            "max: [1, 0.75%s]}}}\n"
+            "  - {name: drop, material: water, sampling: regular, shape: {box: {min: [0.25, "
+            "1.5%s], max: [0.375, "
             "1.625%s]}}}\n"
             "probes:\n"
             "  - {name: inside, depth: {of: pool, at: %s, width: 0.3}}\n"
@@ -249,7 +251,7 @@ static double spread_at(const char *box, const char *walls) {
         play_open(1,
                   "spate: 1\ndimension: 3\n"
                   "domain: {origin: [11, 0, 0], size: [2, 1, 1], dx: 0.125, walls: %s}\n" WATER
-                  "bodies: [{material: water, shape: %s}]\n"
+                  "bodies: [{material: water, sampling: regular, shape: %s}]\n"
                   "probes: [{name: s, spread: {axis: x}}, {name: h, spread: {axis: "
                   "horizontal}}, {name: y, spread: {axis: y}}, {name: z, spread: {axis: z}}]\n",
                   walls, box);

@@ -79,7 +79,7 @@ static void flat_pictures_show_the_particles(void **state) {
     put_square("particles_0001.vtp", 0.3f, 0.3f, 1, 0, 0);
     put_square("particles_0002.vtp", 1.7f, 0.7f, 4, 0, 1);
     spate_render_options o = small_options();
-    o.range[1] = 4;
+    o.range[1] = 4, o.colour = "speed";
     assert_int_equal(spate_render(*state, folder, &o), SPATE_OK);
     double at[2];
     for (int frame = 1; frame <= 2; frame++) {
@@ -100,6 +100,57 @@ static void flat_pictures_show_the_particles(void **state) {
         free(p.rgb);
     }
     assert_false(file_exists(in_folder("pictures/film.mp4")));
+}
+
+/* Particles a tenth of a metre apart: an area of the material's colour, with gaps only as points. */
+static void liquid_is_an_area_and_points_by_choice(void **state) {
+    static float x[64][3], v[64][3];
+    static uint32_t kinds[64];
+    static char bytes[ROOM];
+    clear_folder();
+    put_scene(scene_2d, "");
+    for (int i = 0; i < 64; i++)
+        x[i][0] = 0.05f + 0.1f * (float)(i % 8), x[i][1] = 0.05f + 0.1f * (float)(i / 8);
+    put_bytes(in_folder("particles_0000.vtp"), bytes,
+              make_frame(bytes, ROOM, 64, x, v, 0.05f, kinds, NULL, 0));
+    spate_render_options o = small_options();
+    for (int points = 0; points < 2; points++) {
+        double at[2];
+        o.points = points;
+        assert_int_equal(spate_render(*state, folder, &o), SPATE_OK);
+        pixels p = read_png(in_folder("pictures/frame_0000.png"));
+        at_2d(&p, 0, 0.35, 0.35, at); /* a particle */
+        assert_near(pixel(&p, at[0], at[1]), colour_material(0), 3);
+        at_2d(&p, 0, 0.4, 0.4, at); /* between four */
+        assert_near(pixel(&p, at[0], at[1]), points ? (rgb){1, 1, 1} : colour_material(0), 3);
+        free(p.rgb);
+    }
+}
+
+/* A domain full of one liquid would be a plain box: it is coloured by its speed. */
+static void a_full_domain_shows_the_speed(void **state) {
+    static float x[800][3], v[800][3];
+    static uint32_t kinds[800];
+    static char bytes[ROOM];
+    clear_folder();
+    put_scene(scene_2d, "");
+    for (int i = 0; i < 800; i++)
+        x[i][0] = 0.025f + 0.05f * (float)(i % 40), x[i][1] = 0.025f + 0.05f * (float)(i / 40),
+        v[i][0] = x[i][1];
+    for (int full = 0; full < 2; full++) {
+        const int count = full ? 800 : 400;
+        put_bytes(in_folder("particles_0000.vtp"), bytes,
+                  make_frame(bytes, ROOM, count, x, v, 0.025f, kinds, NULL, 0));
+        frame_list frames = {.ctx = *state};
+        spate_scene *scene;
+        shades s;
+        assert_int_equal(render_list_frames(folder, &frames), SPATE_OK);
+        assert_int_equal(render_load_scene(*state, folder, NULL, &scene), SPATE_OK);
+        assert_int_equal(render_choose_shades(scene, NULL, folder, &frames, &s), SPATE_OK);
+        assert_string_equal(s.attribute, full ? "speed" : "");
+        spate_scene_free(scene);
+        give(*state, frames.numbers);
+    }
 }
 
 static void several_materials_have_their_colours(void **state) {
@@ -672,6 +723,8 @@ static void refused_allocations_leave_no_half_film(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(flat_pictures_show_the_particles),
+        cmocka_unit_test(liquid_is_an_area_and_points_by_choice),
+        cmocka_unit_test(a_full_domain_shows_the_speed),
         cmocka_unit_test(several_materials_have_their_colours),
         cmocka_unit_test(given_colours_are_shown),
         cmocka_unit_test(solid_pictures_show_the_particles),

@@ -361,7 +361,8 @@ static void test_wrong_bodies(void **state) {
         {5, BODY("shape: {box: {min: [0, 0], max: [1, 1]}}, jitter: ^1.5"),
          "bodies.0.jitter: 1.5 is out of range; give a number from 0 to 1"},
         {5, BODY("shape: {box: {min: [0, 0], max: [1, 1]}}, sampling: ^random"),
-         "bodies.0.sampling: unknown word 'random'; use one of these (regular, jittered, poisson)"},
+         "bodies.0.sampling: unknown word 'random'; use one of these (regular, jittered, glass, "
+         "poisson)"},
         {5,
          BODY("shape: {sphere: {center: [1, 1], radius: 1}}}, {name: ^dam, material: water, "
               "shape: {sphere: {center: [1, 1], radius: 1}}"),

@@ -147,7 +147,8 @@ static void test_free_fall(void **state) {
         "spate: 1\nname: fall\ndimension: 3\ngravity: [0, -9.81, 0]\n"
         "domain: {size: [1, 2, 1], dx: 0.125}\nduration: 1\nsolver: {integrator: apic, dt: 0.001}\n"
         "materials:\n  water: {model: liquid, density: 1000, bulk_modulus: 1.0e3}\n"
-        "bodies:\n  - {name: a, material: water, shape: {sphere: {center: [0.5, 1.4, 0.5], radius: "
+        "bodies:\n  - {name: a, material: water, sampling: regular, shape: {sphere: {center: [0.5, "
+        "1.4, 0.5], radius: "
         "0.2}},"
         " velocity: [0.25, 0, 0], spin: [0, 0, 2]}\n",
         2);

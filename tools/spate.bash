@@ -41,7 +41,7 @@ _spate() {
     run) options="--output --frames --until --threads --set --compare --resume --force --quiet --json --steps-log --steps-full" ;;
     check) options="--set --threads --json" ;;
     info | list) options="--json" ;;
-    render) options="--output --size --colour --color --range --frames --camera --fov --orbit --set --samples --no-film
+    render) options="--output --size --colour --color --range --frames --camera --fov --orbit --set --samples --points --no-film
         --fps --speed --loop --plot --threads --quiet" ;;
     bench) options="--threads --particles --rounds --variant --integrator --dimension --domain-scale --json" ;;
     esac

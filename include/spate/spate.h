@@ -232,8 +232,10 @@ SPATE_API spate_status spate_describe_file_json(spate_context *context, const ch
                                                 void *user);
 
 typedef struct spate_render_options {
-    int width, height;  /* pixels; default 1280 x 720 */
-    const char *colour; /* attribute to colour by; NULL: by material, or speed in 2D */
+    int width, height; /* pixels; default 1280 x 720 */
+    const char
+        *colour; /* attribute to colour by; NULL: by material, or by speed what fills all of a 2D
+                           domain or is the same everywhere */
     double range[2];    /* of the colour scale; equal numbers (default): from the data */
     int first, last;    /* frames; last < 0 (default): up to the last one */
     const char *camera; /* "x,y,z:x,y,z", where it stands and what it looks at; 2D: "x,y:x,y",
@@ -250,6 +252,7 @@ typedef struct spate_render_options {
                            the film would be shorter than 4 s */
     int loops;          /* how often the film shows the run; default 1 */
     bool pingpong;      /* forth and back each time; default false */
+    bool points;        /* in 2D, liquid as points instead of an area (default false) */
     int samples;        /* rays a pixel in 3D; default 4 */
     const char *plot;   /* instead of pictures: columns of stats.csv, "a,b", over time */
     const char *output; /* folder for the pictures; NULL (default): DIR/pictures */

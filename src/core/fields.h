@@ -177,6 +177,9 @@ typedef struct material_type {
     material_look look;
     material_finish finish;
     unsigned color; /* 0xRRGGBB of screens */
+    /* Particles leave their neighbours for others: bodies of it are sampled irregularly where the
+     * solver allows it, for the rows of a lattice would show. */
+    bool flows;
 } material_type;
 
 /* A solver as the scene reader sees it: `solver: {type: mpm, ...}`. */
@@ -192,6 +195,7 @@ typedef struct solver_declaration {
     bool moves_walls;      /* it knows sides with a velocity (domain.wall_velocity) */
     bool on_grid;          /* its matter is on a grid: bodies and sources make no particles */
     bool contacts;         /* it knows what a body does to a collider (probe contact_force) */
+    bool irregular;        /* it can do without a lattice: what flows is sampled as a glass */
     bool follows_gradient; /* it can keep the deformation gradient of particles */
 } solver_declaration;
 

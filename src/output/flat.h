@@ -1,4 +1,4 @@
-/* Flat: the picture of a 2D frame: particles as discs or smoke, colliders, walls, scale and colour bar. */
+/* Flat: the picture of a 2D frame: liquid as an area, other particles as discs, or smoke; colliders, walls, scale and colour bar. */
 #ifndef SPATE_OUTPUT_FLAT_H
 #define SPATE_OUTPUT_FLAT_H
 

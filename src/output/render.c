@@ -263,6 +263,27 @@ static spate_status stop_here(render_job *job, int64_t done) {
                 job->folder, (long long)done, (long long)job->count);
 }
 
+/* Whether particles of one material fill all of the domain in the first frame: a plain surface in 2D. */
+static spate_status is_full(const spate_scene *scene, const char *folder, const frame_list *frames,
+                            bool *full) {
+    const domain *d = &scene->domain;
+    char path[PATH_SIZE];
+    snapshot frame;
+    double area = 0;
+    if (scene->dim != 2 || scene->material_count != 1 || scene_on_grid(scene) || !frames->count ||
+        shades_gives_colour(scene))
+        return SPATE_OK;
+    TRY(render_load_frame(frames, folder, 0, path, &frame));
+    const snapshot_array *size = snapshot_find(&frame, "pscale");
+    for (int64_t i = 0; i < frame.count && size; i++) {
+        const double side = 2 * snapshot_value(size, i, 0);
+        area += side * side;
+    }
+    snapshot_free(&frame);
+    *full = area > 0.95 * d->size[0] * d->size[1];
+    return SPATE_OK;
+}
+
 /* Whether smoke fills all of the domain evenly, in every frame. */
 static spate_status is_even(const spate_scene *scene, const char *folder, const frame_list *frames,
                             bool *even) {
@@ -288,6 +309,7 @@ spate_status render_choose_shades(const spate_scene *scene, const char *colour, 
                                   const frame_list *frames, shades *out) {
     bool even = false;
     if (!colour) TRY(is_even(scene, folder, frames, &even));
+    if (!colour && !even) TRY(is_full(scene, folder, frames, &even));
     TRY(shades_create(scene, even ? "speed" : colour, out));
     if (frames->kind == FRAMES_OF_SURFACES && !shades_by_material(out))
         return fail(scene->ctx, SPATE_BAD_INPUT,
@@ -439,6 +461,7 @@ static spate_status draw_pictures(render_job *job) {
     const int64_t last = job->frames.numbers[job->frames.count - 1];
     if (last > 0) job->scene->camera.orbit_time = (double)last / job->scene->fps;
     TRY(render_choose_shades(job->scene, o->colour, job->folder, &job->frames, &job->shades));
+    job->shades.points = o->points;
     TRY(open_output(job));
     TRY(choose_range(job));
     TRY(open_film(job));

@@ -28,7 +28,7 @@ static const char *unit_of(const char *attribute, unit_system units) {
 }
 
 /* Whether the scene says what colour matter has. */
-static bool gives_colour(const spate_scene *scene) {
+bool shades_gives_colour(const spate_scene *scene) {
     bool any = scene_colors_groups(scene);
     for (int i = 0; i < scene->material_count; i++) any |= scene->materials[i].color.given;
     return any;
@@ -36,10 +36,8 @@ static bool gives_colour(const spate_scene *scene) {
 
 spate_status shades_create(const spate_scene *scene, const char *colour, shades *out) {
     *out = (shades){.scene = scene, .high = 1};
-    const bool smoke = scene->solver && scene->solver->on_grid;
-    const bool by_speed = scene->dim == 2 && scene->material_count < 2 && !smoke;
-    if (!colour) colour = by_speed && !gives_colour(scene) ? "speed" : "";
-    if (!strcmp(colour, "material")) colour = "";
+    const bool smoke = scene_on_grid(scene);
+    if (!colour || !strcmp(colour, "material")) colour = "";
     if (strlen(colour) >= sizeof out->attribute)
         return fail(scene->ctx, SPATE_BAD_INPUT, "colour: '%.80s...' is no particle attribute",
                     colour);

@@ -15,6 +15,7 @@ typedef struct shades {
     double low, high;              /* ends of the colour map */
     bool both;                     /* signs: the map is the one for them, 0 is in its middle */
     char label[2 * SNAPSHOT_NAME]; /* attribute with its unit */
+    bool points;                   /* in 2D, liquid too */
     bool plain;                    /* no words in the picture: whoever asks for it writes them */
 } shades;
 
@@ -48,6 +49,8 @@ double shades_size(const shades *s, const snapshot_array *materials, const shade
 /* The material of a particle, NULL where the scene has none for it. */
 const material *shades_material(const shades *s, const snapshot_array *materials, int64_t particle);
 
+/* Whether the scene gives the colour of a material, body or source. */
+bool shades_gives_colour(const spate_scene *scene);
 /* The colour of a material where no particle says more. */
 rgb shades_stuff(const shades *s, int index);
 

@@ -80,6 +80,12 @@ static int64_t cell_frame(const sheet *s, const sheet_row *r, int column) {
     return before >= 0 && before < last ? last : -1;
 }
 
+/* Variants of one material differ in how it moves. */
+static const char *choose_colour(const spate_scene *scene) {
+    const bool plain = scene->material_count == 1 && !shades_gives_colour(scene);
+    return scene->dim == 2 && plain && !scene_on_grid(scene) ? "speed" : NULL;
+}
+
 static spate_status open_row(sheet *s, const spate_variant *v, int index) {
     sheet_row *r = &s->rows[s->row_count];
     if (!file_is_folder(v->folder)) return SPATE_OK;
@@ -89,7 +95,7 @@ static spate_status open_row(sheet *s, const spate_variant *v, int index) {
     s->row_count++;
     TRY(render_load_scene(s->ctx, v->folder, NULL, &r->scene));
     r->frames.scene = r->scene;
-    TRY(render_choose_shades(r->scene, NULL, v->folder, &r->frames, &r->shades));
+    TRY(render_choose_shades(r->scene, choose_colour(r->scene), v->folder, &r->frames, &r->shades));
     r->shades.plain = true;
     s->end = fmax(s->end, frame_time(r, r->frames.count - 1));
     return SPATE_OK;

@@ -26,11 +26,13 @@ typedef struct obstacle {
 
 typedef struct sampler {
     spate_context *ctx;
+    const spate_scene *scene;
     const domain *domain;
     const shape *shape;
     int dim;
-    uint64_t seed;
-    double spacing, jitter;
+    sampling kind;
+    double spacing;
+    double jitter; /* how far points are from their lattice at most, in halves of its spacing */
     int64_t lattice[3]; /* points across the domain */
     obstacle *obstacles;
     int obstacle_count;
@@ -88,13 +90,22 @@ static void lattice_point(const sampler *w, const int64_t k[3], double x[3]) {
         x[i] = w->domain->origin[i] + ((double)k[i] + 0.5) * w->spacing;
 }
 
-/* Moves a point at random within its cell of the lattice. Near a surface the move is halved until
- * the point stays on its side. */
-static void jitter_point(const sampler *w, const int64_t k[3], bool near_surface, double x[3]) {
+void sample_move(const spate_scene *scene, sampling kind, double jitter, const int64_t k[3],
+                 double move[3]) {
+    vec_set(move, 0, 0, 0);
+    if (kind == SAMPLE_GLASS) vec_copy(move, glass_move(&scene->glass, k));
+    if (kind != SAMPLE_JITTERED) return;
     uint64_t id = (uint64_t)k[0] + ((uint64_t)k[1] << 21) + ((uint64_t)k[2] << 42);
-    double move[3] = {0, 0, 0}, y[3];
-    for (int i = 0; i < w->dim; i++)
-        move[i] = (random_unit(w->seed, id, (uint64_t)i) - 0.5) * w->jitter * w->spacing;
+    for (int i = 0; i < scene->dim; i++)
+        move[i] = (random_unit(scene->seed, id, (uint64_t)i) - 0.5) * jitter;
+}
+
+/* Moves a point within its cell of the lattice. Near a surface the move is halved until the point
+ * stays on its side. */
+static void move_point(const sampler *w, const int64_t k[3], bool near_surface, double x[3]) {
+    double move[3], y[3];
+    sample_move(w->scene, w->kind, w->jitter, k, move);
+    vec_scale(move, w->spacing, move);
     for (int attempt = 0; attempt < 12; attempt++, vec_scale(move, 0.5, move)) {
         vec_add(y, x, move);
         if (near_surface ? allowed(y, w) : in_domain(w->domain, w->dim, y)) {
@@ -113,7 +124,7 @@ static spate_status add_point(sampler *w, const int64_t k[3], bool near_surface)
     TRY(GROW(w->ctx, s->points, s->capacity, s->count + 1));
     double *x = s->points[s->count++];
     lattice_point(w, k, x);
-    if (w->jitter > 0) jitter_point(w, k, near_surface, x);
+    if (w->jitter > 0) move_point(w, k, near_surface, x);
     return SPATE_OK;
 }
 
@@ -268,8 +279,9 @@ static spate_status sample_poisson(sampler *w, double volume) {
     }
     double(*points)[3] = NULL;
     int64_t count = 0;
-    TRY(poisson_fill(w->ctx, &region, w->dim, w->seed, poisson_radius(w), &points, &count));
-    spate_status status = poisson_thin(w->ctx, w->seed, llround(volume / cell), points, &count);
+    TRY(poisson_fill(w->ctx, &region, w->dim, w->scene->seed, poisson_radius(w), &points, &count));
+    spate_status status =
+        poisson_thin(w->ctx, w->scene->seed, llround(volume / cell), points, &count);
     if (status != SPATE_OK) {
         give(w->ctx, points);
         return status;
@@ -288,10 +300,10 @@ static sampler sampler_of(const spate_scene *scene, const shape *solid, double p
     *out = (samples){.spacing = sample_spacing(&scene->domain, scene->dim, per_cell)};
     out->volume = cell_volume(out->spacing, scene->dim);
     return (sampler){.ctx = scene->ctx,
+                     .scene = scene,
                      .domain = &scene->domain,
                      .shape = solid,
                      .dim = scene->dim,
-                     .seed = scene->seed,
                      .spacing = out->spacing,
                      .out = out};
 }
@@ -348,16 +360,16 @@ static spate_status copy_points(sampler *w) {
 }
 
 /* Lattice or Poisson-disc set, and the volume each particle stands for. */
-static spate_status fill_body(sampler *w, sampling kind) {
+static spate_status fill_body(sampler *w) {
     samples *s = w->out;
     TRY(sample_lattice(w));
     double exact = shape_volume(w->shape, w->dim);
     bool whole = !s->clipped && s->left_out == 0 && isfinite(exact) && exact > 0;
     double volume = whole ? exact : (double)s->count * s->volume;
     if (s->count == 0) return SPATE_OK;
-    if (kind == SAMPLE_POISSON && w->count)
+    if (w->kind == SAMPLE_POISSON && w->count)
         s->count = llround(volume / s->volume); /* what the set is thinned to */
-    else if (kind == SAMPLE_POISSON)
+    else if (w->kind == SAMPLE_POISSON)
         TRY(sample_poisson(w, volume));
     s->volume = volume / (double)s->count;
     return SPATE_OK;
@@ -367,14 +379,17 @@ static spate_status sample(const spate_scene *scene, int index, bool count, samp
     const body *b = &scene->bodies[index];
     const bool cells = scene_on_grid(scene);
     sampler w = sampler_of(scene, b->shape, cells ? 1 : b->particles_per_cell, out);
+    w.kind = cells ? SAMPLE_REGULAR : b->sampling;
+    w.jitter = w.kind == SAMPLE_GLASS      ? 2 * GLASS_MOVE_MAX
+               : w.kind == SAMPLE_JITTERED ? b->jitter
+                                           : 0;
     w.count = count;
-    if (b->sampling == SAMPLE_JITTERED && !cells) w.jitter = b->jitter;
     spate_status status;
     if (b->shape->kind == SHAPE_POINTS) {
         TRY_OR_DONE(status, copy_points(&w));
     } else {
         TRY_OR_DONE(status, find_obstacles(&w, scene, index));
-        TRY_OR_DONE(status, fill_body(&w, cells ? SAMPLE_REGULAR : b->sampling));
+        TRY_OR_DONE(status, fill_body(&w));
     }
 done:
     give(w.ctx, w.obstacles);

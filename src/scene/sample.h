@@ -3,7 +3,8 @@
  *
  * Regular: a lattice of spacing s = dx / n^(1/d), n particles a cell, aligned with the grid's cells
  * so that cells are filled evenly. Jittered: the same, each point moved by up to jitter * s / 2 a
- * side. Poisson: points no two of which are nearer than a radius, as dense as such a set gets, then
+ * side. Glass: the same, moved so that they keep their distance from one another (glass.h). Poisson:
+ * points no two of which are nearer than a radius, as dense as such a set gets, then
  * thinned to the same mean number (poisson.h). A point that belongs to no body's inside, to an
  * earlier body, or to a collider, is left out.
  *
@@ -36,6 +37,10 @@ spate_status sample_filled_body(const spate_scene *scene, int index, samples *ou
 /* The same without the points: a block inside a body is counted at once, however many it has. Of a
  * Poisson set it is the number that it is thinned to; one in a thin shape may fall short of it. */
 spate_status sample_count_body(const spate_scene *scene, int index, samples *out);
+/* How far the point of lattice index k is from its place on the lattice, in spacings: 0 but for
+ * jittered points and those of a glass. */
+void sample_move(const spate_scene *scene, sampling kind, double jitter, const int64_t k[3],
+                 double move[3]);
 /* Spacing of a lattice of n particles a cell. */
 double sample_spacing(const domain *d, int dim, double particles_per_cell);
 void samples_free(spate_context *ctx, samples *s);

@@ -9,6 +9,7 @@
 #include "core/arena.h"
 #include "core/fields.h"
 #include "scene/camera.h"
+#include "scene/glass.h"
 #include "scene/motion.h"
 #include "scene/shape.h"
 #include <string.h>
@@ -34,7 +35,7 @@ typedef struct material {
     int look; /* material_look */
 } material;
 
-typedef enum sampling { SAMPLE_REGULAR, SAMPLE_JITTERED, SAMPLE_POISSON } sampling;
+typedef enum sampling { SAMPLE_REGULAR, SAMPLE_JITTERED, SAMPLE_GLASS, SAMPLE_POISSON } sampling;
 
 /* A part of a body's motion at the start (flow.h). */
 typedef struct flow_part {
@@ -92,6 +93,8 @@ typedef struct source {
     double from, until; /* seconds; until HUGE_VAL by default */
     int64_t limit;      /* particles in all; INT64_MAX by default */
     double particles_per_cell;
+    sampling sampling; /* not SAMPLE_POISSON */
+    double jitter;
 } source;
 
 /* Where material is taken away. */
@@ -188,6 +191,7 @@ struct spate_scene {
     int sink_count;
     probe *probes;
     int probe_count;
+    glass glass; /* where a body or source is sampled by it */
     output_settings output;
     camera camera;
     uint64_t hash;          /* of what decides the course of a run, mesh files included: all but

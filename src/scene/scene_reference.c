@@ -46,6 +46,8 @@ static void put_default(page *p, const field *f) {
         put(p, "**required**");
     else if (f->type == FIELD_PART || f->type == FIELD_TEXT || isnan(f->fallback))
         return;
+    else if (f->type == FIELD_CHOICE && f->fallback < 0)
+        return; /* told by its help */
     else if (f->type == FIELD_CHOICE)
         put(p, "`%s`", f->choices[(int)f->fallback]);
     else if (f->type == FIELD_FLAG)
@@ -149,9 +151,26 @@ static void put_shapes(page *p) {
     for (int i = 0; i < SHAPE_DECLARATIONS; i++) put_table(p, "###", &scene_shapes[i].table);
 }
 
+/* The models whose bodies and sources are sampled as a glass by default. */
+static void put_irregular(page *p, const solver_declaration *s) {
+    int count = 0;
+    for (int i = 0; i < spate_registry.material_count; i++) {
+        const material_type *m = spate_registry.materials[i];
+        for (int k = 0; m->flows && s->material_names[k]; k++)
+            if (!strcmp(m->name, s->material_names[k]))
+                put(p, "%s `%s`", count++ ? "," : " Bodies and sources of", m->name);
+    }
+    put(p, " have `sampling: glass` by default%s.",
+        s->material_names[count] ? ", all others `regular`" : "");
+}
+
 /* What differs from solver to solver in the fields that all have. */
 static void put_abilities(page *p, const solver_declaration *s) {
     put(p, "`solver.cfl` is %g by default and at most %g.", s->cfl, s->cfl_most);
+    if (s->irregular)
+        put_irregular(p, s);
+    else if (!s->on_grid)
+        put(p, " Bodies and sources have `sampling: regular` by default.");
     if (s->moves_walls) put(p, " It knows `domain.wall_velocity`.");
     if (s->on_grid)
         put(p,

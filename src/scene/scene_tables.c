@@ -4,7 +4,8 @@
 /* In the order of material_look; smoke is not for particles. */
 static const char *const look_words[] = {"surface", "skin", "grains", NULL};
 static const char *const unit_words[] = {"si", "cgs", NULL};
-static const char *const sampling_words[] = {"regular", "jittered", "poisson", NULL};
+static const char *const sampling_words[] = {"regular", "jittered", "glass", "poisson", NULL};
+static const char *const source_sampling_words[] = {"regular", "jittered", "glass", NULL};
 static const char *const contact_words[] = {"sticky", "slip", "separate", NULL};
 static const char *const interpolation_words[] = {"linear", "smooth", NULL};
 static const char *const side_words[] = {"min", "max", NULL};
@@ -132,17 +133,23 @@ const field_table scene_material_table =
 
 /* ---- What is in it --------------------------------------------------------------------------- */
 
+#define SOLVERS_OWN (-1) /* choose_sampling() in scene_bodies.c knows it */
+#define JITTER_FIELD(type_)                                                                        \
+    NUMBER_FIELD(type_, jitter, "", 0.5, 0, 1,                                                     \
+                 "how far points leave the lattice, as a share of its spacing; giving it implies " \
+                 "`sampling: jittered`")
+
 static const field body_fields[] = {
     TEXT_FIELD(body, name, "default: body 1, body 2, ...; unique among bodies and sources"),
     PART_FIELD("material", "word", true, "name of one of the materials"),
     PART_FIELD("shape", "mapping", true, "what it fills; see shapes"),
     COLOR_FIELD(body, "in pictures; default: the material's. Not on a grid"),
     NUMBER_FIELD(body, particles_per_cell, "", NAN, 0.001, 1000, "default: 8 in 3D, 4 in 2D"),
-    CHOICE_FIELD(body, sampling, SAMPLE_REGULAR, sampling_words,
-                 "a lattice, a disturbed lattice, or random points that keep their distance"),
-    NUMBER_FIELD(body, jitter, "", 0.5, 0, 1,
-                 "how far points leave the lattice, as a share of its spacing; giving it implies "
-                 "`sampling: jittered`"),
+    CHOICE_FIELD(
+        body, sampling, SOLVERS_OWN, sampling_words,
+        "a lattice; one disturbed at random; points without rows, yet nearly as even as a lattice; "
+        "or random points that keep their distance; default: the solver's, see its section"),
+    JITTER_FIELD(body),
     VECTOR_FIELD(body, velocity, "m/s", 0, -SPEED_MOST, SPEED_MOST, "at the start"),
     {.name = "spin",
      .type = FIELD_SPIN,
@@ -226,6 +233,9 @@ static const field source_fields[] = {
     NUMBER_FIELD(source, until, "s", HUGE_VAL, 0, ANY_MAX, "when it ends"),
     INTEGER_FIELD(source, limit, HUGE_VAL, 0, ANY_MAX, "most particles it makes in all"),
     NUMBER_FIELD(source, particles_per_cell, "", NAN, 0.001, 1000, "default: 8 in 3D, 4 in 2D"),
+    CHOICE_FIELD(source, sampling, SOLVERS_OWN, source_sampling_words,
+                 "as of bodies; default: the solver's, see its section"),
+    JITTER_FIELD(source),
 };
 const field_table scene_source_table =
     FIELD_TABLE("sources", "Each entry is a source.", source_fields, source);

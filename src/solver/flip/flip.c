@@ -105,6 +105,7 @@ const solver_declaration flip_declaration = {
     .scheme = "transfer",
     .cfl = 1,
     .cfl_most = 5,
+    .irregular = true,
 };
 
 /* ---- Creation -------------------------------------------------------------------------------- */

@@ -150,6 +150,7 @@ const solver_declaration mpm_declaration = {
     .cfl = 0.5,
     .cfl_most = 1,
     .contacts = true,
+    .irregular = true,
     .follows_gradient = true,
 };
 
