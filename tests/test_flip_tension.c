@@ -270,7 +270,8 @@ static double pull_on_ripple(int cells) {
                        "domain: {size: [%.9g, 2.4], dx: 0.1, walls: slip}\n"
                        "solver: {type: flip, transfer: apic}\n"
                        "materials: {w: {model: liquid, density: 1, surface_tension: 1}}\n"
-                       "bodies: [{material: w, shape: {box: {min: [0, 0], max: [%.9g, 1.6]}}}]\n",
+                       "bodies: [{material: w, sampling: regular, shape: {box: {min: [0, 0], max: "
+                       "[%.9g, 1.6]}}}]\n",
                        2 * cells * dx, 2 * cells * dx);
     double pull = 0, all = 0, x[3];
     EACH_PARTICLE(p.sim, block, i) {

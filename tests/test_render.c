@@ -520,6 +520,7 @@ static void assert_same_picture(const char *a, const char *b, bool same) {
 static void a_still_has_the_colours_of_the_film(void **state) {
     put_three_frames();
     spate_render_options o = small_options();
+    o.colour = "speed";
     assert_int_equal(spate_render(*state, folder, &o), SPATE_OK);
     o.output = in_folder("still"), o.first = o.last = 2;
     assert_int_equal(spate_render(*state, folder, &o), SPATE_OK);
@@ -536,7 +537,7 @@ static void flat_cameras_show_a_part(void **state) {
     put_scene(scene_2d, "");
     put_square("particles_0001.vtp", 0.3f, 0.3f, 4, 0, 0);
     spate_render_options o = small_options();
-    o.range[1] = 4, o.camera = "0.5,0.1:0.1,0.5";
+    o.colour = "speed", o.points = true, o.range[1] = 4, o.camera = "0.5,0.1:0.1,0.5";
     assert_int_equal(spate_render(*state, folder, &o), SPATE_OK);
     pixels p = read_png(in_folder("pictures/frame_0001.png"));
     const double letters = 6, high = p.height - 8.5 * letters, wide = p.width - 14 * letters;
