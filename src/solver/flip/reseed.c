@@ -112,7 +112,7 @@ static void merge(flip *f, int64_t i, int64_t j) {
         real *x = PLANE(p, position, a);
         x[i] = (real)((double)x[i] + share * ((double)x[j] - (double)x[i]));
     }
-    for (int c = 0; c < 16; c++) {
+    for (int c = 0; c < motion_length(p); c++) {
         double own = (double)motion_of(p, i)[c], other = (double)motion_of(p, j)[c];
         motion_of(p, i)[c] = (real)(own + share * (other - own));
     }
