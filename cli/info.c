@@ -2,16 +2,31 @@
 #include "options.h"
 #include "scenes.h"
 #include "terminal.h"
+#include <stddef.h>
+
+typedef struct info_settings {
+    bool json;
+} info_settings;
+
+static const option info_options[] = {
+    {.name = "json",
+     .type = OPTION_FLAG,
+     .offset = offsetof(info_settings, json),
+     .help = "One JSON object on standard output"},
+};
 
 static int run_info(const command *self, int argc, char **argv) {
+    info_settings settings = {0};
     arguments args;
     int exit_code;
-    char nothing, path[SCENE_PATH_SIZE];
-    if (!options_read(self, argc, argv, &nothing, &args, &exit_code)) return exit_code;
+    char found[SCENE_PATH_SIZE];
+    if (!options_read(self, argc, argv, &settings, &args, &exit_code)) return exit_code;
     spate_context *ctx;
     spate_status status = session_open(0, false, &ctx);
     if (status) return status;
-    status = spate_describe_file(ctx, scene_path(args.items[0], path), write_to_file, stdout);
+    const char *path = scene_path(args.items[0], found);
+    status = settings.json ? spate_describe_file_json(ctx, path, write_to_file, stdout)
+                           : spate_describe_file(ctx, path, write_to_file, stdout);
     report_failure(ctx, status);
     spate_close(ctx);
     return status;
@@ -21,6 +36,8 @@ const command command_info = {
     .name = "info",
     .synopsis = "FILE",
     .summary = "Describe a scene, mesh, checkpoint or frame",
+    .options = info_options,
+    .option_count = COUNT_OF(info_options),
     .arguments_min = 1,
     .arguments_max = 1,
     .run = run_info,

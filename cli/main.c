@@ -1,5 +1,6 @@
 /* The command `spate`: picks the command, and sees to it that lost output is noticed. */
 #include "options.h"
+#include "scenes.h"
 #include "terminal.h"
 #include <errno.h>
 #include <fcntl.h>
@@ -32,9 +33,24 @@ static int finish_output(int exit_code) {
     return exit_code;
 }
 
+/* What is meant where the command was left out before a scene or a file. */
+static const char *command_for(const char *word) {
+    char path[SCENE_PATH_SIZE];
+    const char *dot = strrchr(word, '.');
+    if (dot && (!strcmp(dot, ".yaml") || !strcmp(dot, ".yml"))) return "run";
+    if (scene_path(word, path) != word) return "run";
+    return access(word, F_OK) ? NULL : "info";
+}
+
 static int say_unknown_command(const char *word) {
     const char *names[16];
+    const char *meant = command_for(word);
     int count = 0;
+    if (meant) {
+        fprintf(stderr, "spate: '%s' is not a command; did you mean: spate %s %s\n", word, meant,
+                word);
+        return SPATE_BAD_INPUT;
+    }
     for (const command *const *c = commands; *c; c++) names[count++] = (*c)->name;
     const char *near = nearest_word(word, names, count);
     if (near)

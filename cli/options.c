@@ -62,11 +62,15 @@ const char *nearest_word(const char *word, const char *const *words, int count) 
 
 static const option help_option = {.name = "help", .letter = 'h', .help = "Show this help"};
 
+static bool is_name(const char *own, const char *name, size_t length) {
+    return own && strlen(own) == length && !memcmp(own, name, length);
+}
+
 static const option *find_option(const command *c, const char *name, size_t length, char letter) {
     for (int i = -1; i < c->option_count; i++) {
         const option *o = i < 0 ? &help_option : &c->options[i];
         if (letter ? o->letter == letter
-                   : strlen(o->name) == length && !memcmp(o->name, name, length))
+                   : is_name(o->name, name, length) || is_name(o->also, name, length))
             return o;
     }
     return NULL;
@@ -218,7 +222,8 @@ void options_free(const command *self, void *settings) {
 /* ---- Help ------------------------------------------------------------------------------------ */
 
 void print_overview(void) {
-    puts("spate: liquids, sand, clay, cloth, hair and smoke on particles and grids\n\n"
+    puts("spate: liquids, sand, clay, snow, metal, elastic solids and smoke on particles and "
+         "grids\n\n"
          "usage: spate COMMAND ...\n");
     for (const command *const *c = commands; *c; c++)
         printf("  %-8s %-12s %s\n", (*c)->name, (*c)->synopsis, (*c)->summary);

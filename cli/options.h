@@ -24,6 +24,7 @@ typedef struct text_list {
 
 typedef struct option {
     const char *name; /* without the dashes */
+    const char *also; /* another spelling, NULL for none */
     char letter;      /* short form, 0 for none */
     option_type type;
     size_t offset;        /* into the command's settings */

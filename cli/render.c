@@ -7,9 +7,11 @@
 #include <unistd.h>
 
 typedef struct render_settings {
-    const char *output, *size, *colour, *range, *frames, *plot;
+    const char *output, *size, *colour, *range, *frames, *camera, *speed, *loop, *plot;
+    double fov, orbit, fps;
+    text_list sets;
     int64_t samples, threads;
-    bool no_film, quiet;
+    bool no_film, points, quiet;
 } render_settings;
 
 #define AT(member) .offset = offsetof(render_settings, member)
@@ -26,20 +28,46 @@ static const option render_options[] = {
      .argument = "WxH",
      .help = "Pixels of a picture; default 1280x720"},
     {.name = "colour",
+     .also = "color",
      .type = OPTION_TEXT,
      AT(colour),
      .argument = "NAME",
-     .help = "Attribute to colour by; default: material in 3D and of smoke, else speed"},
+     .help =
+         "Attribute to colour by (or --color); default: material; speed of what fills a 2D domain"},
     {.name = "range",
      .type = OPTION_TEXT,
      AT(range),
      .argument = "MIN,MAX",
-     .help = "Range of the colours; default: from the data"},
+     .help = "Range of the colours; default: that of the whole run"},
     {.name = "frames",
      .type = OPTION_TEXT,
      AT(frames),
-     .argument = "A-B",
-     .help = "Only frame A, or A to B"},
+     .argument = "A:B",
+     .help = "Only frame A, or A to B; A: and :B go to the end and from the start"},
+    {.name = "camera",
+     .type = OPTION_TEXT,
+     AT(camera),
+     .argument = "FROM:TO",
+     .help = "Where it stands and what it looks at, x,y,z:x,y,z; 2D: corners of what is shown"},
+    {.name = "fov",
+     .type = OPTION_NUMBER,
+     AT(fov),
+     .argument = "DEGREES",
+     .min = 1,
+     .max = 170,
+     .help = "Vertical angle of view in 3D"},
+    {.name = "orbit",
+     .type = OPTION_NUMBER,
+     AT(orbit),
+     .argument = "DEGREES",
+     .min = -36000,
+     .max = 36000,
+     .help = "How far the camera circles what it looks at, over the run"},
+    {.name = "set",
+     .type = OPTION_LIST,
+     AT(sets),
+     .argument = "PATH=VALUE",
+     .help = "Override camera..., name or a color of the scene; may be repeated"},
     {.name = "samples",
      .type = OPTION_INTEGER,
      AT(samples),
@@ -47,7 +75,25 @@ static const option render_options[] = {
      .min = 1,
      .max = 1024,
      .help = "Rays a pixel in 3D; default 4"},
+    {.name = "points", .type = OPTION_FLAG, AT(points), .help = "In 2D, draw liquid as points"},
     {.name = "no-film", .type = OPTION_FLAG, AT(no_film), .help = "Pictures only"},
+    {.name = "fps",
+     .type = OPTION_NUMBER,
+     AT(fps),
+     .argument = "N",
+     .min = 1,
+     .max = 1000,
+     .help = "Pictures a second of the film; default: as the frames pass, 12 to 60"},
+    {.name = "speed",
+     .type = OPTION_TEXT,
+     AT(speed),
+     .argument = "S",
+     .help = "Simulated seconds a second of the film, 0.25 or 1/4; default: 1, or less for 4 s"},
+    {.name = "loop",
+     .type = OPTION_TEXT,
+     AT(loop),
+     .argument = "N",
+     .help = "Show the run N times in the film; pingpong: forth and back"},
     {.name = "plot",
      .type = OPTION_TEXT,
      AT(plot),
@@ -64,12 +110,11 @@ static const option render_options[] = {
 };
 #undef AT
 
-/* Two numbers with `between` in the middle; `alone` allows one number to stand for both. */
-static bool read_two(const char *text, char between, bool alone, double out[2]) {
+/* Two numbers with `between` in the middle. */
+static bool read_two(const char *text, char between, double out[2]) {
     char first[64];
     const char *middle = text[0] ? strchr(text + 1, between) : NULL;
-    if (!middle) return alone && read_number(text, &out[0]) && read_number(text, &out[1]);
-    if ((size_t)(middle - text) >= sizeof first) return false;
+    if (!middle || (size_t)(middle - text) >= sizeof first) return false;
     memcpy(first, text, (size_t)(middle - text));
     first[middle - text] = 0;
     return read_number(first, &out[0]) && read_number(middle + 1, &out[1]);
@@ -80,29 +125,79 @@ static bool wrong_value(const char *name, const char *value, const char *form) {
     return false;
 }
 
-static bool read_settings(const render_settings *s, spate_render_options *o) {
+static bool is_whole(double value, double min, double max) {
+    return value >= min && value <= max && value == (double)(int64_t)value;
+}
+
+/* "7", "7:20", "7:" or ":20"; "7-20" was the form once. */
+static bool read_frames(const char *text, spate_render_options *o) {
+    enum { MOST = 100000000 };
+    char begin[32];
+    int64_t first = 0, last = MOST;
+    const char *middle = strpbrk(text, ":-"), *end = middle ? middle + 1 : begin;
+    const size_t length = middle ? (size_t)(middle - text) : strlen(text);
+    if (length >= sizeof begin) return false;
+    memcpy(begin, text, length);
+    begin[length] = 0;
+    if ((!*begin || !*end) && (!middle || *middle == '-' || !strcmp(text, ":"))) return false;
+    if (*begin && !read_integer(begin, &first)) return false;
+    if (*end && !read_integer(end, &last)) return false;
+    if (first < 0 || last > MOST || last < first) return false;
+    o->first = (int)first;
+    o->last = *end ? (int)last : -1;
+    return true;
+}
+
+/* "0.25" or "1/4". */
+static bool read_speed(const char *text, double *out) {
     double two[2];
-    if (s->size) {
-        if (!read_two(s->size, 'x', false, two) || two[0] < 16 || two[1] < 16 || two[0] > 16384 ||
-            two[1] > 16384)
-            return wrong_value("size", s->size, "pixels such as 1280x720 (16 to 16384)");
-        o->width = (int)two[0], o->height = (int)two[1];
-    }
-    if (s->range) {
-        if (!read_two(s->range, ',', false, two) || two[0] >= two[1])
-            return wrong_value("range", s->range, "two rising numbers such as 0,5");
-        o->range[0] = two[0], o->range[1] = two[1];
-    }
-    if (s->frames) {
-        if (!read_two(s->frames, '-', true, two) || two[0] < 0 || two[1] < two[0] || two[1] > 1e8)
-            return wrong_value("frames", s->frames, "a frame or a range such as 10-20");
-        o->first = (int)two[0], o->last = (int)two[1];
-    }
+    if (read_number(text, out)) return *out > 0;
+    if (!read_two(text, '/', two) || !(two[0] > 0 && two[1] > 0)) return false;
+    *out = two[0] / two[1];
+    return true;
+}
+
+static bool read_loop(const char *text, spate_render_options *o) {
+    int64_t times;
+    o->pingpong = !strcmp(text, "pingpong");
+    if (o->pingpong) return true;
+    if (!read_integer(text, &times) || times < 1 || times > 1000) return false;
+    o->loops = (int)times;
+    return true;
+}
+
+static bool read_size(const char *text, spate_render_options *o) {
+    double two[2];
+    if (!read_two(text, 'x', two) || !is_whole(two[0], 16, 16384) || !is_whole(two[1], 16, 16384))
+        return false;
+    o->width = (int)two[0], o->height = (int)two[1];
+    return true;
+}
+
+static bool read_settings(const render_settings *s, spate_render_options *o) {
+    if (s->size && !read_size(s->size, o))
+        return wrong_value("size", s->size, "pixels such as 1280x720 (16 to 16384 each)");
+    if (s->range && (!read_two(s->range, ',', o->range) || o->range[0] >= o->range[1]))
+        return wrong_value("range", s->range, "two rising numbers such as 0,5");
+    if (s->frames && !read_frames(s->frames, o))
+        return wrong_value("frames", s->frames,
+                           "a frame such as 7, or the first and the last such as 10:20");
+    if (s->speed && !read_speed(s->speed, &o->speed))
+        return wrong_value("speed", s->speed,
+                           "simulated seconds a second of the film such as 0.25 or 1/4");
+    if (s->loop && !read_loop(s->loop, o))
+        return wrong_value("loop", s->loop, "how often (1 to 1000), or pingpong");
     if (s->samples) o->samples = (int)s->samples;
     o->colour = s->colour;
+    o->camera = s->camera;
+    o->fov = s->fov;
+    o->orbit = s->orbit;
+    o->sets = s->sets.items, o->set_count = s->sets.count;
+    o->fps = s->fps;
     o->plot = s->plot;
     o->output = s->output;
     o->film = !s->no_film;
+    o->points = s->points;
     return true;
 }
 
@@ -119,24 +214,30 @@ static void tell_progress(int done, int total, const char *file, void *user) {
     }
 }
 
-static int run_render(const command *self, int argc, char **argv) {
-    render_settings settings = {0};
-    arguments args;
-    int exit_code;
-    if (!options_read(self, argc, argv, &settings, &args, &exit_code)) return exit_code;
+static spate_status render_folder(const char *folder, const render_settings *settings) {
     spate_render_options options = spate_default_render_options();
-    if (!read_settings(&settings, &options)) return SPATE_BAD_INPUT;
+    if (!read_settings(settings, &options)) return SPATE_BAD_INPUT;
     spate_context *ctx;
-    spate_status status = session_open(settings.threads, settings.quiet, &ctx);
+    spate_status status = session_open(settings->threads, settings->quiet, &ctx);
     if (status) return status;
     bool terminal = isatty(STDOUT_FILENO);
-    options.progress = settings.quiet ? NULL : tell_progress;
+    options.progress = settings->quiet ? NULL : tell_progress;
     options.user = &terminal;
     options.interrupt = &interrupt_flag;
     catch_interrupts();
-    status = spate_render(ctx, args.items[0], &options);
+    status = spate_render(ctx, folder, &options);
     report_failure(ctx, status);
     spate_close(ctx);
+    return status;
+}
+
+static int run_render(const command *self, int argc, char **argv) {
+    render_settings settings = {.orbit = spate_default_render_options().orbit};
+    arguments args;
+    int exit_code;
+    if (!options_read(self, argc, argv, &settings, &args, &exit_code)) return exit_code;
+    const spate_status status = render_folder(args.items[0], &settings);
+    options_free(self, &settings);
     return status;
 }
 
@@ -144,7 +245,11 @@ const command command_render = {
     .name = "render",
     .synopsis = "DIR",
     .summary = "Pictures (PNG) and a film (MP4) from a run's frames",
-    .details = "The camera comes from the scene. The film needs ffmpeg on the PATH.",
+    .details =
+        "The camera comes from the scene, or from the options here: nothing needs to run again.\n"
+        "A film that would be shorter than 4 s is in slow motion, which is written into its "
+        "corner;\n"
+        "it needs ffmpeg on the PATH. One frame alone is a still, without a film.",
     .options = render_options,
     .option_count = COUNT_OF(render_options),
     .arguments_min = 1,

@@ -1,10 +1,9 @@
 /* spate run: simulates a scene into a folder, with progress. Several variants of it: compare.c. */
 #include "run.h"
+#include "progress.h"
 #include "scenes.h"
-#include "terminal.h"
 #include <limits.h>
 #include <stddef.h>
-#include <time.h>
 #include <unistd.h>
 
 #define AT(member) .offset = offsetof(run_settings, member)
@@ -58,7 +57,7 @@ static const option run_options[] = {
      .letter = 'q',
      .type = OPTION_FLAG,
      AT(quiet),
-     .help = "No progress, only warnings and errors"},
+     .help = "No progress, only errors and the first warning of a kind"},
     {.name = "json",
      .type = OPTION_FLAG,
      AT(json),
@@ -67,70 +66,12 @@ static const option run_options[] = {
      .type = OPTION_FLAG,
      AT(steps_log),
      .help = "Also write steps.jsonl: a JSON line for every step"},
+    {.name = "steps-full",
+     .type = OPTION_FLAG,
+     AT(steps_full),
+     .help = "The same with statistics and state hash in every line, which is slow"},
 };
 #undef AT
-
-/* ---- Progress
- * ------------------------------------------------------------------------------------ */
-
-typedef struct progress_state {
-    FILE *out;
-    const char *label; /* in front of every line; "" for none */
-    bool terminal;
-    bool seen;           /* whether `last` holds something */
-    spate_progress last; /* of the step before */
-    double told_at;      /* seconds */
-} progress_state;
-
-static double seconds_now(void) {
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
-static void format_progress(const char *label, const spate_progress *p, char *line, size_t size) {
-    char particles[SHORT_TEXT] = "", eta[SHORT_TEXT], pace[SHORT_TEXT];
-    if (p->particles) short_count((double)p->particles, particles);
-    int used = snprintf(line, size, "%s%sframe %d/%d  t %.4g s  %s%s%s steps/s", label,
-                        *label ? "  " : "", p->frame, p->frames, p->time, particles,
-                        p->particles ? " particles  " : "", short_count(p->steps_per_second, pace));
-    if (p->eta_seconds >= 0 && used > 0 && (size_t)used < size)
-        used +=
-            snprintf(line + used, size - (size_t)used, "  eta %s", short_time(p->eta_seconds, eta));
-    if (p->dt > 0 && used > 0 && (size_t)used < size)
-        used += snprintf(line + used, size - (size_t)used, "  dt %.1e (%s)", p->dt,
-                         p->dt_limit ? p->dt_limit : "?");
-    if (p->worst_phase && used > 0 && (size_t)used < size)
-        snprintf(line + used, size - (size_t)used, "  %s %.0f %%", p->worst_phase,
-                 100 * p->worst_share);
-}
-
-/* A line for a frame that is done, as things stood at its last step. */
-static void tell_frame(progress_state *state, int frame) {
-    char line[256];
-    if (!state->seen || frame <= state->last.frame) return;
-    state->last.frame = frame;
-    format_progress(state->label, &state->last, line, sizeof line);
-    fprintf(state->out, "%s\n", line);
-    fflush(state->out);
-}
-
-/* On a terminal one line is rewritten a few times a second; otherwise every frame gets a line. */
-static void tell_progress(const spate_progress *p, void *user) {
-    progress_state *state = user;
-    if (!state->terminal) {
-        tell_frame(state, p->frame);
-        state->last = *p;
-        state->seen = true;
-        return;
-    }
-    double now = seconds_now();
-    if (now - state->told_at < 0.1) return;
-    char line[256];
-    state->told_at = now;
-    format_progress(state->label, p, line, sizeof line);
-    status_line(line);
-}
 
 /* ---- Report
  * -------------------------------------------------------------------------------------- */
@@ -167,7 +108,7 @@ spate_status run_scene(spate_context *ctx, const char *path, const run_settings 
     spate_status status =
         spate_scene_load(ctx, path, settings->sets.items, settings->sets.count, &scene);
     if (status) return status;
-    progress_state state = {
+    progress_line progress = {
         .out = settings->json ? stderr : stdout,
         .label = label,
         .terminal = !settings->json && isatty(STDOUT_FILENO),
@@ -179,12 +120,13 @@ spate_status run_scene(spate_context *ctx, const char *path, const run_settings 
     options.resume = settings->resume;
     options.force = settings->force;
     options.step_log = settings->steps_log;
+    options.step_full = settings->steps_full;
     options.progress = settings->quiet ? NULL : tell_progress;
-    options.user = &state;
+    options.user = &progress;
     options.interrupt = &interrupt_flag;
     catch_interrupts();
     status = spate_run(scene, &options, report);
-    tell_frame(&state, report->frames);
+    tell_last_frame(&progress, report->frames);
     spate_scene_free(scene);
     return status;
 }

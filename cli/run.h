@@ -9,7 +9,7 @@ typedef struct run_settings {
     int64_t frames, threads;
     double until;
     text_list sets, compares;
-    bool resume, force, quiet, json, steps_log;
+    bool resume, force, quiet, json, steps_log, steps_full;
 } run_settings;
 
 /* Loads the scene and runs it, with progress. `label` stands in front of every line. */

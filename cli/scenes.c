@@ -1,5 +1,6 @@
 /* Looks for shipped scenes in $SPATE_SCENES, then beside the command: installed, or in a build. */
 #include "scenes.h"
+#include "options.h"
 #include <dirent.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -149,12 +150,32 @@ const char *scene_path(const char *word, char out[SCENE_PATH_SIZE]) {
     return search.found ? out : word;
 }
 
+typedef struct near_search {
+    const char *word;
+    char nearest[256]; /* "" for none */
+} near_search;
+
+/* Keeps the nearer of the best name so far and this one, with its group and without. */
+static bool match_near_name(const shipped_scene *scene, void *user) {
+    near_search *search = user;
+    const char *slash = strrchr(scene->name, '/');
+    const char *words[3] = {search->nearest, scene->name, slash ? slash + 1 : scene->name};
+    const int first = search->nearest[0] ? 0 : 1;
+    const char *near = nearest_word(search->word, words + first, 3 - first);
+    if (near && near != search->nearest)
+        snprintf(search->nearest, sizeof search->nearest, "%s", near);
+    return true;
+}
+
 const char *scene_wanted(const char *word, char out[SCENE_PATH_SIZE]) {
     const char *path = scene_path(word, out);
     if (path != word || !access(word, F_OK)) return path;
+    near_search search = {.word = word};
+    scenes_each(match_near_name, &search, out);
     fprintf(stderr,
-            "spate: %s: there is no such file, and no scene that ships is called so; 'spate list' "
-            "tells those that do\n",
-            word);
+            "spate: %s: there is no such file, and no scene that ships is called so; %s%s%s'spate "
+            "list' tells those that do\n",
+            word, search.nearest[0] ? "did you mean '" : "", search.nearest,
+            search.nearest[0] ? "'? " : "");
     return NULL;
 }

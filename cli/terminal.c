@@ -2,12 +2,33 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
 
 /* Whether a status line stands on the terminal; the log hook must wipe it first. */
 static bool line_shown;
 
+static bool begins_letter(char c) { return ((unsigned char)c & 0xC0) != 0x80; }
+
+int text_columns(const char *text) {
+    int columns = 0;
+    for (; *text; text++) columns += begins_letter(*text);
+    return columns;
+}
+
+/* The last column stays free: some terminals go to the next line after it. */
+int status_columns(void) {
+    enum { USUAL = 80 };
+    struct winsize size;
+    const bool known = !ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) && size.ws_col > 0;
+    return (known ? size.ws_col : USUAL) - 1;
+}
+
 void status_line(const char *text) {
-    printf("\r\033[K%s", text);
+    int length = 0;
+    for (int left = status_columns(); text[length]; length++)
+        if (begins_letter(text[length]) && left-- == 0) break;
+    printf("\r\033[K%.*s", length, text);
     fflush(stdout);
     line_shown = true;
 }
@@ -19,9 +40,22 @@ void status_line_clear(void) {
     line_shown = false;
 }
 
+enum { WARNINGS_MOST = 128 };
+static char *kept_warnings[WARNINGS_MOST];
+static int kept_count;
+
+int warnings_kept(void) { return kept_count; }
+const char *warning_kept(int index) { return kept_warnings[index]; }
+
+static void keep_warning(const char *message) {
+    char *copy = kept_count < WARNINGS_MOST ? strdup(message) : NULL;
+    if (copy) kept_warnings[kept_count++] = copy;
+}
+
 static void log_all(spate_log_level level, const char *message, void *user) {
     const bool *quiet = user;
     if (level == SPATE_LOG_INFO && *quiet) return;
+    if (level == SPATE_LOG_WARNING) keep_warning(message);
     status_line_clear();
     fprintf(stderr, "spate: %s%s\n", level == SPATE_LOG_WARNING ? "warning: " : "", message);
 }
@@ -88,6 +122,34 @@ const char *short_time(double seconds, char out[SHORT_TEXT]) {
     else
         snprintf(out, SHORT_TEXT, "%ld:%02ld", s / 60, s % 60);
     return out;
+}
+
+/* A number in two digits, with the largest unit that leaves it at least 1. */
+static const char *with_unit(double value, const double *sizes, const char *const *units, int count,
+                             char out[SHORT_TEXT]) {
+    int unit = 0;
+    while (unit + 1 < count && value >= 0.995 * sizes[unit + 1]) unit++;
+    value /= sizes[unit];
+    snprintf(out, SHORT_TEXT, value < 9.95 && unit > 0 ? "%.1f %s" : "%.0f %s", value, units[unit]);
+    return out;
+}
+
+const char *short_duration(double seconds, char out[SHORT_TEXT]) {
+    static const double sizes[] = {1, 60, 3600, 86400, 31557600};
+    static const char *const units[] = {"s", "min", "h", "days", "years"};
+    if (seconds < 1) return strcpy(out, "a second");
+    return with_unit(seconds, sizes, units, 5, out);
+}
+
+const char *short_bytes(double bytes, char out[SHORT_TEXT]) {
+    static const double sizes[] = {1, 1e3, 1e6, 1e9, 1e12, 1e15};
+    static const char *const units[] = {"bytes", "kB", "MB", "GB", "TB", "PB"};
+    return with_unit(bytes, sizes, units, 6, out);
+}
+
+void json_text(const char *before, const char *text) {
+    fputs(before, stdout);
+    print_json_text(stdout, text);
 }
 
 void print_json_text(FILE *out, const char *text) {

@@ -25,10 +25,26 @@ const char *short_count(double count, char out[SHORT_TEXT]);
 /* "1:23", "2:01:40". */
 const char *short_time(double seconds, char out[SHORT_TEXT]);
 
+/* "40 s", "12 min", "3.4 h", "5 days". */
+const char *short_duration(double seconds, char out[SHORT_TEXT]);
+/* "310 kB", "1.2 GB". */
+const char *short_bytes(double bytes, char out[SHORT_TEXT]);
+
 /* A JSON string with its quotes. */
 void print_json_text(FILE *out, const char *text);
+/* The same on standard output behind `before`, such as ", \"name\": ". */
+void json_text(const char *before, const char *text);
 
-/* A line that is rewritten in place; it is wiped before anything else is printed. */
+/* The warnings so far, as they were told; those of a kind that were only counted are not among them. */
+int warnings_kept(void);
+const char *warning_kept(int index);
+
+/* How many columns a text takes up, if it is UTF-8 of letters as wide as one. */
+int text_columns(const char *text);
+
+/* A line that is rewritten in place, cut to the terminal's width as it is now; it is wiped before
+ * anything else is printed. */
+int status_columns(void);
 void status_line(const char *text);
 void status_line_clear(void);
 

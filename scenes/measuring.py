@@ -148,13 +148,15 @@ def fit_front(result):
 
 # ---- Pictures ------------------------------------------------------------------------------------------------------
 
-def shrink(source, target, width=None, colours=255):
-    """A smaller copy in few colours; a plain copy without ffmpeg."""
-    scale = "scale='min(iw,%d)':-1:flags=lanczos," % width if width else ""
-    graph = scale + ("split[a][b];[a]palettegen=max_colors=%d:reserve_transparent=0[p];[b][p]paletteuse=dither=none"
-                     % colours)
+# Pixels across a picture of a README.
+WIDTH = 1280
+
+
+def shrink(source, target, width=WIDTH):
+    """A copy in true colour, at most so wide and packed as small as PNG goes; a plain copy without ffmpeg."""
     if not shutil.which("ffmpeg") or subprocess.run(
-            ["ffmpeg", "-v", "error", "-y", "-i", source, "-vf", graph, "-update", "1", target]).returncode:
+            ["ffmpeg", "-v", "error", "-y", "-i", source, "-vf", "scale='min(iw,%d)':-1:flags=lanczos,format=rgb24" % width,
+             "-compression_level", "9", "-pred", "mixed", "-update", "1", target]).returncode:
         shutil.copyfile(source, target)
 
 

@@ -72,11 +72,19 @@ static inline const unsigned char *pixel(const pixels *p, double x, double y) {
     return p->rgb + ((size_t)(int)y * (size_t)p->width + (size_t)(int)x) * 3;
 }
 
-/* A frame with P, v, pscale and material as the run writer lays it out; returns its length. */
+/* A frame with P, v, pscale and material as the run writer lays it out, and with `groups` where it is
+ * not NULL; returns its length. */
 static inline size_t make_frame(char *out, size_t size, int count, const float (*x)[3],
                                 const float (*v)[3], float radius, const uint32_t *kinds,
-                                double time) {
+                                const uint32_t *groups, double time) {
     size_t n = (size_t)count;
+    char more[160] = "";
+    if (groups)
+        snprintf(more, sizeof more,
+                 "<DataArray type=\"UInt32\" Name=\"group\" NumberOfComponents=\"1\" "
+                 "format=\"appended\" "
+                 "offset=\"%zu\"/>\n",
+                 32 + 32 * n);
     int used = snprintf(
         out, size,
         "<?xml version=\"1.0\"?>\n<VTKFile type=\"PolyData\" version=\"1.0\" "
@@ -93,11 +101,11 @@ static inline size_t make_frame(char *out, size_t size, int count, const float (
         "type=\"Float32\" "
         "Name=\"pscale\" NumberOfComponents=\"1\" format=\"appended\" offset=\"%zu\"/>\n<DataArray "
         "type=\"UInt32\" Name=\"material\" NumberOfComponents=\"1\" format=\"appended\" "
-        "offset=\"%zu\"/>\n"
+        "offset=\"%zu\"/>\n%s"
         "</PointData>\n</Piece>\n</PolyData>\n<AppendedData encoding=\"raw\">\n_",
-        time, count, 8 + 12 * n, 16 + 24 * n, 24 + 28 * n);
+        time, count, 8 + 12 * n, 16 + 24 * n, 24 + 28 * n, more);
     char *c = out + used;
-    assert_true((size_t)used + 32 * n + 100 < size);
+    assert_true((size_t)used + 36 * n + 100 < size);
     const void *arrays[2] = {x, v};
     uint64_t bytes = 12 * n;
     for (int a = 0; a < 2; a++, c += bytes) {
@@ -107,9 +115,10 @@ static inline size_t make_frame(char *out, size_t size, int count, const float (
     bytes = 4 * n;
     memcpy(c, &bytes, 8), c += 8;
     for (size_t i = 0; i < n; i++, c += 4) memcpy(c, &radius, 4);
-    memcpy(c, &bytes, 8);
-    memcpy(c += 8, kinds, bytes);
-    c += bytes;
+    for (int a = 0; a < (groups ? 2 : 1); a++, c += bytes) {
+        memcpy(c, &bytes, 8);
+        memcpy(c += 8, a ? groups : kinds, bytes);
+    }
     c += sprintf(c, "\n</AppendedData>\n</VTKFile>\n");
     return (size_t)(c - out);
 }

@@ -32,6 +32,7 @@ static const char scene_text[] =
     " {box: {min: [0.6, 0.6], max: [0.8, 0.8]}}]}, sampling: poisson}\n"
     "colliders:\n"
     "  - {name: post, shape: {sphere: {center: [0.8, 0.2], radius: 0.1}}}\n"
+    "  - {name: slope, shape: {polygon: [[0, 0], [1, 0], [0, 1]], scale: [0.2, 0.1]}}\n"
     "sources:\n"
     "  - {name: tap, material: water, shape: {box: {min: [0.2, 0.7], max: [0.4, 0.9]}},"
     " velocity: [0, -1]}\n"
@@ -85,6 +86,20 @@ static spate_status use_simulation(spate_scene *scene, const char *checkpoint) {
     return status;
 }
 
+static void ignore(const char *text, void *user) { (void)text, (void)user; }
+
+/* What is asked before a run: of the scene, and of a mesh. */
+static spate_status look_over(spate_context *ctx, spate_scene *scene) {
+    spate_review review;
+    char mesh[300];
+    snprintf(mesh, sizeof mesh, "%s/tetra.obj", folder);
+    FILE *f = fopen(mesh, "w");
+    if (f) fputs("v 0 0 0\nv 1 0 0\nv 0 1 0\nv 0 0 1\nf 1 3 2\nf 1 2 4\nf 1 4 3\nf 2 3 4\n", f);
+    if (f) fclose(f);
+    spate_status status = spate_scene_review(scene, &review);
+    return status ? status : spate_describe_file_json(ctx, mesh, ignore, NULL);
+}
+
 static spate_status use_library(ledger *l, char message[256]) {
     char checkpoint[300], run_folder[300];
     snprintf(checkpoint, sizeof checkpoint, "%s/small.spate", folder);
@@ -99,6 +114,7 @@ static spate_status use_library(ledger *l, char message[256]) {
     spate_status status = spate_open(&config, &ctx);
     if (status) return status;
     status = spate_scene_parse(ctx, scene_text, strlen(scene_text), "small", ".", NULL, 0, &scene);
+    if (!status) status = look_over(ctx, scene);
     if (!status) status = use_simulation(scene, checkpoint);
     if (!status) {
         spate_run_options options = spate_default_run_options();
@@ -106,6 +122,8 @@ static spate_status use_library(ledger *l, char message[256]) {
         options.frames = 1;
         options.force = true;
         status = spate_run(scene, &options, NULL);
+        options.force = false, options.resume = true, options.frames = 2;
+        if (!status) status = spate_run(scene, &options, NULL);
     }
     snprintf(message, 256, "%s", spate_message(ctx));
     spate_scene_free(scene);

@@ -239,6 +239,9 @@ static void test_apply(void **state) {
     double v[3] = {7, 8, 9}; /* outside both */
     boundary_apply(&s.b, (const double[3]){2, 1, 0.51}, v);
     assert_vector(v, 7, 8, 9);
+    double grazed[3] = {7, -8, 9}; /* just on the second is outside, too */
+    boundary_apply(&s.b, (const double[3]){10, 1, 0}, grazed);
+    assert_vector(grazed, 7, -8, 9);
 
     boundary_apply(&s.b, (const double[3]){2, 1, 0.1}, v); /* in the first, at rest pose */
     assert_near(v[0], 2, 1e-6);
@@ -252,6 +255,32 @@ static void test_apply(void **state) {
     double leaves[3] = {1, 1, 0};
     boundary_apply(&s.b, (const double[3]){10, 0.9, 0}, leaves);
     assert_vector(leaves, 1, 1, 0);
+    stage_close(&s);
+}
+
+/* A collider that is not there yet, or no longer, is infinitely far away, holds nothing and is near nothing. */
+static void test_comes_and_goes(void **state) {
+    (void)state;
+    stage s;
+    stage_open(&s, 3);
+    collider *c = add_sphere(&s, 0, 0, 0, 1);
+    c->from = 1, c->until = 2;
+    assert_int_equal(boundary_create(&s.scene, &s.b), SPATE_OK);
+    static const double times[] = {0.5, 1, 1.5, 2}, inside[3] = {0.75, 0, 0};
+    for (int k = 0; k < COUNT_OF(times); k++) {
+        const bool there = times[k] >= 1 && times[k] < 2;
+        int nearest;
+        double v[3] = {-1, 0, 0};
+        boundary_part all = boundary_all(&s.b);
+        boundary_appear(&s.b, times[k]);
+        assert_true(boundary_distance(&s.b, 0, inside, NULL, NULL) == (there ? -0.25 : HUGE_VAL));
+        boundary_part_nearest(&all, inside, &nearest);
+        assert_int_equal(nearest, there ? 0 : -1);
+        assert_true(boundary_near(&s.b, inside, 1) == there);
+        assert_near(boundary_depth(&s.b, inside), there ? 0.25 : 0, 1e-12);
+        boundary_apply(&s.b, inside, v);
+        assert_near(v[0], there ? 0 : -1, 1e-6);
+    }
     stage_close(&s);
 }
 
@@ -539,6 +568,7 @@ int main(void) {
         cmocka_unit_test(test_moving_and_rotating),
         cmocka_unit_test(test_normals_turn),
         cmocka_unit_test(test_apply),
+        cmocka_unit_test(test_comes_and_goes),
         cmocka_unit_test(test_depth_of_the_deepest),
         cmocka_unit_test(test_no_colliders),
         cmocka_unit_test(test_mesh_moves_like_its_shape),

@@ -2,6 +2,7 @@
  * Checkpoints: what is read is what was written, bit for bit; any damage is noticed; a simulation
  * that goes on from one cannot be told from one that never stopped.
  */
+#define _GNU_SOURCE /* syncfs */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -12,6 +13,7 @@
 #include "core/file.h"
 #include "core/hash.h"
 #include "output/checkpoint.h"
+#include "system_calls.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -265,6 +267,7 @@ static void test_every_truncation_is_noticed(void **state) {
     char *longer = calloc(length + 1, 1);
     memcpy(longer, bytes, length);
     expect_damaged(&f, longer, length + 1);
+    assert_non_null(strstr(spate_message(f.ctx), "there is more after its end"));
     free(longer);
     give(f.ctx, bytes);
     close_scene(&f);
@@ -287,7 +290,6 @@ static char *find_block(char *bytes, const char *name, checkpoint_block *block) 
     return NULL;
 }
 
-/* Values that no checksum would find, from a file that was made up: told before they do harm. */
 /* Gives the block at `at` this head, with the checksum of what it holds. */
 static void seal(char *at, checkpoint_block *block) {
     const size_t size = block->type[1] == '1'   ? 2
@@ -302,7 +304,6 @@ static void seal(char *at, checkpoint_block *block) {
     memcpy(at, block, sizeof *block);
 }
 
-/* A count whose bytes are 0 in 64 bits is not taken for an empty block. */
 /* Checkpoints of other formats, and states that are not worth keeping. */
 static void test_other_formats_and_broken_states(void **state) {
     (void)state;
@@ -325,6 +326,7 @@ static void test_other_formats_and_broken_states(void **state) {
     close_scene(&f);
 }
 
+/* A count whose bytes are 0 in 64 bits is not taken for an empty block. */
 static void test_sizes_that_overflow(void **state) {
     (void)state;
     fixture f = open_scene(tiny_scene);
@@ -342,6 +344,24 @@ static void test_sizes_that_overflow(void **state) {
     close_scene(&f);
 }
 
+/* A file that ends with another block than "end" is not whole, though every checksum holds. */
+static void test_end_is_marked(void **state) {
+    (void)state;
+    fixture f = open_scene(tiny_scene);
+    size_t length;
+    char *bytes = image(&f, f.sim, &length);
+    checkpoint_block block;
+    char *at = find_block(bytes, "end", &block);
+    assert_true(at && at + sizeof block == bytes + length);
+    strcpy(block.name, "fin");
+    seal(at, &block);
+    expect_damaged(&f, bytes, length);
+    assert_non_null(strstr(spate_message(f.ctx), "does not end as it should"));
+    give(f.ctx, bytes);
+    close_scene(&f);
+}
+
+/* Values that no checksum would find, from a file that was made up: told before they do harm. */
 static void test_impossible_values_are_noticed(void **state) {
     (void)state;
     fixture f = open_scene(tiny_scene);
@@ -376,6 +396,28 @@ static void test_impossible_values_are_noticed(void **state) {
     close_scene(&f);
 }
 
+/* A block's range that goes beyond the next one's, though first and last are right. */
+static void test_ranges_that_go_back(void **state) {
+    (void)state;
+    fixture f = open_scene(tiny_scene);
+    size_t length;
+    char *bytes = image(&f, f.sim, &length);
+    checkpoint_block block;
+    char *at = find_block(bytes, "blocks.first", &block);
+    int64_t first[64];
+    uint64_t occupied = 0;
+    assert_true(at && block.count < COUNT_OF(first));
+    memcpy(first, at + sizeof block, block.count * sizeof *first);
+    while (occupied + 2 < block.count && first[occupied + 1] == 0) occupied++;
+    assert_true(occupied + 2 < block.count && first[occupied + 1] == 3);
+    first[occupied + 1] = 4; /* of three particles */
+    memcpy(at + sizeof block, first, block.count * sizeof *first);
+    seal(at, &block);
+    expect_damaged(&f, bytes, length);
+    give(f.ctx, bytes);
+    close_scene(&f);
+}
+
 static void test_previous_is_kept(void **state) {
     (void)state;
     fixture f = open_scene(tiny_scene);
@@ -394,7 +436,14 @@ static void test_previous_is_kept(void **state) {
     expect_ok(f.ctx, spate_simulation_restore(f.scene, f.path, &sim));
     assert_int_equal(sim->step, 1);
     spate_simulation_free(sim);
-    unlink(previous);
+    /* A write that fails at its very end: the last one is put back in its place. */
+    steps(&f, f.sim, 1);
+    calls.error[CALL_FSYNC] = EIO;
+    assert_int_equal(checkpoint_write(f.sim, &record, f.path, previous), SPATE_IO_ERROR);
+    assert_false(file_exists(previous));
+    expect_ok(f.ctx, spate_simulation_restore(f.scene, f.path, &sim));
+    assert_int_equal(sim->step, 1);
+    spate_simulation_free(sim);
     close_scene(&f);
 }
 
@@ -410,7 +459,9 @@ int main(void) {
         cmocka_unit_test(test_every_truncation_is_noticed),
         cmocka_unit_test(test_other_formats_and_broken_states),
         cmocka_unit_test(test_sizes_that_overflow),
+        cmocka_unit_test(test_end_is_marked),
         cmocka_unit_test(test_impossible_values_are_noticed),
+        cmocka_unit_test(test_ranges_that_go_back),
         cmocka_unit_test(test_previous_is_kept),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -207,6 +207,20 @@ static void test_warnings_are_counted_by_kind(void **state) {
     assert_int_equal(ctx->warnings[1].count, 1);
     assert_int_equal(warnings_total(ctx), 11);
 
+    /* A cause that comes back is told once, and how often it came. */
+    for (int i = 0; i < 7; i++) warn_once(ctx, "drift", "at frame %d", i);
+    assert_int_equal(h.logged, WARNINGS_SHOWN + 2);
+    assert_string_equal(h.last, "at frame 0");
+    h.informed = 0;
+    warnings_tell_hidden(ctx);
+    assert_int_equal(h.informed, 2); /* not of what was shown whole */
+    assert_string_equal(h.last, "warned of 'drift' 7 times in all");
+    warnings_tell_hidden(ctx);
+    assert_int_equal(h.informed, 2);
+    warn_once(ctx, "drift", "of another run");
+    assert_string_equal(h.last, "of another run");
+    assert_int_equal(warnings_total(ctx), 11 + 8);
+
     /* More kinds than there is room for: the rest share the last counter, none is lost. */
     static char kinds[2 * WARNING_KINDS][16];
     for (int i = 0; i < 2 * WARNING_KINDS; i++) {
@@ -215,7 +229,7 @@ static void test_warnings_are_counted_by_kind(void **state) {
     }
     assert_int_equal(ctx->warning_kinds, WARNING_KINDS);
     assert_string_equal(ctx->warnings[WARNING_KINDS - 1].kind, "other");
-    assert_int_equal(warnings_total(ctx), 11 + 2 * WARNING_KINDS);
+    assert_int_equal(warnings_total(ctx), 11 + 8 + 2 * WARNING_KINDS);
     spate_close(ctx);
 }
 

@@ -1,4 +1,5 @@
 /* Files: reading with a limit, replacing and appending without ever losing what was there. */
+#define _GNU_SOURCE /* syncfs */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -7,6 +8,7 @@
 #include <cmocka.h>
 
 #include "core/file.h"
+#include "system_calls.h"
 #include <errno.h>
 #include <signal.h>
 #include <stdio.h>
@@ -138,6 +140,9 @@ static void test_reading_refuses(void **state) {
     assert_int_equal(file_read(ctx, "/proc/self/status", 100000, &bytes, &length), SPATE_OK);
     assert_true(length > 100);
     give(ctx, bytes);
+    assert_int_equal(file_read(ctx, "/proc/self/status", 50, &bytes, &length), SPATE_BAD_INPUT);
+    assert_null(bytes);
+    assert_non_null(strstr(spate_message(ctx), "status is larger than 50 bytes"));
     refuse = 1;
     assert_int_equal(file_read(ctx, in_folder("ten"), 100, &bytes, &length), SPATE_OUT_OF_MEMORY);
     refuse = 0;
@@ -291,6 +296,17 @@ static void test_appending_keeps_whole_rows(void **state) {
     assert_int_equal(file_size(path), strlen("frame\n1,0.5\n2,1\n") + sizeof row - 3);
     assert_int_equal(file_truncate(ctx, path, strlen("frame\n1,0.5\n2,1\n")), SPATE_OK);
 
+    /* Nor does anything of a third row stay when the first two are flushed. */
+    assert_int_equal(file_append(ctx, path, &w), SPATE_OK);
+    for (int k = 3; k <= 4; k++) {
+        file_print(&w, "%d,2\n", k);
+        assert_int_equal(file_flush(&w), SPATE_OK);
+    }
+    file_write(&w, row, sizeof row);
+    file_abandon(&w);
+    assert_content(ctx, path, "frame\n1,0.5\n2,1\n3,2\n4,2\n");
+    assert_int_equal(file_truncate(ctx, path, strlen("frame\n1,0.5\n2,1\n")), SPATE_OK);
+
     /* The disk fills in the middle of a row: the rows before it stay, the piece goes. */
     struct rlimit before, tight;
     getrlimit(RLIMIT_FSIZE, &before);
@@ -309,6 +325,75 @@ static void test_appending_keeps_whole_rows(void **state) {
     assert_int_equal(file_truncate(ctx, path, 6), SPATE_OK);
     assert_content(ctx, path, "frame\n");
     file_remove(ctx, path);
+}
+
+/* A writer that has added nothing cuts nothing off: what is there is not its own. */
+static void test_abandoning_leaves_what_others_added(void **state) {
+    spate_context *ctx = *state;
+    file_writer first, second;
+    const char *path = in_folder("shared");
+    put(ctx, path, "a\n");
+    assert_int_equal(file_append(ctx, path, &first), SPATE_OK);
+    assert_int_equal(file_append(ctx, path, &second), SPATE_OK);
+    file_print(&second, "b\n");
+    assert_int_equal(file_close(&second), SPATE_OK);
+    file_abandon(&first);
+    assert_content(ctx, path, "a\nb\n");
+    file_remove(ctx, path);
+}
+
+/* ---- Calls that are cut short or fail ---- */
+
+static void test_signals_are_passed_over(void **state) {
+    spate_context *ctx = *state;
+    const char *path = in_folder("signals");
+    file_writer w;
+    for (int c = 0; c < CALL_COUNT; c++) calls.error[c] = EINTR;
+    assert_int_equal(file_create(ctx, path, true, &w), SPATE_OK);
+    file_print(&w, "0123456789");
+    assert_int_equal(file_close(&w), SPATE_OK);
+    assert_content(ctx, path, "0123456789");
+    assert_int_equal(calls.error[CALL_OPEN] + calls.error[CALL_READ] + calls.error[CALL_WRITE] +
+                         calls.error[CALL_FSYNC],
+                     0);
+    memset(calls.error, 0, sizeof calls.error);
+    calls.write_most = 3; /* and writes that take a part */
+    put(ctx, path, "abcdefghij");
+    calls.write_most = 0;
+    assert_content(ctx, path, "abcdefghij");
+    file_remove(ctx, path);
+}
+
+static void test_what_is_kept_is_synced(void **state) {
+    spate_context *ctx = *state;
+    const char *path = in_folder("synced");
+    file_writer w;
+    calls.made[CALL_FSYNC] = 0;
+    put(ctx, path, "old");
+    assert_int_equal(calls.made[CALL_FSYNC], 0); /* not where nobody asks for it */
+    assert_int_equal(file_create(ctx, path, true, &w), SPATE_OK);
+    file_print(&w, "new");
+    assert_int_equal(file_close(&w), SPATE_OK);
+    assert_int_equal(calls.made[CALL_FSYNC], 2); /* the file, and the folder that has its name */
+    assert_string_equal(calls.opened, folder);
+    assert_int_equal(file_create(ctx, path, true, &w), SPATE_OK);
+    file_print(&w, "newer");
+    calls.error[CALL_FSYNC] = EIO;
+    assert_int_equal(file_close(&w), SPATE_IO_ERROR);
+    assert_content(ctx, path, "new");
+    assert_int_equal(entries(ctx), 1);
+    calls.error[CALL_SYNCFS] = EIO;
+    assert_int_equal(file_sync_folder(ctx, folder), SPATE_IO_ERROR);
+    assert_int_equal(file_sync_folder(ctx, folder), SPATE_OK);
+    file_remove(ctx, path);
+
+    calls.root = folder;
+    assert_int_equal(file_create(ctx, "/spate_test_file", true, &w), SPATE_OK);
+    assert_int_equal(file_close(&w), SPATE_OK);
+    calls.root = NULL;
+    assert_string_equal(calls.opened, "/");
+    assert_true(file_exists(in_folder("spate_test_file")));
+    file_remove(ctx, in_folder("spate_test_file"));
 }
 
 static void test_long_prints(void **state) {
@@ -384,6 +469,32 @@ static void test_folders(void **state) {
     assert_int_equal(ctx->blocks_now, blocks);
 }
 
+static void test_what_is_below(void **state) {
+    spate_context *ctx = *state;
+    assert_int_equal(file_make_folder(ctx, in_folder("top/in")), SPATE_OK);
+    assert_int_equal(file_make_folder(ctx, in_folder("topmost")), SPATE_OK);
+    put(ctx, in_folder("top/in/a"), "x");
+    put(ctx, in_folder("topmost/a"), "x");
+    assert_true(file_is_below(in_folder("top/in/a"), in_folder("top")));
+    assert_false(file_is_below(in_folder("topmost/a"), in_folder("top")));
+    assert_true(file_is_below(in_folder("topmost/a"), "/"));
+}
+
+static void test_locked_folder(void **state) {
+    spate_context *ctx = *state;
+    int lock, other;
+    assert_int_equal(file_make_folder(ctx, in_folder("locked")), SPATE_OK);
+    assert_int_equal(file_lock_folder(ctx, in_folder("locked"), &lock), SPATE_OK);
+    assert_int_equal(file_lock_folder(ctx, in_folder("locked"), &other), SPATE_BAD_INPUT);
+    assert_true(file_is_locked_folder(in_folder("locked"), lock));
+    /* Another one by that name is not the one that was locked. */
+    assert_int_equal(file_rename(ctx, in_folder("locked"), in_folder("moved")), SPATE_OK);
+    assert_int_equal(file_make_folder(ctx, in_folder("locked")), SPATE_OK);
+    assert_false(file_is_locked_folder(in_folder("locked"), lock));
+    assert_true(file_is_locked_folder(in_folder("moved"), lock));
+    file_unlock_folder(lock);
+}
+
 static void test_path_join(void **state) {
     spate_context *ctx = *state;
     char out[PATH_SIZE], longer[PATH_SIZE];
@@ -414,8 +525,13 @@ int main(void) {
         cmocka_unit_test(test_a_full_device),
         cmocka_unit_test(test_a_link_stays_a_link),
         cmocka_unit_test(test_appending_keeps_whole_rows),
+        cmocka_unit_test(test_abandoning_leaves_what_others_added),
+        cmocka_unit_test(test_signals_are_passed_over),
+        cmocka_unit_test(test_what_is_kept_is_synced),
         cmocka_unit_test(test_long_prints),
         cmocka_unit_test(test_folders),
+        cmocka_unit_test(test_what_is_below),
+        cmocka_unit_test(test_locked_folder),
         cmocka_unit_test(test_path_join),
     };
     return cmocka_run_group_tests(tests, open_all, close_all);

@@ -198,7 +198,8 @@ static play open_disc(const spin *s) {
                   "domain: {size: [2, 2], dx: %g, walls: open}\n"
                   "solver: {type: flip, transfer: %s, kernel: %s, alpha: 0.99, advection: rk1}\n"
                   "materials: {m: {model: liquid}}\n"
-                  "bodies: [{material: m, spin: 4, shape: {sphere: {center: [1.013, 1.017], "
+                  "bodies: [{material: m, sampling: regular, spin: 4, shape: {sphere: {center: "
+                  "[1.013, 1.017], "
                   "radius: 0.4}}}]\n",
                   s->dx, s->transfer, s->kernel);
     for (int64_t i = 0; i < p.sim->particles.count; i++)
@@ -254,17 +255,17 @@ static void rotation_goes_on(void **state) {
 /* ---- Reseeding --------------------------------------------------------------------------------- */
 
 /* Half of a block has a particle to a cell, the other half far too many. */
-static play open_uneven(int dim) {
+static play open_uneven(int dim, const char *transfer) {
     const bool flat = dim == 2;
     play p = play_open(
         1,
         "spate: 1\ndimension: %d\nduration: 1\nfps: 1\ngravity: %s\n"
         "domain: {size: %s, dx: 0.1, walls: {y_min: slip}}\n"
-        "solver: {type: flip, transfer: apic, reseed: true}\nmaterials: {m: {model: liquid}}\n"
+        "solver: {type: flip, transfer: %s, reseed: true}\nmaterials: {m: {model: liquid}}\n"
         "bodies: [{material: m, jitter: 0.3, particles_per_cell: 1, shape: {box: {min: %s, max: "
         "%s}}}, {material: m, jitter: 0.3, particles_per_cell: %d, shape: {box: {min: %s, max: "
         "%s}}}]\n",
-        dim, flat ? "[0, 0]" : "[0, 0, 0]", flat ? "[2.4, 1.6]" : "[1.6, 1.2, 1.2]",
+        dim, flat ? "[0, 0]" : "[0, 0, 0]", flat ? "[2.4, 1.6]" : "[1.6, 1.2, 1.2]", transfer,
         flat ? "[0.4, 0]" : "[0.4, 0, 0.2]", flat ? "[1.2, 0.8]" : "[0.8, 0.6, 0.8]",
         flat ? 16 : 27, flat ? "[1.2, 0]" : "[0.8, 0, 0.2]", flat ? "[2, 0.8]" : "[1.2, 0.6, 0.8]");
     for (int64_t i = 0; i < p.sim->particles.count; i++)
@@ -320,9 +321,10 @@ static void census(const play *p, int *fewest, int *most) {
 
 static void reseeding_keeps_what_there_is(void **state) {
     (void)state;
-    for (int dim = 2; dim <= 3; dim++) {
+    for (int c = 0; c < 4; c++) {
+        const int dim = 2 + c % 2;
         int fewest, most;
-        play p = open_uneven(dim);
+        play p = open_uneven(dim, c < 2 ? "apic" : "flip");
         const flip *f = p.sim->solver;
         const double *range = f->options->reseed_range;
         run_stage(&p, "sort");

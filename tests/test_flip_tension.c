@@ -4,6 +4,7 @@
  *   still       a drop of ten cells, off the grid's middle: p = (d - 1) sigma / R (Young and Laplace), and
  *               after five times nothing is faster than 0.02, with viscosity mu U / sigma below 1e-3
  *   waves       omega^2 = n (n^2 - 1) sigma / (rho R^3) in 2D, n (n - 1) (n + 2) in 3D (Rayleigh, Lamb)
+ *   ripples     of 6 cells and more have the share that the filter leaves (the head of tension.c)
  *   moving      a drop that flies keeps its speed and shape
  *   walls       the surface meets a slip wall square: half a drop is as still as a whole one
  *   full        without a surface there is no force
@@ -62,7 +63,7 @@ static play open_droplet(const droplet *d) {
         "domain: {size: [%.9g, %.9g%s], dx: %.9g, walls: %s}\n"
         "solver: {type: flip, transfer: %s%s}\n"
         "materials: {w: {model: liquid, density: 1, surface_tension: %g, viscosity: %g}}\n"
-        "bodies: [{material: w, velocity: [%g, %g%s], shape: %s}]\n"
+        "bodies: [{material: w, sampling: regular, velocity: [%g, %g%s], shape: %s}]\n"
         "probes: [{name: inside, pressure: {at: [%.9g, %.9g%s]}}]\n%s",
         d->dim, deep ? ", 0" : "", d->size[0] * dx, d->size[1] * dx, deep ? ", 3.2" : "", dx,
         d->walls, d->transfer, step, d->tension, d->viscosity, d->speed, 0.37 * d->speed,
@@ -259,6 +260,53 @@ static void sphere_oscillates_in_full(void **state) {
     play_close(&p);
 }
 
+/* What the tension of a wave of `cells` cells on a deep pool does in a step, over that of the true surface,
+ * dt sigma k^3 amplitude / density. */
+static double pull_on_ripple(int cells) {
+    const double dx = 0.1, k = 2 * M_PI / (cells * dx), top = 1.6, amplitude = 0.1 * dx;
+    play p = play_open(1,
+                       "spate: 1\ndimension: 2\nduration: 9\nfps: 1\ngravity: [0, 0]\n"
+                       "domain: {size: [%.9g, 2.4], dx: 0.1, walls: slip}\n"
+                       "solver: {type: flip, transfer: apic}\n"
+                       "materials: {w: {model: liquid, density: 1, surface_tension: 1}}\n"
+                       "bodies: [{material: w, sampling: regular, shape: {box: {min: [0, 0], max: "
+                       "[%.9g, 1.6]}}}]\n",
+                       2 * cells * dx, 2 * cells * dx);
+    double pull = 0, all = 0, x[3];
+    EACH_PARTICLE(p.sim, block, i) {
+        simulation_position(p.sim, block, i, x);
+        const double e = amplitude / dx * exp(k * (x[1] - top));
+        PLANE(&p.sim->particles, position, 0)[i] -= (real)(e * sin(k * x[0]));
+        PLANE(&p.sim->particles, position, 1)[i] += (real)(e * cos(k * x[0]));
+    }
+    p.sim->drift = 1;
+    play_steps(&p, 1);
+    EACH_PARTICLE(p.sim, block, i) {
+        simulation_position(p.sim, block, i, x);
+        const double e = exp(k * (x[1] - top));
+        const real *v = p.sim->particles.velocity[i];
+        pull += e * (sin(k * x[0]) * (double)v[0] - cos(k * x[0]) * (double)v[1]), all += e * e;
+    }
+    pull /= all * p.sim->dt * k * k * k * amplitude;
+    play_close(&p);
+    return pull;
+}
+
+/* The head of tension.c: a wave of which the filter leaves a share a is pulled by a (3 a - 2 a^2), and by
+ * less as the tent, the spline and the velocities between faces see less of it. */
+static void ripples_have_their_share(void **state) {
+    (void)state;
+    static const int cells[] = {6, 8, 12, 16};
+    for (int n = 0; n < COUNT_OF(cells); n++) {
+        const double half = M_PI / cells[n], passed = pow(cos(half), 2), a = pow(passed, 4);
+        const double seen = pow(sin(half) / half, 2 + 4 + 2);
+        const double expected = seen * a * (3 * a - 2 * a * a), found = pull_on_ripple(cells[n]);
+        print_message("ripples of %d cells: %.3f of their tension, expected %.3f\n", cells[n],
+                      found, expected);
+        CHECK_BELOW(fabs(found / expected - 1), 0.1);
+    }
+}
+
 /* ---- Moving drops, walls, steps -------------------------------------------------------------- */
 
 static void flying_drop_keeps_its_shape(void **state) {
@@ -355,6 +403,7 @@ int main(void) {
         cmocka_unit_test(drop_oscillates),
         cmocka_unit_test(drop_oscillates_in_full),
         cmocka_unit_test(sphere_oscillates_in_full),
+        cmocka_unit_test(ripples_have_their_share),
         cmocka_unit_test(flying_drop_keeps_its_shape),
         cmocka_unit_test(drops_merge),
         cmocka_unit_test(full_box_has_no_force),

@@ -22,14 +22,14 @@ static int64_t beyond(const play *p, double a, double b, double c) {
 
 /* A column that falls towards the right, with something in its way, at long steps. */
 static play open_dam(const char *options, const char *colliders) {
-    return play_open(
-        2,
-        "spate: 1\ndimension: 2\nduration: 10\nfps: 1\ngravity: [0, -9.81]\n"
-        "domain: {size: [1.5, 1], dx: 0.03125}\nsolver: {type: flip, %s}\n"
-        "materials: {w: {model: liquid}}\n"
-        "bodies: [{material: w, velocity: [2, 0], shape: {box: {min: [0, 0], max: [0.5, "
-        "0.8]}}}]\n%s",
-        options, colliders);
+    return play_open(2,
+                     "spate: 1\ndimension: 2\nduration: 10\nfps: 1\ngravity: [0, -9.81]\n"
+                     "domain: {size: [1.5, 1], dx: 0.03125}\nsolver: {type: flip, %s}\n"
+                     "materials: {w: {model: liquid}}\n"
+                     "bodies: [{material: w, sampling: regular, velocity: [2, 0], shape: {box: "
+                     "{min: [0, 0], max: [0.5, "
+                     "0.8]}}}]\n%s",
+                     options, colliders);
 }
 
 /* Plays it; nothing comes into a collider or past the line. */

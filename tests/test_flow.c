@@ -16,7 +16,8 @@ static play open_motions(const char *solver, int dim) {
                      "spate: 1\ndimension: %d\ngravity: [0, 0%s]\nsolver: %s\n"
                      "domain: {size: [1, 1%s], dx: 0.125}\n"
                      "materials: {water: {model: liquid}}\n"
-                     "bodies: [{material: water, shape: {box: {min: [0.25, 0.25%s], max: [0.75, "
+                     "bodies: [{material: water, sampling: regular, shape: {box: {min: [0.25, "
+                     "0.25%s], max: [0.75, "
                      "0.5%s]}}, " MOTIONS "}]\n",
                      dim, zero, solver, one, dim == 3 ? ", 0.25" : "", half, zero,
                      dim == 3 ? "[0, 0, 0.5]" : "0.5", zero, dim == 3 ? "[0, 0, 3]" : "3", half,

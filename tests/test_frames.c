@@ -88,7 +88,7 @@ static char *write_frame(fixture *f, int format, size_t *length) {
     snprintf(path, sizeof path, "%s/%s", f->folder, name);
     expect_ok(f->ctx, frame_create(f->sim, &frame));
     assert_int_equal(frame.array_count, COUNT_OF(names)); /* id is always there: not twice */
-    expect_ok(f->ctx, frame_formats[format].write(&frame, path));
+    expect_ok(f->ctx, frame_formats[format].write(f->ctx, &frame, path));
     frame_free(&frame);
     expect_ok(f->ctx, file_read(f->ctx, path, 1 << 24, &bytes, length));
     return bytes;
@@ -330,11 +330,34 @@ static void test_frame_without_particles(void **state) {
         snprintf(path, sizeof path, "%s/empty.%s", f->folder, frame_formats[k].extension);
         expect_ok(f->ctx, frame_create(f->sim, &empty));
         assert_int_equal(empty.count, 0);
-        expect_ok(f->ctx, frame_formats[k].write(&empty, path));
+        expect_ok(f->ctx, frame_formats[k].write(f->ctx, &empty, path));
         frame_free(&empty);
         expect_ok(f->ctx, file_read(f->ctx, path, 1 << 20, &bytes, &length));
         assert_true(length > 50);
         give(f->ctx, bytes);
+    }
+}
+
+/* Whose colour a particle has must be known where bodies have colours of their own, and only there. */
+static void test_groups_of_coloured_bodies(void **state) {
+    fixture *f = *state;
+    for (int k = 0; k < 3; k++) {
+        static const char *const more[] = {"bodies.0.color=red", "materials.water.color=red"};
+        const char *const sets[] = {"output.fields=[]", more[k > 1]};
+        spate_scene *scene;
+        spate_simulation *sim;
+        particle_frame frame;
+        expect_ok(f->ctx, spate_scene_parse(f->ctx, scene_words, strlen(scene_words), "test.yaml",
+                                            ".", sets, k ? 2 : 1, &scene));
+        expect_ok(f->ctx, spate_simulation_create(scene, &sim));
+        expect_ok(f->ctx, frame_create(sim, &frame));
+        bool there = false;
+        for (int i = 0; i < frame.array_count; i++)
+            there |= strcmp(frame.arrays[i].attribute->name, "group") == 0;
+        assert_true(there == (k == 1));
+        frame_free(&frame);
+        spate_simulation_free(sim);
+        spate_scene_free(scene);
     }
 }
 
@@ -347,6 +370,7 @@ int main(void) {
         cmocka_unit_test(test_other_readers),
         cmocka_unit_test(test_not_finite_is_not_written),
         cmocka_unit_test(test_frame_without_particles),
+        cmocka_unit_test(test_groups_of_coloured_bodies),
     };
     return cmocka_run_group_tests(tests, setup, teardown);
 }

@@ -6,7 +6,8 @@
 #define GATE                                                                                    \
     "spate: 1\ndimension: 2\ndomain: {size: [1, 0.5], dx: 0.025}\ngravity: [0, -10]\nfps: 20\n" \
     "materials: {water: {model: liquid, density: 1000, bulk_modulus: 1e5}}\n"                   \
-    "bodies: [{material: water, shape: {box: {min: [0, 0], max: [0.3, 0.3]}}}]\n"               \
+    "bodies: [{material: water, sampling: regular, shape: {box: {min: [0, 0], max: [0.3, "      \
+    "0.3]}}}]\n"                                                                                \
     "colliders: [{name: gate, %s shape: {box: {min: [0.3, -0.1], max: [0.4, 0.6]}}}]\n"         \
     "probes: [{name: front, extent: {axis: x, side: max}}]\n"                                   \
     "solver: {type: %s}\n"

@@ -703,6 +703,23 @@ static void test_critical(void **state) {
     bench_close(&b);
 }
 
+/* A liquid that is neither pressed nor pulled comes apart: J = 1 is its critical one. */
+static void test_liquid_at_rest_is_parted(void **state) {
+    (void)state;
+    bench b = bench_open();
+    sample s = water(GAMMA, 0);
+    for (int dim = 2; dim <= 3; dim++) {
+        material_constants constants = constants_of(&s, dim);
+        strain_state rest = {0};
+        strain_report report;
+        wide G[9] = {{0}};
+        for (int l = 0; l < WIDE; l++) put_state(&b, l, &rest);
+        wide_update(&constants, &b.p, 0, G, 255, &report, dim);
+        for (int l = 0; l < WIDE; l++) assert_true(report.parted[l] != 0);
+    }
+    bench_close(&b);
+}
+
 /* ---- What a scene may say ---- */
 
 static void test_parameters(void **state) {
@@ -774,6 +791,7 @@ int main(void) {
         cmocka_unit_test(test_liquid_never_stretches),
         cmocka_unit_test(test_nan_is_kept),
         cmocka_unit_test(test_critical),
+        cmocka_unit_test(test_liquid_at_rest_is_parted),
         cmocka_unit_test(test_parameters),
         cmocka_unit_test(test_registry),
     };

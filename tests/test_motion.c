@@ -114,6 +114,19 @@ static void test_keys_are_met(void **state) {
         }
 }
 
+/* At the very moment of a key a motion that has a kink there goes on as after it. */
+static void test_velocity_at_a_kink(void **state) {
+    (void)state;
+    motion_key keys[4] = {{.t = 0},
+                          {.t = 1, .translate = {3, 0, 0}},
+                          {.t = 3, .translate = {1, 0, 0}},
+                          {.t = 4, .translate = {8, 0, 0}}};
+    motion m = with(keys, 4, MOTION_LINEAR);
+    assert_near(motion_pose(&m, 0).velocity[0], 3, 1e-12);
+    assert_near(motion_pose(&m, 1).velocity[0], -1, 1e-12);
+    assert_near(motion_pose(&m, 3).velocity[0], 7, 1e-12);
+}
+
 static void test_whole_turns_count(void **state) {
     (void)state;
     motion_key keys[2] = {{0, {0, 0, 0}, {0, 0, 1}, 0}, {2, {0, 0, 0}, {0, 1, 0}, 4 * PI}};
@@ -208,6 +221,7 @@ int main(void) {
         cmocka_unit_test(test_at_rest),
         cmocka_unit_test(test_velocity_is_the_derivative),
         cmocka_unit_test(test_keys_are_met),
+        cmocka_unit_test(test_velocity_at_a_kink),
         cmocka_unit_test(test_whole_turns_count),
         cmocka_unit_test(test_slerp),
         cmocka_unit_test(test_held_outside_and_smooth_at_ends),

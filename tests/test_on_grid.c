@@ -59,7 +59,7 @@ static void test_statistics(void **state) {
     text row = {.ctx = p.ctx};
     assert_int_equal(statistics_create(p.sim, &s), SPATE_OK);
     assert_int_equal(statistics_evaluate(&s, 1, 0), SPATE_OK);
-    statistics_row(&s, &row);
+    statistics_row(&s, "", &row);
     assert_false(row.failed);
     assert_null(strstr(row.data, "nan"));
     assert_null(strstr(row.data, "inf"));

@@ -149,7 +149,8 @@ static double depth_of_poured_sand(const char *integrator, double cells, double 
         "open}}\n"
         "solver: {type: mpm, integrator: %s}\n"
         "materials: {s: {model: sand, density: 1500, young_modulus: 1.0e6}}\n"
-        "bodies: [{material: s, velocity: [0, -2], shape: {box: {min: [0.3, %.17g], max: [0.7, "
+        "bodies: [{material: s, sampling: regular, velocity: [0, -2], shape: {box: {min: [0.3, "
+        "%.17g], max: [0.7, "
         "%.17g]}}}]\n"
         "colliders: [{friction: 0.3, shape: {box: {min: [-1, %.17g], max: [2, %.17g]}}%s}]\n",
         dx, integrator, top + 0.1, top + 0.4, top - cells * dx, top, moved);
@@ -210,6 +211,36 @@ static void forces_are_the_momentum_lost(void **state) {
         }
 }
 
+/* Particles that slide inside a thin plate are pressed out of it and rubbed by their share of that, and the
+ * plate is given as much back. */
+static void thin_plates_are_pressed_back(void **state) {
+    (void)state;
+    static const double frictions[] = {0, 0.3};
+    for (int n = 0; n < COUNT_OF(frictions); n++) {
+        play p = play_open(
+            1,
+            "spate: 1\ndimension: 2\nduration: 10\nfps: 4\ngravity: [0, 0]\n"
+            "domain: {size: [2, 1], dx: 0.1, walls: open}\nsolver: {type: mpm, integrator: pic}\n"
+            "materials: {m: {model: neo_hookean, density: 1000, young_modulus: 1.0e4}}\n"
+            "bodies: [{name: b, material: m, velocity: [1, 0], shape: {points: [[0.98, 0.48], "
+            "[1.02, 0.49]]}}]\n"
+            "colliders: [{name: plate, friction: %g, shape: {box: {min: [-1, 0.28], max: [3, "
+            "0.5]}}}]\n"
+            "probes: [{name: of_b, contact_force: {of: b, on: plate}}]\n",
+            frictions[n]);
+        const double before = play_quantity(&p, "momentum_x");
+        play_steps(&p, 1);
+        const double t = p.sim->time, up = play_quantity(&p, "momentum_y"),
+                     lost = before - play_quantity(&p, "momentum_x");
+        CHECK_ABOVE(up, 0);
+        CHECK_BELOW(fabs(lost / up - frictions[n]), 1e-4);
+        CHECK_BELOW(fabs(play_quantity(&p, "plate_force_y") * t / up + 1), 1e-4);
+        CHECK_BELOW(fabs(play_quantity(&p, "of_b_y") * t / up + 1), 1e-4);
+        CHECK_BELOW(fabs(play_quantity(&p, "plate_force_x") * t / up - frictions[n]), 1e-4);
+        play_close(&p);
+    }
+}
+
 /* A block at rest on a floor between two rows of nodes: its weight, below its middle. */
 static void a_block_at_rest_weighs_its_weight(void **state) {
     (void)state;
@@ -263,6 +294,7 @@ int main(void) {
         cmocka_unit_test(blocks_slide_alike_in_3d_on_other_grids_and_without_friction),
         cmocka_unit_test(blocks_stay_where_friction_holds_them),
         cmocka_unit_test(thin_plates_hold_sand),
+        cmocka_unit_test(thin_plates_are_pressed_back),
         cmocka_unit_test(forces_are_the_momentum_lost),
         cmocka_unit_test(a_block_at_rest_weighs_its_weight),
         cmocka_unit_test(bodies_press_by_their_own_weight),

@@ -7,16 +7,16 @@
  */
 #include "physics.h"
 
-static void still_water(void **state) {
-    (void)state;
+/* A tank at rest, sampled as said; the pressure may be off by `limit` of that at the base. */
+static void check_still_water(const char *points, double limit) {
     const double H = 0.5, g = 9.81, rho = 1000;
-    play p =
-        play_open(2,
-                  "spate: 1\ndimension: 2\nduration: 10\nfps: 1\n"
-                  "domain: {size: [0.5, 1], dx: 0.03125}\n"
-                  "materials: {w: {model: liquid, density: %g, bulk_modulus: 1.0e6, gamma: 7}}\n"
-                  "bodies: [{material: w, shape: {box: {min: [0, 0], max: [0.5, %g]}}}]\n",
-                  rho, H);
+    play p = play_open(
+        2,
+        "spate: 1\ndimension: 2\nduration: 10\nfps: 1\n"
+        "domain: {size: [0.5, 1], dx: 0.03125}\n"
+        "materials: {w: {model: liquid, density: %g, bulk_modulus: 1.0e6, gamma: 7}}\n"
+        "bodies: [{material: w, sampling: %s, shape: {box: {min: [0, 0], max: [0.5, %g]}}}]\n",
+        rho, points, H);
     play_settle(&p, 30);
     play_until(&p, p.sim->time + 0.2); /* and it stays as it is */
     /* Cell by cell: the gradient that a particle sees is off by first order in its place within the
@@ -40,11 +40,18 @@ static void still_water(void **state) {
         wrong = fmax(wrong, fabs(got - 1.1 * expected) / (rho * g * H));
     }
     double fastest = play_quantity(&p, "max_speed");
-    print_message("case 16: pressure off by %.3g of the base, fastest %.2g m/s\n", worst, fastest);
-    CHECK_BELOW(worst, 0.01);
+    print_message("case 16, %s: pressure off by %.3g of the base, fastest %.2g m/s\n", points,
+                  worst, fastest);
+    CHECK_BELOW(worst, limit);
     CHECK_BELOW(fastest, 0.01 * sqrt(g * H));
     CHECK_ABOVE(wrong, 0.01); /* negative control: a tenth more gravity is told apart */
     play_close(&p);
+}
+
+static void still_water(void **state) {
+    (void)state;
+    check_still_water("regular", 0.01);
+    check_still_water("glass", 0.025); /* rows of cells hold a few particles more or less */
 }
 
 /* The amplitude of v_x = sin(k y) after a time, relative to the start, in a periodic box. */

@@ -186,6 +186,63 @@ static void transfers_keep_a_linear_field(void **state) {
         }
 }
 
+/* A strained block at rest, let go: after a step sum m v x^T, affine part included, is -dt sum V tau,
+ * V at rest (virtual work of a linear field), whatever the kernel and in every component. */
+static double virial_error(int dim, const char *kernel) {
+    static const int place[3][3] = {{0, 5, 4}, {5, 1, 3}, {4, 3, 2}};
+    static const double strain[6] = {0.03, -0.02, 0.05, 0.012, -0.017, 0.008};
+    const bool flat = dim == 2;
+    play p = play_open(1,
+                       "spate: 1\ndimension: %d\nduration: 1\nfps: 1\ngravity: %s\n"
+                       "domain: {size: %s, dx: 0.1, walls: open}\n"
+                       "solver: {integrator: apic, kernel: %s, dt: 1.0e-4}\n"
+                       "materials: {m: {model: neo_hookean, density: 700, young_modulus: 1.0e4}}\n"
+                       "bodies: [{material: m, sampling: jittered, shape: {box: {min: %s, max: "
+                       "%s}}}]\n",
+                       dim, flat ? "[0, 0]" : "[0, 0, 0]", flat ? "[3, 3]" : "[3, 3, 3]", kernel,
+                       flat ? "[1, 1]" : "[1.2, 1.2, 1.2]", flat ? "[2, 2]" : "[1.8, 1.8, 1.8]");
+    double expected[3][3] = {{0}}, found[3][3] = {{0}}, worst = 0, size = 0;
+    EACH_PARTICLE(p.sim, block, i) {
+        double tau[6];
+        for (int k = 0; k < 6; k++)
+            if (!flat || k < 2 || k == 5) PLANE(&p.sim->particles, strain, k)[i] = (real)strain[k];
+        p.sim->type->stress(p.sim, i, tau, NULL, NULL);
+        const double volume = (double)p.sim->particles.mass[i] / 700;
+        for (int r = 0; r < dim; r++)
+            for (int c = 0; c < dim; c++) expected[r][c] -= 1e-4 * volume * tau[place[r][c]];
+    }
+    play_steps(&p, 1);
+    EACH_PARTICLE(p.sim, block, i) {
+        double x[3], moment[3];
+        const real *record = p.sim->particles.velocity[i];
+        simulation_position(p.sim, block, i, x);
+        p.sim->type->affine_moment(p.sim, i, moment);
+        for (int r = 0; r < dim; r++)
+            for (int c = 0; c < dim; c++)
+                found[r][c] += (double)p.sim->particles.mass[i] *
+                               ((double)record[r] * (x[c] - 1.5) +
+                                0.1 * moment[c] * (double)record[4 + 4 * c + r]);
+    }
+    for (int r = 0; r < dim; r++)
+        for (int c = 0; c < dim; c++) {
+            worst = fmax(worst, fabs(found[r][c] - expected[r][c]));
+            size = fmax(size, fabs(expected[r][c]));
+        }
+    play_close(&p);
+    return worst / size;
+}
+
+static void stress_does_its_virtual_work(void **state) {
+    (void)state;
+    static const char *const kernels[] = {"quadratic", "cubic", "linear"};
+    for (int dim = 2; dim <= 3; dim++)
+        for (int k = 0; k < COUNT_OF(kernels); k++) {
+            const double error = virial_error(dim, kernels[k]);
+            print_message("%dD, %s: virial off by %.2g\n", dim, kernels[k], error);
+            CHECK_BELOW(error, 1e-5);
+        }
+}
+
 static double fall_error(int dim, double dt, bool with_term) {
     play p = play_open(
         1,
@@ -275,6 +332,7 @@ int main(void) {
         cmocka_unit_test(pic_loses_angular_momentum),
         cmocka_unit_test(aflip_nearly_keeps_angular_momentum),
         cmocka_unit_test(transfers_keep_a_linear_field),
+        cmocka_unit_test(stress_does_its_virtual_work),
         cmocka_unit_test(free_fall_is_exact),
         cmocka_unit_test(tiny_weights_do_no_harm),
         cmocka_unit_test(forces_from_outside_act_once),

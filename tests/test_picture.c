@@ -134,12 +134,40 @@ static void failures_are_told(void **state) {
     assert_false(file_exists(in_folder("b.png")));
 }
 
+/* Every shade comes back as the byte that it was, in each channel. */
+static void pictures_are_loaded_as_they_were_saved(void **state) {
+    spate_context *ctx = *state;
+    picture p, q;
+    unsigned char bytes[32 * 24 * 3], again[sizeof bytes];
+    assert_int_equal(picture_create(ctx, 32, 24, &p), SPATE_OK);
+    assert_int_equal(picture_create(ctx, 32, 24, &q), SPATE_OK);
+    for (size_t i = 0; i < sizeof bytes; i++) bytes[i] = (unsigned char)(i / 3 + 80 * (i % 3));
+    assert_int_equal(picture_write_png(ctx, bytes, 32, 24, in_folder("shades.png")), SPATE_OK);
+    assert_int_equal(picture_load(ctx, in_folder("shades.png"), again, &p), SPATE_OK);
+    assert_memory_equal(bytes, again, sizeof bytes);
+    picture_to_bytes(&p, again);
+    assert_memory_equal(bytes, again, sizeof bytes);
+    /* Another size, no picture, no file. */
+    picture_free(ctx, &q);
+    assert_int_equal(picture_create(ctx, 24, 32, &q), SPATE_OK);
+    assert_int_equal(picture_load(ctx, in_folder("shades.png"), again, &q), SPATE_IO_ERROR);
+    put_bytes(in_folder("none.png"), "no picture", 10);
+    assert_int_equal(picture_load(ctx, in_folder("none.png"), again, &q), SPATE_IO_ERROR);
+    assert_int_equal(picture_load(ctx, in_folder("away.png"), again, &q), SPATE_IO_ERROR);
+    picture_free(ctx, &p);
+    picture_free(ctx, &q);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(discs_have_their_area),       cmocka_unit_test(lines_have_their_area),
-        cmocka_unit_test(boxes_cover_parts_of_pixels), cmocka_unit_test(letters_differ),
-        cmocka_unit_test(text_is_as_wide_as_it_says),  cmocka_unit_test(png_is_read_back),
+        cmocka_unit_test(discs_have_their_area),
+        cmocka_unit_test(lines_have_their_area),
+        cmocka_unit_test(boxes_cover_parts_of_pixels),
+        cmocka_unit_test(letters_differ),
+        cmocka_unit_test(text_is_as_wide_as_it_says),
+        cmocka_unit_test(png_is_read_back),
         cmocka_unit_test(failures_are_told),
+        cmocka_unit_test(pictures_are_loaded_as_they_were_saved),
     };
     return cmocka_run_group_tests(tests, open_all, close_all);
 }

@@ -3,6 +3,8 @@
 
 #include "output/plot.h"
 
+static const spate_scene no_scene = {.name = "zigzag", .dim = 3};
+
 static void ticks_are_round(void **state) {
     (void)state;
     plot_ticks t = plot_choose_ticks(0, 2, 8);
@@ -70,7 +72,7 @@ static void tables_have_holes(void **state) {
     assert_int_equal(plot_read_table(ctx, in_folder("empty.csv"), &t), SPATE_OK);
     picture p;
     assert_int_equal(picture_create(ctx, 320, 200, &p), SPATE_OK);
-    assert_int_equal(plot_draw(&t, "a", "", "s", &p), SPATE_BAD_INPUT);
+    assert_int_equal(plot_draw(&t, "a", &no_scene, &p), SPATE_BAD_INPUT);
     picture_free(ctx, &p);
     plot_free_table(&t);
     assert_int_equal(plot_read_table(ctx, in_folder("missing.csv"), &t), SPATE_IO_ERROR);
@@ -90,7 +92,7 @@ static void curves_are_where_the_numbers_are(void **state) {
     put_bytes(in_folder("stats.csv"), table_text, sizeof table_text - 1);
     assert_int_equal(plot_read_table(ctx, in_folder("stats.csv"), &t), SPATE_OK);
     assert_int_equal(picture_create(ctx, 900, 500, &p), SPATE_OK);
-    assert_int_equal(plot_draw(&t, "energy", "zigzag", "s", &p), SPATE_OK);
+    assert_int_equal(plot_draw(&t, "energy", &no_scene, &p), SPATE_OK);
     /* The curve's box; the legend is above it. */
     int left = 900, right = 0, top = 500, bottom = 0;
     for (int y = 60; y < 500; y++)
@@ -110,10 +112,10 @@ static void curves_are_where_the_numbers_are(void **state) {
         assert_true(near);
         assert_false(is_curve(&p, x, (int)(bottom + (top - bottom) * (1 - expected[k]))));
     }
-    assert_int_equal(plot_draw(&t, "energy,frunt", "", "s", &p), SPATE_BAD_INPUT);
+    assert_int_equal(plot_draw(&t, "energy,frunt", &no_scene, &p), SPATE_BAD_INPUT);
     assert_non_null(strstr(spate_message(ctx), "frunt"));
     assert_non_null(strstr(spate_message(ctx), "front"));
-    assert_int_equal(plot_draw(&t, "energy,front", "", "s", &p), SPATE_OK);
+    assert_int_equal(plot_draw(&t, "energy,front", &no_scene, &p), SPATE_OK);
     picture_free(ctx, &p);
     plot_free_table(&t);
 }
@@ -141,7 +143,7 @@ static int height_beside_explosion(spate_context *ctx, bool broken) {
         {x, calm, 3, 1, plot_choose_pen(0), false},
         {x, wild, 3, 1, plot_choose_pen(1), broken},
     };
-    const plot_box box = {0, 0, 400, 300, 8, "energy", "s"};
+    const plot_box box = {0, 0, 400, 300, 8, "energy"};
     const rgb want = plot_choose_pen(0).colour;
     picture p;
     int top = 300, bottom = 0;
@@ -157,6 +159,59 @@ static int height_beside_explosion(spate_context *ctx, bool broken) {
     return bottom - top;
 }
 
+static bool is_white(const picture *p, int x, int y) {
+    const rgb c = p->pixels[y * p->width + x];
+    return c.r == 1 && c.g == 1 && c.b == 1;
+}
+
+/* However many entries and however long their words: nothing outside left and right, and as much
+ * room as was measured. */
+static void legends_stay_inside(void **state) {
+    spate_context *ctx = *state;
+    static plot_label labels[20];
+    for (int length = 3; length < 159; length += 50) {
+        picture p;
+        for (int i = 0; i < COUNT_OF(labels); i++) {
+            memset(labels[i].words, 'm', (size_t)length);
+            labels[i].words[length] = 0;
+            labels[i].pen = plot_choose_pen(i);
+        }
+        const double end = plot_legend(NULL, labels, COUNT_OF(labels), 20, 380, 30, 8);
+        assert_int_equal(picture_create(ctx, 400, (int)end + 20, &p), SPATE_OK);
+        picture_fill(&p, (rgb){1, 1, 1});
+        assert_true(plot_legend(&p, labels, COUNT_OF(labels), 20, 380, 30, 8) == end);
+        int drawn = 0;
+        for (int y = 0; y < p.height; y++)
+            for (int x = 0; x < p.width; x++) {
+                const bool inside = x >= 18 && x <= 382 && y < end + 4;
+                drawn += !is_white(&p, x, y);
+                if (!inside) assert_true(is_white(&p, x, y));
+            }
+        assert_true(drawn > 20 * 20);
+        picture_free(ctx, &p);
+    }
+}
+
+/* Long names in a small picture: the legend ends with the axes; below it a number may stand out. */
+static void legends_do_not_touch_the_edge(void **state) {
+    spate_context *ctx = *state;
+    static const char text[] =
+        "time,a_rather_long_name,another_rather_long_name,c_rather_long_name,d_energy\n"
+        "0,1,1,1,1\n1,1,1,1,1\n";
+    static const char columns[] =
+        "a_rather_long_name,another_rather_long_name,c_rather_long_name,d_energy";
+    plot_table t;
+    picture p;
+    put_bytes(in_folder("stats.csv"), text, sizeof text - 1);
+    assert_int_equal(plot_read_table(ctx, in_folder("stats.csv"), &t), SPATE_OK);
+    assert_int_equal(picture_create(ctx, 400, 300, &p), SPATE_OK);
+    assert_int_equal(plot_draw(&t, columns, &no_scene, &p), SPATE_OK);
+    for (int y = 0; y < p.height / 2; y++)
+        for (int x = 382; x < p.width; x++) assert_true(is_white(&p, x, y));
+    picture_free(ctx, &p);
+    plot_free_table(&t);
+}
+
 static void a_curve_that_explodes_flattens_none(void **state) {
     assert_in_range(height_beside_explosion(*state, true), 90, 150); /* half of the axis */
     assert_in_range(height_beside_explosion(*state, false), 0, 5);
@@ -167,6 +222,8 @@ int main(void) {
         cmocka_unit_test(ticks_are_round),
         cmocka_unit_test(numbers_are_written_short),
         cmocka_unit_test(tables_have_holes),
+        cmocka_unit_test(legends_stay_inside),
+        cmocka_unit_test(legends_do_not_touch_the_edge),
         cmocka_unit_test(curves_are_where_the_numbers_are),
         cmocka_unit_test(neighbouring_ticks_read_differently),
         cmocka_unit_test(a_curve_that_explodes_flattens_none),

@@ -100,8 +100,10 @@ static void test_depth(void **state) {
             1,
             "spate: 1\ndimension: %d\ndomain: {size: [2, 2%s], dx: 0.125, walls: {%s}}\n"
             "solver: {type: %s}\n" WATER "bodies:\n"
-            "  - {name: pool, material: water, shape: {box: {min: [0, 0%s], max: [1, 0.75%s]}}}\n"
-            "  - {name: drop, material: water, shape: {box: {min: [0.25, 1.5%s], max: [0.375, "
+            "  - {name: pool, material: water, sampling: regular, shape: {box: {min: [0, 0%s], "
+            "max: [1, 0.75%s]}}}\n"
+            "  - {name: drop, material: water, sampling: regular, shape: {box: {min: [0.25, "
+            "1.5%s], max: [0.375, "
             "1.625%s]}}}\n"
             "probes:\n"
             "  - {name: inside, depth: {of: pool, at: %s, width: 0.3}}\n"
@@ -242,13 +244,14 @@ static void test_spread(void **state) {
     play_close(&p);
 }
 
-/* n layers of spacing s have the variance s^2 (n^2 - 1) / 12, wherever on a periodic axis. */
+/* n layers of spacing s have the variance s^2 (n^2 - 1) / 12, wherever on a periodic axis. That it begins
+ * at 11 of 2 tells a mean about the origin from one about the domain's beginning. */
 static double spread_at(const char *box, const char *walls) {
     play p =
         play_open(1,
                   "spate: 1\ndimension: 3\n"
-                  "domain: {origin: [10, 0, 0], size: [2, 1, 1], dx: 0.125, walls: %s}\n" WATER
-                  "bodies: [{material: water, shape: %s}]\n"
+                  "domain: {origin: [11, 0, 0], size: [2, 1, 1], dx: 0.125, walls: %s}\n" WATER
+                  "bodies: [{material: water, sampling: regular, shape: %s}]\n"
                   "probes: [{name: s, spread: {axis: x}}, {name: h, spread: {axis: "
                   "horizontal}}, {name: y, spread: {axis: y}}, {name: z, spread: {axis: z}}]\n",
                   walls, box);
@@ -261,9 +264,9 @@ static double spread_at(const char *box, const char *walls) {
 
 static void test_spread_across_a_seam(void **state) {
     (void)state;
-    static const char middle[] = "{box: {min: [10.5, 0, 0], max: [11, 0.5, 0.25]}}";
-    static const char seam[] = "{union: [{box: {min: [10, 0, 0], max: [10.125, 0.5, 0.25]}}, "
-                               "{box: {min: [11.625, 0, 0], max: [12, 0.5, 0.25]}}]}";
+    static const char middle[] = "{box: {min: [11.5, 0, 0], max: [12, 0.5, 0.25]}}";
+    static const char seam[] = "{union: [{box: {min: [11, 0, 0], max: [11.125, 0.5, 0.25]}}, "
+                               "{box: {min: [12.625, 0, 0], max: [13, 0.5, 0.25]}}]}";
     static const char periodic[] = "[periodic, periodic, slip, slip, slip, slip]";
     const double expected = 0.0625 * sqrt((8 * 8 - 1) / 12.0);
     assert_float_equal(spread_at(middle, "slip"), expected, 1e-6);

@@ -54,8 +54,9 @@ static void check(const standing *s, int dim, double share, double falls) {
 }
 
 #define LIQUID "model: liquid, density: 1000, bulk_modulus: 1e6"
-#define POOL   "{material: m, at_rest: %s, shape: {box: {min: [0, 0], max: [1, 0.75]}}}"
-#define DOWN   "[0, -10]"
+#define POOL \
+    "{material: m, sampling: regular, at_rest: %s, shape: {box: {min: [0, 0], max: [1, 0.75]}}}"
+#define DOWN "[0, -10]"
 
 static void test_materials(void **state) {
     (void)state;
@@ -69,33 +70,58 @@ static void test_materials(void **state) {
          POOL, 0.05},
         /* free at its sides */
         {"mpm", "model: fixed_corotated, density: 1000, young_modulus: 1e6", "si", DOWN, "",
-         "{material: m, at_rest: %s, shape: {box: {min: [0.25, 0], max: [0.5, 0.75]}}}", 0.1},
+         "{material: m, sampling: regular, at_rest: %s, shape: {box: {min: [0.25, 0], max: [0.5, "
+         "0.75]}}}",
+         0.1},
     };
     for (int k = 0; k < COUNT_OF(cases); k++) check(&cases[k], 2, 1e-4, 0.01);
+}
+
+/* Without a lattice too it stays, but for what its particles' uneven weights stir. */
+static void test_irregular_points(void **state) {
+    (void)state;
+    static const char tank[] =
+        "{material: m, at_rest: %s, shape: {box: {min: [0, 0], max: [1, 0.75]}}}";
+    static const standing cases[] = {
+        {"mpm", LIQUID, "si", DOWN, "", tank, 0.1},
+        {"mpm", "model: snow, density: 400, young_modulus: 1e6", "si", DOWN, "", tank, 0.1},
+        {"mpm", "model: sand, density: 1600, young_modulus: 1e7, poisson: 0.2", "si", DOWN, "",
+         tank, 0.05},
+    };
+    for (int k = 0; k < COUNT_OF(cases); k++) check(&cases[k], 2, 0.02, 0.05);
 }
 
 static void test_directions_sides_units(void **state) {
     (void)state;
     static const standing cases[] = {
         {"mpm", LIQUID, "si", "[10, 0]", "",
-         "{material: m, at_rest: %s, shape: {box: {min: [0.25, 0], max: [1, 1]}}}", 0.1},
+         "{material: m, sampling: regular, at_rest: %s, shape: {box: {min: [0.25, 0], max: [1, "
+         "1]}}}",
+         0.1},
         {"mpm", LIQUID, "si", "[0, 10]", "x_min: periodic, x_max: periodic",
-         "{material: m, at_rest: %s, shape: {box: {min: [0, 0.25], max: [1, 1]}}}", 0.1},
+         "{material: m, sampling: regular, at_rest: %s, shape: {box: {min: [0, 0.25], max: [1, "
+         "1]}}}",
+         0.1},
         {"mpm", "model: liquid, density: 1, bulk_modulus: 1e7", "cgs", "[0, -1000]", "",
-         "{material: m, at_rest: %s, shape: {box: {min: [0, 0], max: [100, 75]}}}", 0.1},
+         "{material: m, sampling: regular, at_rest: %s, shape: {box: {min: [0, 0], max: [100, "
+         "75]}}}",
+         0.1},
         /* a lighter layer on a heavier one */
         {"mpm", LIQUID, "si", DOWN, "",
-         "{material: heavy, at_rest: %s, shape: {box: {min: [0, 0], max: [1, 0.5]}}}, {material: "
-         "m, at_rest: %s, "
+         "{material: heavy, sampling: regular, at_rest: %s, shape: {box: {min: [0, 0], max: [1, "
+         "0.5]}}}, {material: m, sampling: regular, at_rest: %s, "
          "shape: {box: {min: [0, 0.5], max: [1, 0.875]}}}",
          0.1},
     };
     for (int k = 0; k < COUNT_OF(cases); k++) check(&cases[k], 2, 1e-4, 0.01);
-    const standing deep = {
-        "mpm", LIQUID,
-        "si",  "[0, -10, 0]",
-        "",    "{material: m, at_rest: %s, shape: {box: {min: [0, 0, 0], max: [0.5, 0.75, 0.5]}}}",
-        0.05};
+    const standing deep = {"mpm",
+                           LIQUID,
+                           "si",
+                           "[0, -10, 0]",
+                           "",
+                           "{material: m, sampling: regular, at_rest: %s, shape: {box: {min: [0, "
+                           "0, 0], max: [0.5, 0.75, 0.5]}}}",
+                           0.05};
     check(&deep, 3, 1e-4, 0.01);
 }
 
@@ -128,6 +154,7 @@ static void test_no_effect(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_materials),
+        cmocka_unit_test(test_irregular_points),
         cmocka_unit_test(test_directions_sides_units),
         cmocka_unit_test(test_sph),
         cmocka_unit_test(test_no_effect),

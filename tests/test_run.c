@@ -200,12 +200,107 @@ static void test_folder(void **state) {
     }
     assert_null(strchr(strchr(line, '\n') + 1, '\n'));
     give(f->ctx, rows);
-    /* A line a step. */
+    /* A line a step, of what is known without looking at particles. */
     char *log = content(f, "steps.jsonl");
     int64_t lines = 0;
     for (const char *c = log; *c; c++) lines += *c == '\n';
     assert_int_equal(lines, f->report.steps);
+    assert_non_null(strstr(log, "{\"step\":1,\"dt_limit\":"));
+    assert_non_null(strstr(log, "\"phases\":{"));
+    assert_null(strstr(log, "state_hash"));
+    assert_null(strstr(log, "mass"));
     give(f->ctx, log);
+}
+
+/* On request with everything, and the last line's hash is that of the run. */
+static void test_full_step_log(void **state) {
+    fixture *f = *state;
+    char hash[64];
+    spate_run_options o = options(f);
+    o.step_full = true;
+    o.frames = 2;
+    expect_ok(f->ctx, spate_run(f->scene, &o, &f->report));
+    snprintf(hash, sizeof hash, "\"state_hash\":\"%016llx\"",
+             (unsigned long long)f->report.state_hash);
+    char *log = content(f, "steps.jsonl"), *last = log;
+    for (char *c = log; *c; c++)
+        if (c[0] == '\n' && c[1]) last = c + 1;
+    assert_non_null(strstr(last, hash));
+    assert_non_null(strstr(log, "\"mass\":"));
+    assert_non_null(strstr(log, "\"cfl\":"));
+    give(f->ctx, log);
+}
+
+/* ---- What takes the time ---- */
+
+/* Also what is not a step is in a phase. */
+static void test_phases(void **state) {
+    fixture *f = *state;
+    spate_run_options o = options(f);
+    expect_ok(f->ctx, spate_run(f->scene, &o, &f->report));
+    static const char *const phases[] = {"start",      "report", "checkpoint", "frames",
+                                         "statistics", "limit",  "scatter"};
+    char name[64];
+    for (int i = 0; i < COUNT_OF(phases); i++) {
+        snprintf(name, sizeof name, "\"%s\": ", phases[i]);
+        expect_in(f, "run.json", name);
+    }
+}
+
+/* ---- Frames that cannot be written ---- */
+
+/* In the way of the last file of frame 3, once the run is under way. */
+static void block_frame(const spate_progress *p, void *user) {
+    if (p->frame == 1 && !has(user, "particles_0003.bgeo"))
+        assert_int_equal(mkdir(path_of(user, "particles_0003.bgeo"), 0777), 0);
+}
+
+/* The failure is noticed while later steps are made, and told of the frame it belongs to. */
+static void test_a_frame_that_fails(void **state) {
+    fixture *f = *state;
+    spate_run_options o = options(f);
+    o.progress = block_frame;
+    o.user = f;
+    assert_int_equal(spate_run(f->scene, &o, &f->report), SPATE_IO_ERROR);
+    assert_non_null(strstr(spate_message(f->ctx), "particles_0003.bgeo"));
+    assert_int_equal(f->report.frames, 2);
+    expect_in(f, "run.json", "\"frames\": 2,");
+    expect_in(f, "run.json", "\"exit_code\": 5");
+    expect_in(f, "particles.pvd", "particles_0002.vtp");
+    char *list = content(f, "particles.pvd"), *rows = content(f, "stats.csv");
+    assert_null(strstr(list, "particles_0003.vtp"));
+    assert_non_null(strstr(rows, "\n2,"));
+    assert_null(strstr(rows, "\n3,"));
+    give(f->ctx, list);
+    give(f->ctx, rows);
+}
+
+/* ---- What limits the step ---- */
+
+static const char *limit_of_row(fixture *f, int row, char out[32]) {
+    char *rows = content(f, "stats.csv"), *at = rows;
+    for (int i = 0; i <= row; i++) at = strchr(at, '\n') + 1;
+    for (int comma = 0; comma < 4; comma++) at = strchr(at, ',') + 1;
+    snprintf(out, 32, "%.*s", (int)strcspn(at, ","), at);
+    give(f->ctx, rows);
+    return out;
+}
+
+/* The last step of a frame is cut to meet it; that is not what has set the others. */
+static void test_usual_limit(void **state) {
+    fixture *f = *state;
+    char limit[32];
+    spate_run_options o = options(f);
+    o.frames = 2;
+    expect_ok(f->ctx, spate_run(f->scene, &o, &f->report));
+    expect_in(f, "run.json", "\"frame\": "); /* some are */
+    for (int i = 1; i <= 2; i++) assert_string_equal(limit_of_row(f, i, limit), "wave");
+    /* A frame shorter than any step is what sets it. */
+    spate_scene *brisk = parse(f->ctx, "fps=100000");
+    o.force = true;
+    expect_ok(f->ctx, spate_run(brisk, &o, &f->report));
+    for (int i = 1; i <= 2; i++) assert_string_equal(limit_of_row(f, i, limit), "frame");
+    spate_scene_free(brisk);
 }
 
 static void test_name_of_folder(void **state) {
@@ -383,6 +478,24 @@ static void test_resume_takes_back_what_came_later(void **state) {
     expect_same_end(f, hash, rows);
 }
 
+/* Rows after one that does not follow the last were left by a run that was not this one. */
+static void test_rows_that_do_not_follow(void **state) {
+    fixture *f = *state;
+    static const char *const tables[] = {"0,a\n1,b\n1,c\n2,d\n", "0,a\n1,b\n0,c\n2,d\n"};
+    int64_t rows;
+    expect_ok(f->ctx, file_make_folder(f->ctx, f->folder));
+    for (int i = 0; i < COUNT_OF(tables); i++) {
+        char table[64];
+        snprintf(table, sizeof table, "frame,x\n%s", tables[i]);
+        put(f, "stats.csv", table);
+        expect_ok(f->ctx, run_folder_trim_statistics(f->ctx, f->folder, "frame,x\n", 2, &rows));
+        assert_int_equal(rows, 2);
+        char *left = content(f, "stats.csv");
+        assert_string_equal(left, "frame,x\n0,a\n1,b\n");
+        give(f->ctx, left);
+    }
+}
+
 static void test_damaged_checkpoint(void **state) {
     fixture *f = *state;
     char *rows;
@@ -555,6 +668,10 @@ static void test_unstable(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         TEST(test_folder),
+        TEST(test_full_step_log),
+        TEST(test_phases),
+        TEST(test_a_frame_that_fails),
+        TEST(test_usual_limit),
         TEST(test_name_of_folder),
         TEST(test_owned_names),
         TEST(test_full_folder_is_refused),
@@ -564,6 +681,7 @@ int main(void) {
         TEST(test_max_steps),
         TEST(test_interrupt_and_resume),
         TEST(test_resume_takes_back_what_came_later),
+        TEST(test_rows_that_do_not_follow),
         TEST(test_damaged_checkpoint),
         TEST(test_more_steps),
         TEST(test_a_folder_that_moves),

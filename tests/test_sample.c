@@ -110,6 +110,16 @@ static void test_aligned_boxes_have_exact_counts(void **state) {
         }
 }
 
+/* A whole number along each edge of a cell, whatever the root of 27 is to rounding. */
+static void test_spacing_divides_the_cell(void **state) {
+    fixture *f = *state;
+    for (int n = 1; n <= 20; n++) {
+        assert_true(sample_spacing(&f->scene.domain, 2, n * n) == 0.1 / n);
+        assert_true(sample_spacing(&f->scene.domain, 3, n * n * n) == 0.1 / n);
+    }
+    assert_near(sample_spacing(&f->scene.domain, 3, 10), 0.1 / cbrt(10), 1e-15);
+}
+
 /* Faces that run through lattice points: they belong to one side only, so counts still add up. */
 static void test_faces_on_lattice_points(void **state) {
     fixture *f = *state;
@@ -156,6 +166,7 @@ static void test_curved_volume_is_met(void **state) {
 
 static void test_colliders_and_earlier_bodies_stay_free(void **state) {
     fixture *f = *state;
+    assert_int_equal(glass_create(&f->arena, 3, 11, &f->scene.glass), SPATE_OK);
     for (int kind = SAMPLE_REGULAR; kind <= SAMPLE_POISSON; kind++) {
         f->scene.dim = 3, f->scene.body_count = 0;
         motion_key key = {0, {0.2, 0, 0}, {0, 0, 1}, 0};
@@ -331,6 +342,32 @@ static void test_poisson_discs(void **state) {
     }
 }
 
+/* A glass has as many points as the lattice and the same volume, all of them inside; each is decided by
+ * its place and the seed. */
+static void test_glass_points_stay_inside(void **state) {
+    fixture *f = *state;
+    for (int dim = 2; dim <= 3; dim++) {
+        f->scene.dim = dim, f->scene.body_count = 0;
+        assert_int_equal(glass_create(&f->arena, dim, 11, &f->scene.glass), SPATE_OK);
+        add_body(f, ball(f, 5, 5, dim == 2 ? -70 : 5, 4), dim == 2 ? 4 : 8, SAMPLE_REGULAR);
+        samples regular = sample(f, 0);
+        f->bodies[0].sampling = SAMPLE_GLASS;
+        samples s = sample(f, 0);
+        assert_int_equal(s.count, regular.count);
+        assert_near(s.volume, regular.volume, 0);
+        int64_t off_lattice = 0;
+        for (int64_t i = 0; i < s.count; i++) {
+            assert_true(shape_distance(f->bodies[0].shape, dim, s.points[i]) < 0);
+            const double place = (s.points[i][0] - 0.3) / s.spacing;
+            off_lattice += fabs(place - floor(place) - 0.5) > 0.05;
+        }
+        assert_true(off_lattice > s.count / 2);
+        samples_free(f->ctx, &s);
+        samples_free(f->ctx, &regular);
+    }
+    f->scene.dim = 3;
+}
+
 /* ---- Memory ---------------------------------------------------------------------------------- */
 
 static int64_t allowance;
@@ -379,6 +416,7 @@ static void test_counting_agrees(void **state) {
     for (int dim = 2; dim <= 3; dim++)
         for (int kind = SAMPLE_REGULAR; kind <= SAMPLE_POISSON; kind++) {
             f->scene.dim = dim, f->scene.body_count = 0;
+            assert_int_equal(glass_create(&f->arena, dim, 11, &f->scene.glass), SPATE_OK);
             f->colliders[0].shape = ball(f, 5, 5, dim == 2 ? -70 : 5, 2.3);
             add_body(f, box(f, 0, 0, 0, 7.3, 8, 9), 8, (sampling)kind);
             add_body(f, ball(f, 6, 5, dim == 2 ? -70 : 5, 4.7), 3, (sampling)kind);
@@ -406,6 +444,7 @@ static void test_counting_makes_nothing(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_aligned_boxes_have_exact_counts),
+        cmocka_unit_test(test_spacing_divides_the_cell),
         cmocka_unit_test(test_faces_on_lattice_points),
         cmocka_unit_test(test_shared_faces_lose_nothing),
         cmocka_unit_test(test_curved_volume_is_met),
@@ -417,6 +456,7 @@ int main(void) {
         cmocka_unit_test(test_jitter_depends_on_place_alone),
         cmocka_unit_test(test_jittered_points_stay_inside),
         cmocka_unit_test(test_poisson_discs),
+        cmocka_unit_test(test_glass_points_stay_inside),
         cmocka_unit_test(test_every_allocation_failing),
     };
     return cmocka_run_group_tests(tests, open_fixture, close_fixture);

@@ -318,7 +318,7 @@ static void test_full_output(void **state) {
     assert_false(s->output.gradient);
     assert_false(s->output.volumes);
     assert_int_equal(s->output.checkpoint, 3);
-    assert_string_equal(s->output.surface, "none");
+    assert_int_equal(s->output.surface, 0);
     assert_true(s->camera.given);
     assert_vector(s->camera.from, 6, 3, 5);
     assert_vector(s->camera.to, 2, 0.5, 0.5);
@@ -504,6 +504,33 @@ static void test_overrides(void **state) {
     spate_scene_free(s);
 }
 
+static void test_colours(void **state) {
+    (void)state;
+    spate_scene *s = read_good("spate: 1\ndimension: 2\ndomain: {size: [4, 2], dx: 0.1}\n"
+                               "materials:\n"
+                               "  oil: {model: liquid, color: Dark Green, look: skin}\n"
+                               "  dust: {model: sand, young_modulus: 1.0e6}\n"
+                               "bodies:\n"
+                               "  - {material: oil, color: \"#ff8000\", shape: {sphere: {center: "
+                               "[1, 1], radius: 0.5}}}\n"
+                               "  - {material: dust, shape: {sphere: {center: [2, 1], radius: "
+                               "0.5}}}\n"
+                               "colliders: [{color: [0.25, 0.5, 1], shape: {sphere: {center: [3, "
+                               "1], radius: 0.5}}}]\n"
+                               "sources: [{material: oil, color: white, velocity: [1, 0], shape: "
+                               "{sphere: {center: [1, 1], radius: 0.5}}}]\n");
+    assert_true(s->materials[0].color.given && !s->materials[1].color.given);
+    assert_vector(s->materials[0].color.rgb, 0, 100 / 255.0, 0);
+    assert_vector(s->bodies[0].color.rgb, 1, 128 / 255.0, 0);
+    assert_vector(s->colliders[0].color.rgb, 0.25, 0.5, 1);
+    assert_vector(s->sources[0].color.rgb, 1, 1, 1);
+    assert_true(scene_colors_groups(s) && scene_group_color(s, 2)->given);
+    assert_false(scene_group_color(s, 1)->given);
+    assert_int_equal(s->materials[0].look, LOOK_SKIN); /* instead of the model's */
+    assert_int_equal(s->materials[1].look, LOOK_GRAINS);
+    spate_scene_free(s);
+}
+
 static void test_hash(void **state) {
     (void)state;
     static const struct {
@@ -516,6 +543,11 @@ static void test_hash(void **state) {
         {"output.checkpoint=1", false, true},
         {"camera.fov=20", false, true},
         {"solver.max_steps=7", false, true},
+        {"materials.water.color=red", false, true},
+        {"materials.water.look=grains", false, true},
+        {"bodies.0.color=[1,0,0]", false, true},
+        {"colliders.0.color=red", false, true},
+        {"sources.0.color=red", false, true},
         {"solver.cfl=0.2500001", true, true},
         {"fps=51", true, true},
         {"seed=8", true, true},
@@ -752,6 +784,7 @@ int main(void) {
         TEST(test_size_is_rounded),
         TEST(test_no_frame_warns),
         TEST(test_overrides),
+        TEST(test_colours),
         TEST(test_hash),
         TEST(test_canonical_reads_back),
         TEST(test_mesh_from_folder),

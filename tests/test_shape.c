@@ -31,6 +31,7 @@ static shape *make(fixture *f, shape_kind kind) {
         vec_set(s->b, 0.3, 0.4, 1.0);
         s->radius = 0.5, s->thickness = 0.2;
         break;
+    case SHAPE_ELLIPSOID: vec_set(s->b, 0.8, 0.25, 0.4); break;
     case SHAPE_PLANE: vec_set(s->b, 0.6, 0.8, 0); break;
     case SHAPE_POLYGON: s->points = STAR, s->point_count = 6; break;
     default: break;
@@ -46,8 +47,9 @@ static void place(shape *s, int dim) {
     s->scale = 1.4;
 }
 
-static const shape_kind KINDS[] = {SHAPE_BOX,     SHAPE_ROUNDED_BOX, SHAPE_SPHERE, SHAPE_CYLINDER,
-                                   SHAPE_CAPSULE, SHAPE_TORUS,       SHAPE_PLANE,  SHAPE_POLYGON};
+static const shape_kind KINDS[] = {SHAPE_BOX,      SHAPE_ROUNDED_BOX, SHAPE_SPHERE,
+                                   SHAPE_CYLINDER, SHAPE_CAPSULE,     SHAPE_TORUS,
+                                   SHAPE_PLANE,    SHAPE_POLYGON,     SHAPE_ELLIPSOID};
 
 static void random_point(uint64_t i, int dim, double span, double x[3]) {
     for (int k = 0; k < 3; k++)

@@ -40,7 +40,8 @@ static void put_square(const char *run, int frame, float x, float y, float speed
         v[i][0] = speed;
     }
     snprintf(name, sizeof name, "particles_%04d.vtp", frame);
-    put_bytes(in_run(run, name), bytes, make_frame(bytes, ROOM, 400, p, v, 0.005f, m, frame / 3.0));
+    put_bytes(in_run(run, name), bytes,
+              make_frame(bytes, ROOM, 400, p, v, 0.005f, m, NULL, frame / 3.0));
 }
 
 static void clear_folder(void) {
@@ -192,6 +193,30 @@ static void cells_show_their_frames(void **state) {
     free(p.rgb);
 }
 
+/* Where both begin with the same picture, it is left out: columns are frames 1 to 3. */
+static void a_first_column_of_one_picture_is_left_out(void **state) {
+    spate_variant list[2];
+    put_runs();
+    put_square("right", 0, 0.3f, 0.3f, 1);
+    spate_compare_options o = two_variants(list);
+    assert_int_equal(spate_compare(*state, list, 2, &o), SPATE_OK);
+    pixels p = read_png(in_folder("sheet.png"));
+    sheet_layout l = layout_of(*state, 2, 3);
+    assert_non_null(p.rgb);
+    assert_true(p.width == l.width && p.height == l.height);
+    for (int column = 0; column < 3; column++)
+        for (int frame = 0; frame < 4; frame++)
+            assert_int_equal(
+                is_near(cell_pixel(&p, &l, 0, column, 0.3 + 0.4 * frame, 0.3), (rgb){1, 1, 1}),
+                column != frame - 1);
+    free(p.rgb);
+    /* One run alone shows how it began. */
+    assert_int_equal(spate_compare(*state, list, 1, &o), SPATE_OK);
+    p = read_png(in_folder("sheet.png"));
+    assert_int_equal(p.width, layout_of(*state, 1, 4).width);
+    free(p.rgb);
+}
+
 /* The second run ends with its second frame, which is 100 times as fast as the first run ever is.
  * Told: the colour of the first run at its end, of the second run's last frame, and what is in the
  * cells after that. */
@@ -314,6 +339,7 @@ int main(void) {
         cmocka_unit_test(the_table_has_every_row),
         cmocka_unit_test(the_plot_has_a_curve_a_variant),
         cmocka_unit_test(cells_show_their_frames),
+        cmocka_unit_test(a_first_column_of_one_picture_is_left_out),
         cmocka_unit_test(trouble_does_not_set_the_scale),
         cmocka_unit_test(without_frames_there_is_no_sheet),
         cmocka_unit_test(mistakes_are_told),

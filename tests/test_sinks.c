@@ -67,6 +67,26 @@ static void test_takes_what_is_inside(void **state) {
     play_close(&p);
 }
 
+/* A sink runs from its first moment on, and no longer at its last. */
+static void test_first_and_last_moment(void **state) {
+    (void)state;
+    play p = play_open(1,
+                       HEAD "bodies: [{material: water, shape: {points: [[0.5, 0.5]]}}]\n"
+                            "sinks: [{from: 0.25, until: 0.5, shape: {box: {min: [0.4, 0.4], max: "
+                            "[0.6, 0.6]}}}]\n",
+                       2, "[1, 1]", "slip", "[0, 0]");
+    static const struct {
+        double time;
+        int runs;
+    } moments[] = {{0, 0}, {0.2499, 0}, {0.5, 0}, {0.25, 1}, {0.4999, 1}};
+    for (int i = 0; i < COUNT_OF(moments); i++) {
+        p.sim->time = moments[i].time;
+        assert_int_equal(sinks_drain(p.sim), moments[i].runs);
+        p.sim->particles.group[0] = 0; /* put back */
+    }
+    play_close(&p);
+}
+
 /* After every step no particle is left in a running sink, and none is lost from the books. */
 static void test_books_balance(void **state) {
     (void)state;
@@ -204,6 +224,7 @@ static void test_checkpoint(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_takes_what_is_inside),
+        cmocka_unit_test(test_first_and_last_moment),
         cmocka_unit_test(test_books_balance),
         cmocka_unit_test(test_blocks),
         cmocka_unit_test(test_seam),

@@ -271,6 +271,23 @@ static void buoyancy_lifts(void **state) {
     }
 }
 
+/* Dye and heat fade by exp(-rate t), however the time is cut. */
+static void dye_and_heat_fade(void **state) {
+    (void)state;
+    for (int parts = 1; parts <= 4; parts *= 4) {
+        play p =
+            open_gas(2, 16, "slip", "dissipation: 3, cooling: 0.7", "density: 1, temperature: 5");
+        smoke *s = smoke_of(&p);
+        set_field(&p, PLACE_MIDDLE, s->temperature, warm);
+        set_field(&p, PLACE_MIDDLE, s->dyes[0], half);
+        for (int k = 0; k < parts; k++) run_stage(&p, "forces", 0.2 / parts);
+        const int64_t at = layout_at(&s->layout, 5, 6, 0);
+        CHECK_BELOW(fabs((double)s->dyes[0][at] / (0.5 * exp(-3 * 0.2)) - 1), 1e-6);
+        CHECK_BELOW(fabs((double)s->temperature[at] / (10 * exp(-0.7 * 0.2)) - 1), 1e-6);
+        play_close(&p);
+    }
+}
+
 static double slope_of_dye(const double x[3]) { return 0.2 + 0.3 * x[0] + 0.5 * x[1]; }
 static double slope_of_heat(const double x[3]) { return 2 - x[0] + 4 * x[1]; }
 
@@ -793,6 +810,7 @@ int main(void) {
         cmocka_unit_test(borders_that_stick),
         cmocka_unit_test(diffusion_is_implicit),
         cmocka_unit_test(buoyancy_lifts),
+        cmocka_unit_test(dye_and_heat_fade),
         cmocka_unit_test(buoyancy_is_the_mean_of_two_cells),
         cmocka_unit_test(confinement_feeds_vortices),
         cmocka_unit_test(confinement_is_the_mean_of_two_cells),

@@ -4,29 +4,10 @@
  *     moving or not
  *   - force and torque are those of the balance of momentum of a box around the collider, seen from
  *     outside: flux, pressure, viscous stress and what is stored, to 3 %
- *   - Couette: the torque between two cylinders is 4 pi mu W R1^2 R2^2 / (R2^2 - R1^2)
  *   - a ball that is pushed has an added mass: that of the gas in its place (2D)
- *   - a lattice of cylinders, a tenth of the area: drag over mu U is 24.83 (Sangani and Acrivos 1982),
- *     whatever the step
  *   - the mean over frames does not depend on their rate, and goes on from a checkpoint
  */
-#include "physics.h"
-
-#include "solver/smoke/smoke.h"
-
-typedef struct vec2 {
-    double x, y;
-} vec2;
-
-static double value(const real *values, const smoke *s, int i, int j) {
-    return (double)values[layout_at(&s->layout, i, j, 0)];
-}
-static vec2 force_of(const play *p, int c, double *torque) {
-    double force[3], turn[3];
-    p->sim->type->force(p->sim, c, force, turn);
-    if (torque) *torque = turn[2];
-    return (vec2){force[0], force[1]};
-}
+#include "gas.h"
 
 /* ---- Nothing is lost ------------------------------------------------------------------------------ */
 
@@ -236,37 +217,6 @@ static void balance_of_a_box(void **state) {
     }
 }
 
-/* ---- Couette -------------------------------------------------------------------------------------- */
-
-static void torque_of_couette_flow(void **state) {
-    (void)state;
-    const double r1 = 0.2, r2 = 0.44;
-    play p = play_open(
-        2,
-        "spate: 1\ndimension: 2\nduration: 100\nfps: 50\ngravity: [0, 0]\n"
-        "domain: {origin: [-0.5, -0.5], size: [1, 1], dx: 0.0125}\n"
-        "solver: {type: smoke, dt: 0.005}\n"
-        "materials: {m: {model: gas, density: 1, viscosity: 1}}\n"
-        "bodies: [{material: m, shape: {box: {min: [-1, -1], max: [1, 1]}}}]\n"
-        "colliders:\n"
-        " - {contact: sticky, shape: {sphere: {center: [0, 0], radius: %g}}, motion: {keys: [{t: "
-        "0, "
-        "rotate: 0}, {t: 1, rotate: %.15g}]}}\n"
-        " - {contact: sticky, shape: {difference: [{box: {min: [-1, -1], max: [1, 1]}}, {sphere: "
-        "{center: [0, 0], radius: %g}}]}}\n",
-        r1, 180 / M_PI, r2);
-    double inner, outer;
-    play_until(&p, 0.1);
-    force_of(&p, 0, &inner);
-    force_of(&p, 1, &outer);
-    const double exact = 4 * M_PI * r1 * r1 * r2 * r2 / (r2 * r2 - r1 * r1);
-    print_message("Couette: torques %.4f and %.4f of the exact one\n", -inner / exact,
-                  outer / exact);
-    CHECK_BELOW(fabs(-inner / exact - 1), 0.04);
-    CHECK_BELOW(fabs(outer / exact - 1), 0.04);
-    play_close(&p);
-}
-
 /* ---- Added mass ----------------------------------------------------------------------------------- */
 
 static void added_mass(void **state) {
@@ -289,49 +239,6 @@ static void added_mass(void **state) {
     print_message("added mass: %.4f of the gas's in the place of the ball\n", force / exact);
     CHECK_BELOW(fabs(force / exact - 1), 0.06);
     play_close(&p);
-}
-
-/* ---- A lattice of cylinders ----------------------------------------------------------------------- */
-
-/* Gravity over the mean velocity, and what the cylinder feels of the weight of the gas. */
-static double lattice_drag(const char *solver, double until, double *felt) {
-    play p =
-        play_open(2,
-                  "spate: 1\ndimension: 2\nduration: 10\nfps: 10\ngravity: [1, 0]\n"
-                  "domain: {size: [1, 1], dx: 0.03125, walls: periodic}\n"
-                  "solver: {type: smoke%s}\n"
-                  "materials: {m: {model: gas, density: 1, viscosity: 1, weight: 1}}\n"
-                  "bodies: [{material: m, velocity: [0.04, 0], shape: {box: {min: [0, 0], max: "
-                  "[1, 1]}}}]\n"
-                  "colliders: [{contact: sticky, shape: {sphere: {center: [0.5, 0.5], radius: "
-                  "0.178412}}}]\n",
-                  solver);
-    const smoke *s = p.sim->solver;
-    double flow = 0;
-    play_until(&p, until);
-    for (int j = 0; j < 32; j++) flow += value(s->velocity[0], s, 0, j) / 32;
-    *felt = force_of(&p, 0, NULL).x / 0.9;
-    play_close(&p);
-    return 1 / flow;
-}
-
-static void drag_of_a_lattice(void **state) {
-    (void)state;
-    static const char *const schemes[] = {"", ", advection: maccormack"};
-    for (int n = 0; n < 2 - WATCHED; n++) {
-        char solver[64];
-        double felt, unused;
-        snprintf(solver, sizeof solver, "%s, dt: 0.0003", schemes[n]);
-        const double until = 0.3, drag = lattice_drag(schemes[n], until, &felt);
-        const double slow = WATCHED ? drag : lattice_drag(solver, until, &unused);
-        print_message(
-            "lattice%s: drag %.3f, with a fifth of the step %.3f, theory 24.83; the cylinder "
-            "feels %.4f of the weight\n",
-            schemes[n], drag, slow, felt);
-        CHECK_BELOW(fabs(drag / slow - 1), 0.005);
-        CHECK_BELOW(fabs(drag / 24.83 - 1), 0.05);
-        CHECK_BELOW(fabs(felt - 1), 0.01);
-    }
 }
 
 /* ---- Frames --------------------------------------------------------------------------------------- */
@@ -391,9 +298,8 @@ static void frames_go_on(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(nothing_is_lost),        cmocka_unit_test(balance_of_a_box),
-        cmocka_unit_test(torque_of_couette_flow), cmocka_unit_test(added_mass),
-        cmocka_unit_test(drag_of_a_lattice),      cmocka_unit_test(frames_are_means),
+        cmocka_unit_test(nothing_is_lost), cmocka_unit_test(balance_of_a_box),
+        cmocka_unit_test(added_mass),      cmocka_unit_test(frames_are_means),
         cmocka_unit_test(frames_go_on),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -9,6 +9,7 @@
 #include "output/statistics.h"
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 typedef struct fixture {
@@ -124,13 +125,31 @@ static void test_penetration(void **state) {
     close_scene(&f);
 }
 
+/* Colliders are looked at where they are at the simulation's time, whoever moved them last. */
+static void test_penetration_of_a_moving_collider(void **state) {
+    (void)state;
+    fixture f = open_scene(
+        "spate: 1\ndimension: 2\ndomain: {size: [4, 4], dx: 0.25}\n"
+        "materials: {water: {model: liquid, bulk_modulus: 1.0e4}}\n"
+        "bodies: [{name: a, material: water, shape: {points: [[1, 1]]}}]\n"
+        "colliders: [{name: ball, shape: {sphere: {center: [3, 1], radius: 0.5}},\n"
+        "             motion: {keys: [{t: 0, translate: [0, 0]}, {t: 1, translate: [-2, 0]}]}}]\n",
+        1);
+    assert_float_equal(quantity(&f, "penetration_count"), 0, 0);
+    f.sim->time = 1;
+    assert_float_equal(quantity(&f, "penetration_count"), 1, 0);
+    assert_float_equal(quantity(&f, "penetration_max"), 0.5, 1e-6);
+    close_scene(&f);
+}
+
 static void test_free_fall(void **state) {
     (void)state;
     fixture f = open_scene(
         "spate: 1\nname: fall\ndimension: 3\ngravity: [0, -9.81, 0]\n"
         "domain: {size: [1, 2, 1], dx: 0.125}\nduration: 1\nsolver: {integrator: apic, dt: 0.001}\n"
         "materials:\n  water: {model: liquid, density: 1000, bulk_modulus: 1.0e3}\n"
-        "bodies:\n  - {name: a, material: water, shape: {sphere: {center: [0.5, 1.4, 0.5], radius: "
+        "bodies:\n  - {name: a, material: water, sampling: regular, shape: {sphere: {center: [0.5, "
+        "1.4, 0.5], radius: "
         "0.2}},"
         " velocity: [0.25, 0, 0], spin: [0, 0, 2]}\n",
         2);
@@ -155,7 +174,6 @@ static void test_free_fall(void **state) {
 /* Momentum along y, kinetic energy, and a mass of its own; the rest is left to the particles. */
 static void know_some(spate_simulation *sim, solver_numbers *out) {
     (void)sim;
-    out->iterations = 4;
     out->mass = 70;
     out->momentum[1] = -5;
     out->angular[0] = 2;
@@ -163,6 +181,11 @@ static void know_some(spate_simulation *sim, solver_numbers *out) {
     out->potential_energy = -3;
     out->volume = 11;
     out->max_speed = 13;
+}
+
+static void solve_in_four(const spate_simulation *sim, double *iterations, double *residual) {
+    (void)sim, (void)residual;
+    *iterations = 4;
 }
 
 static void test_solver_knows_better(void **state) {
@@ -173,6 +196,7 @@ static void test_solver_knows_better(void **state) {
     const solver_type *mpm = f.sim->type;
     solver_type other = *mpm;
     other.numbers = know_some;
+    other.solved = solve_in_four;
     assert_float_equal(quantity(&f, "mass"), 3, 0); /* control */
     f.sim->type = &other;
     assert_float_equal(quantity(&f, "mass"), 70, 0);
@@ -309,7 +333,7 @@ static void test_row_has_the_contracts_columns(void **state) {
     assert_int_equal(statistics_create(f.sim, &s), SPATE_OK);
     assert_int_equal(statistics_evaluate(&s, 7, 1.5), SPATE_OK);
     statistics_header(&s, &header);
-    statistics_row(&s, &row);
+    statistics_row(&s, "", &row);
     assert_memory_equal(header.data, contract, strlen(contract));
     assert_non_null(strstr(header.data, ",right,left,level,dry,push,nothing,middle_x,middle_y\n"));
     int commas = 0, row_commas = 0;
@@ -318,6 +342,9 @@ static void test_row_has_the_contracts_columns(void **state) {
     assert_int_equal(commas, row_commas);
     assert_memory_equal(row.data, "7,0,0,", 6);
     assert_non_null(strstr(row.data, ",,,0,0,1.500")); /* iterations and residual are empty */
+    /* as many digits as a double holds for sure */
+    const double middle = s.values[s.count - 1];
+    assert_true(fabs(strtod(strrchr(row.data, ',') + 1, NULL) / middle - 1) < 1e-14);
     text_free(&header);
     text_free(&row);
     statistics_free(&s);
@@ -330,7 +357,11 @@ static void test_unknown_quantity(void **state) {
     double value;
     assert_int_equal(spate_simulation_quantity(f.sim, "kinetic", &value), SPATE_BAD_INPUT);
     assert_non_null(strstr(spate_message(f.ctx), "'kinetic'"));
+    assert_non_null(strstr(spate_message(f.ctx), "known: time, steps, dt, particles, mass, "));
+    assert_int_equal(spate_simulation_quantity(f.sim, "mas", &value), SPATE_BAD_INPUT);
+    assert_non_null(strstr(spate_message(f.ctx), "did you mean 'mass'?"));
     assert_int_equal(spate_simulation_quantity(f.sim, "dt_limit", &value), SPATE_BAD_INPUT);
+    assert_null(strstr(spate_message(f.ctx), "did you mean 'dt_limit'"));
     close_scene(&f);
 }
 
@@ -364,6 +395,7 @@ int main(void) {
         cmocka_unit_test(test_one_particle),
         cmocka_unit_test(test_not_finite_is_refused),
         cmocka_unit_test(test_penetration),
+        cmocka_unit_test(test_penetration_of_a_moving_collider),
         cmocka_unit_test(test_free_fall),
         cmocka_unit_test(test_solver_knows_better),
         cmocka_unit_test(test_forces_on_colliders),

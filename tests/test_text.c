@@ -204,6 +204,12 @@ static void test_nearest_word(void **state) {
     assert_string_equal(text_nearest("dy", words, count), "dx");
     assert_string_equal(text_nearest("clf", words, count), "cfl");
     assert_string_equal(text_nearest("dx", words, count), "dx");
+    assert_string_equal(text_nearest("DENSITY", words, count), "density");
+    const char *const formats[] = {"vtp", "ply", "VDB"};
+    assert_null(text_nearest("vdx", formats, 1)); /* two of three letters are not a slip */
+    assert_string_equal(text_nearest("vdb", formats, 3), "VDB");
+    assert_true(text_is_same_but_case("fLIp", "FliP") && !text_is_same_but_case("flip", "flips"));
+    assert_false(text_is_same_but_case("[", "{")); /* letters only */
     /* A third of a long word may differ. */
     assert_string_equal(text_nearest("friction_coeff", words, 6) ? "found" : "none", "none");
     assert_string_equal(text_nearest("frictions_coeficcientt", words, count),

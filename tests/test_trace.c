@@ -12,10 +12,11 @@ static spate_scene cube_scene(spate_context *ctx) {
 
 static void camera_sees_what_it_projects(void **state) {
     spate_scene s = cube_scene(*state);
-    stage st;
-    assert_int_equal(stage_create(&s, 0, &st), SPATE_OK);
+    stage st = {0};
     for (int given = 0; given <= 1; given++) {
         s.camera = (camera){.given = given, .from = {7, 1, 5}, .to = {5.5, -0.5, 2.5}, .fov = 40};
+        stage_free(&st);
+        assert_int_equal(stage_create(&s, 0, &st), SPATE_OK);
         view v = stage_view(&st, 320, 180);
         for (int i = 0; i < 8; i++) {
             v3 corner = v3_set((float)(i & 1), (float)(i >> 1 & 1), (float)(i >> 2));
@@ -64,7 +65,7 @@ static void water_bends_light(void **state) {
     assert_true(world_fresnel(1) < 0.021f && world_fresnel(0) > 0.999f);
 }
 
-static const rgb red = {0.8f, 0.05f, 0.05f};
+static const v3 red = {0.8f, 0.05f, 0.05f, 1}, water_blue = {0.028f, 0.212f, 0.479f, 1};
 
 /* A cluster of matt balls around a point; its neighbours stay as they were without it. */
 static void matt_balls_are_where_they_are(void **state) {
@@ -76,7 +77,9 @@ static void matt_balls_are_where_they_are(void **state) {
     assert_int_equal(picture_create(ctx, 160, 90, &p), SPATE_OK);
     assert_int_equal(picture_create(ctx, 160, 90, &empty), SPATE_OK);
     v3 cluster[64];
-    rgb colours[64];
+    v3 colours[64];
+    crowd cluster_of_balls = {LOOK_GRAINS, FINISH_MATT, cluster, colours, 64, 0.02f, false};
+    crowds all = {.ctx = ctx, .list = &cluster_of_balls, .count = 1};
     for (int i = 0; i < 64; i++) {
         cluster[i] = v3_set(0.3f + 0.04f * (float)(i % 4), 0.6f + 0.04f * (float)(i / 4 % 4),
                             0.6f + 0.04f * (float)(i / 16));
@@ -85,7 +88,7 @@ static void matt_balls_are_where_they_are(void **state) {
     }
     trace_input in = {.stage = &st, .samples = 2};
     assert_int_equal(trace_picture(ctx, &in, &empty), SPATE_OK);
-    in.matt = cluster, in.matt_colour = colours, in.matt_count = 64, in.matt_radius = 0.02f;
+    in.crowds = &all;
     assert_int_equal(trace_picture(ctx, &in, &p), SPATE_OK);
     view v = stage_view(&st, 160, 90);
     float at[3], beside[3];
@@ -104,14 +107,16 @@ static void matt_balls_are_where_they_are(void **state) {
 }
 
 static v3 pool_of_water[30 * 10 * 30];
+static v3 pool_colours[30 * 10 * 30];
 
-static int64_t make_pool(void) {
+static crowd make_pool(v3 colour) {
     int64_t n = 0;
+    for (int i = 0; i < 30 * 10 * 30; i++) pool_colours[i] = colour;
     for (int i = 0; i < 30 * 10 * 30; i++)
         pool_of_water[n++] =
             v3_set(((float)(i % 30) + 0.5f) / 30, ((float)(i / 30 % 10) + 0.5f) / 30,
                    ((float)(i / 300) + 0.5f) / 30);
-    return n;
+    return (crowd){LOOK_SURFACE, FINISH_GLOSS, pool_of_water, pool_colours, n, 0.5f / 30, false};
 }
 
 /* A pool is bluer than the empty floor, and the same for every number of threads. */
@@ -126,9 +131,9 @@ static void water_is_blue(void **state) {
     assert_int_equal(stage_create(&s, 0, &st), SPATE_OK);
     assert_int_equal(picture_create(ctx, 96, 64, &p), SPATE_OK);
     assert_int_equal(picture_create(alone, 96, 64, &again), SPATE_OK);
-    trace_input in = {
-        .stage = &st, .samples = 2, .liquid = pool_of_water, .liquid_radius = 0.5f / 30};
-    in.liquid_count = make_pool();
+    crowd basin = make_pool(water_blue);
+    crowds all = {.ctx = ctx, .list = &basin, .count = 1};
+    trace_input in = {.stage = &st, .samples = 2, .crowds = &all};
     assert_int_equal(trace_picture(ctx, &in, &p), SPATE_OK);
     assert_int_equal(trace_picture(alone, &in, &again), SPATE_OK);
     assert_memory_equal(p.pixels, again.pixels, 96 * 64 * sizeof(rgb));
@@ -144,6 +149,70 @@ static void water_is_blue(void **state) {
     spate_close(alone);
 }
 
+/* The colour of the pixel that shows a point. */
+static rgb pixel_of(const stage *st, const picture *p, v3 at) {
+    view v = stage_view(st, p->width, p->height);
+    float place[3];
+    assert_true(view_project(&v, at, place));
+    return p->pixels[(int)place[1] * p->width + (int)place[0]];
+}
+
+/* Honey is warm where water is cold; of two liquids in one pool each has its own colour. */
+static void liquids_have_their_colours(void **state) {
+    spate_context *ctx = *state;
+    spate_scene s = cube_scene(ctx);
+    stage st;
+    picture p;
+    assert_int_equal(stage_create(&s, 0, &st), SPATE_OK);
+    assert_int_equal(picture_create(ctx, 96, 64, &p), SPATE_OK);
+    crowd basin = make_pool((v3){0.69f, 0.25f, 0.003f, 1});
+    crowds all = {.ctx = ctx, .list = &basin, .count = 1};
+    trace_input in = {.stage = &st, .samples = 1, .crowds = &all};
+    assert_int_equal(trace_picture(ctx, &in, &p), SPATE_OK);
+    rgb honey = pixel_of(&st, &p, v3_set(0.5f, 0.33f, 0.5f));
+    assert_true(honey.r > 1.5f * honey.b && honey.r > honey.g);
+    for (int i = 0; i < basin.count; i++)
+        if (basin.centers[i][0] > 0.5f) basin.colours[i] = water_blue;
+    assert_int_equal(trace_picture(ctx, &in, &p), SPATE_OK);
+    honey = pixel_of(&st, &p, v3_set(0.2f, 0.33f, 0.5f));
+    rgb water = pixel_of(&st, &p, v3_set(0.85f, 0.33f, 0.5f));
+    assert_true(honey.r > 1.3f * honey.b && water.b > 1.3f * water.r);
+    picture_free(ctx, &p);
+    stage_free(&st);
+}
+
+/* One skin around a body of two colours: left as the particles on the left, right as those on the
+ * right; and every finish is of the colour it was given. */
+static void skins_have_the_colours_of_their_particles(void **state) {
+    spate_context *ctx = *state;
+    spate_scene s = cube_scene(ctx);
+    stage st;
+    picture p;
+    enum { SIDE = 16, ALL = SIDE * SIDE * SIDE };
+    static v3 centers[ALL];
+    static v3 colours[ALL];
+    for (int i = 0; i < ALL; i++) {
+        centers[i] =
+            v3_set(0.1f + 0.05f * (float)(i % SIDE), 0.025f + 0.05f * (float)(i / SIDE % SIDE),
+                   0.1f + 0.05f * (float)(i / SIDE / SIDE));
+        centers[i][3] = 0.03f;
+        colours[i] = i % SIDE < SIDE / 2 ? red : (v3){0.05f, 0.1f, 0.8f, 1};
+    }
+    assert_int_equal(stage_create(&s, 0, &st), SPATE_OK);
+    assert_int_equal(picture_create(ctx, 96, 64, &p), SPATE_OK);
+    for (int finish = FINISH_MATT; finish <= FINISH_METAL; finish++) {
+        crowd cube = {LOOK_SKIN, (material_finish)finish, centers, colours, ALL, 0.025f, false};
+        crowds all = {.ctx = ctx, .list = &cube, .count = 1};
+        trace_input in = {.stage = &st, .samples = 1, .crowds = &all};
+        assert_int_equal(trace_picture(ctx, &in, &p), SPATE_OK);
+        rgb left = pixel_of(&st, &p, v3_set(0.25f, 0.4f, 0.9f)),
+            right = pixel_of(&st, &p, v3_set(0.7f, 0.4f, 0.9f));
+        assert_true(left.r > 1.5f * left.b && right.b > 1.5f * right.r);
+    }
+    picture_free(ctx, &p);
+    stage_free(&st);
+}
+
 /* Light is neither made nor lost: shade where a ball stands, full light on open floor. */
 static void floor_is_lit_and_shaded(void **state) {
     spate_context *ctx = *state;
@@ -154,7 +223,9 @@ static void floor_is_lit_and_shaded(void **state) {
         .ctx = ctx, .stage = &st, .sun = v3_unit(v3_set(0.2f, 1, 0)), .tiny = 1e-4f, .texels = 256};
     v3 ball = {0.5f, 0.5f, 0.5f, 0.2f};
     assert_int_equal(balls_create(ctx, &ball, 1, &w.balls), SPATE_OK);
-    assert_int_equal(light_create(&w, NULL, 0, &ball, 1), SPATE_OK);
+    crowd grain = {.look = LOOK_GRAINS, .centers = &ball, .count = 1};
+    crowds all = {.ctx = ctx, .list = &grain, .count = 1};
+    assert_int_equal(light_create(&w, &all), SPATE_OK);
     v3 sun;
     float sky;
     light_at(&w, 0.4f, 0.5f, &sun, &sky); /* 0.5 - 0.2 * 0.5: where the shadow falls */
@@ -175,6 +246,8 @@ int main(void) {
         cmocka_unit_test(water_bends_light),
         cmocka_unit_test(matt_balls_are_where_they_are),
         cmocka_unit_test(water_is_blue),
+        cmocka_unit_test(liquids_have_their_colours),
+        cmocka_unit_test(skins_have_the_colours_of_their_particles),
         cmocka_unit_test(floor_is_lit_and_shaded),
     };
     return cmocka_run_group_tests(tests, open_all, close_all);

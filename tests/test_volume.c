@@ -53,11 +53,19 @@ static spate_scene fake_scene(spate_context *ctx, int dim) {
     return s;
 }
 
+static spate_status write_volume(spate_simulation *sim, const char *path) {
+    volume_frame f;
+    TRY(volume_create(sim, &f));
+    spate_status status = volume_write(sim->ctx, &f, path);
+    volume_free(&f);
+    return status;
+}
+
 static spate_status write_fake(spate_context *ctx, int dim, const char *path) {
     spate_scene scene = fake_scene(ctx, dim);
     spate_simulation sim = {.ctx = ctx, .scene = &scene, .type = &fake_solver, .time = 1.5};
     assert_true(volume_is_wanted(&sim));
-    return volume_write(&sim, path);
+    return write_volume(&sim, path);
 }
 
 static void unwanted_volumes_are_left_out(void **state) {
@@ -74,7 +82,7 @@ static void not_finite_is_not_written(void **state) {
     const char *path = in_folder("volume_0009.vti");
     spate_scene scene = fake_scene(*state, 3);
     spate_simulation sim = {.ctx = *state, .scene = &scene, .type = &broken};
-    assert_int_equal(volume_write(&sim, path), SPATE_UNSTABLE);
+    assert_int_equal(write_volume(&sim, path), SPATE_UNSTABLE);
     assert_non_null(strstr(spate_message(*state), "the field 'velocity' is not a finite number"));
     assert_false(file_exists(path));
 }
@@ -268,16 +276,18 @@ static void folders_know_volumes(void **state) {
     }
     assert_true(run_folder_owns("volume.pvd", &number) && number == -1);
     assert_int_equal(run_folder_clear(*state, path, 2), SPATE_OK);
-    assert_int_equal(run_folder_list_frames(&scene, path, true, 9, 0.15, &lines), SPATE_OK);
+    assert_int_equal(run_folder_list_frames(&scene, path, FRAMES_OF_VOLUMES, 9, 0.15, &lines),
+                     SPATE_OK);
     assert_non_null(
         strstr(lines.data, "timestep=\"0.15\" group=\"\" part=\"0\" file=\"volume_0002.vti\""));
     assert_null(strstr(lines.data, "volume_0003"));
     text_free(&lines);
-    assert_int_equal(run_folder_list_frames(&scene, path, false, 9, 0.15, &lines), SPATE_OK);
+    assert_int_equal(run_folder_list_frames(&scene, path, FRAMES_OF_PARTICLES, 9, 0.15, &lines),
+                     SPATE_OK);
     assert_int_equal(lines.length, 0);
-    frame_list list = {.ctx = *state, .last = -1};
+    frame_list list = {.ctx = *state};
     assert_int_equal(render_list_frames(path, &list), SPATE_OK);
-    assert_true(list.volumes && list.count == 3);
+    assert_true(list.kind == FRAMES_OF_VOLUMES && list.count == 3);
     give(*state, list.numbers);
 }
 
@@ -462,12 +472,10 @@ static void colliders_are_veiled_by_what_is_before_them(void **state) {
 
 typedef struct gas {
     double density;
-    number_list color;
 } gas;
 
 static const field gas_fields[] = {
     NUMBER_FIELD(gas, density, "kg/m^3", 1.2, 0, 1e3, "Density."),
-    NUMBERS_FIELD(gas, color, "", NAN, 0, 1, "Colour."),
 };
 static const material_type gas_type = {.name = "gas",
                                        .table = FIELD_TABLE("material: gas", "", gas_fields, gas)};
@@ -485,10 +493,11 @@ static void assert_close(rgb c, float r, float g, float b) {
 /* Left a dye with a colour of its own, right one without, in between nothing. */
 static void dyes_have_their_colours(void **state) {
     spate_context *ctx = *state;
-    double green[3] = {0, 1, 0};
-    gas gases[2] = {{.color = {green, 3}}, {.density = 1}};
-    material materials[2] = {{.name = "mint", .type = &gas_type, .parameters = &gases[0]},
-                             {.name = "soot", .type = &gas_type, .parameters = &gases[1]}};
+    gas gases[2] = {{.density = 1}, {.density = 1}};
+    const field_color green = {true, {0, 1, 0}};
+    material materials[2] = {
+        {.name = "mint", .type = &gas_type, .parameters = &gases[0], .color = green},
+        {.name = "soot", .type = &gas_type, .parameters = &gases[1]}};
     static float mint[9 * 3], soot[9 * 3];
     for (int i = 0; i < 27; i++) mint[i] = i % 9 < 3 ? 5 : 0, soot[i] = i % 9 > 5 ? 5 : 0;
     spate_scene s = {.ctx = ctx, .name = "dyes", .dim = 2, .fps = 25};

@@ -6,15 +6,15 @@
 static const double two_pi = 6.28318530717958647692;
 
 static play open_vortices(const char *solver, int dim) {
-    return play_open(1,
-                     "spate: 1\ndimension: %d\ngravity: [0, 0%s]\nsolver: %s\n"
-                     "domain: {origin: [1, -2%s], size: [1, 1%s], dx: 0.0625, walls: periodic}\n"
-                     "materials: {water: {model: liquid, bulk_modulus: 1e5}}\n"
-                     "bodies: [{material: water, vortices: [2, 0.5], velocity: [0.25, 0%s],\n"
-                     "          shape: {box: {min: [1, -2%s], max: [2, -1%s]}}}]\n",
-                     dim, dim == 3 ? ", 0" : "", solver, dim == 3 ? ", 0" : "",
-                     dim == 3 ? ", 1" : "", dim == 3 ? ", 0" : "", dim == 3 ? ", 0" : "",
-                     dim == 3 ? ", 1" : "");
+    return play_open(
+        1,
+        "spate: 1\ndimension: %d\ngravity: [0, 0%s]\nsolver: %s\n"
+        "domain: {origin: [1, -2%s], size: [1, 1%s], dx: 0.0625, walls: periodic}\n"
+        "materials: {water: {model: liquid, bulk_modulus: 1e5}}\n"
+        "bodies: [{material: water, sampling: regular, vortices: [2, 0.5], velocity: [0.25, 0%s],\n"
+        "          shape: {box: {min: [1, -2%s], max: [2, -1%s]}}}]\n",
+        dim, dim == 3 ? ", 0" : "", solver, dim == 3 ? ", 0" : "", dim == 3 ? ", 1" : "",
+        dim == 3 ? ", 0" : "", dim == 3 ? ", 0" : "", dim == 3 ? ", 1" : "");
 }
 
 static void test_slopes(void **state) {

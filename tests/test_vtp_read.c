@@ -13,7 +13,7 @@ static size_t sample(char *out) {
         for (int a = 0; a < 3; a++) x[i][a] = (float)(10 * i + a), v[i][a] = -(float)(i + a);
         material[i] = (uint32_t)i;
     }
-    return make_frame(out, ROOM, COUNT, x, v, 0.25f, material, 1.5);
+    return make_frame(out, ROOM, COUNT, x, v, 0.25f, material, NULL, 1.5);
 }
 
 /* Reads a copy, which the reader takes over. */
@@ -105,12 +105,26 @@ static void lies_are_refused(void **state) {
     }
 }
 
+/* Files of tests/fuzz/corpus: a tetrahedron, and one of whose triangles has a corner that is not there. */
+static void surfaces_have_triangles(void **state) {
+    snapshot s;
+    int32_t corner;
+    assert_int_equal(snapshot_load(*state, "tests/fuzz/corpus/vtp/surface.vtp", &s), SPATE_OK);
+    assert_int_equal(s.count, 4);
+    assert_int_equal(s.triangle_count, 4);
+    memcpy(&corner, s.triangles + 11 * sizeof corner, sizeof corner);
+    assert_int_equal(corner, 3);
+    snapshot_free(&s);
+    assert_int_equal(snapshot_load(*state, "tests/fuzz/corpus/vtp/surface_corner.vtp", &s),
+                     SPATE_BAD_INPUT);
+    assert_non_null(strstr(spate_message(*state), "a triangle without a corner"));
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(numbers_come_back),
-        cmocka_unit_test(cut_files_are_refused),
-        cmocka_unit_test(wrong_bytes_are_survived),
-        cmocka_unit_test(lies_are_refused),
+        cmocka_unit_test(numbers_come_back),        cmocka_unit_test(cut_files_are_refused),
+        cmocka_unit_test(wrong_bytes_are_survived), cmocka_unit_test(lies_are_refused),
+        cmocka_unit_test(surfaces_have_triangles),
     };
     return cmocka_run_group_tests(tests, open_all, close_all);
 }

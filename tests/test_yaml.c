@@ -104,6 +104,7 @@ static void test_wrong_documents(void **state) {
         {"? ^{a: 1}\n: 1\n", "name must be a word"},
         {"a: ^\"x\\0y\"\n", "zero character"},
         {"a: [1, 2\nb^: 3\n", "not valid YAML: did not find expected"},
+        {"a: {color: #ff0000}\nb^: 3\n", "whether a # outside quotes began a comment"},
         {"a: b^: c\n", "not valid YAML"},
         {"a: \"x\n^", "not valid YAML"},
         {"a: 1\n b^: 2\n", "not valid YAML"},

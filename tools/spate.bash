@@ -13,7 +13,7 @@ _spate() {
     -o | --output)
         mapfile -t COMPREPLY < <(compgen -d -- "$word")
         return ;;
-    --colour)
+    --colour | --color)
         mapfile -t COMPREPLY < <(compgen -W "material speed J density pressure id" -- "$word")
         return ;;
     --variant)
@@ -28,16 +28,21 @@ _spate() {
     --compare)
         mapfile -t COMPREPLY < <(compgen -S = -W "integrator alpha dt cfl" -- "$word")
         return ;;
-    --frames | --until | --threads | --set | --size | --range | --samples | --plot | --particles | \
+    --loop)
+        mapfile -t COMPREPLY < <(compgen -W "2 pingpong" -- "$word")
+        return ;;
+    --frames | --until | --threads | --set | --camera | --fov | --orbit | --fps | --speed | --size | --range | --samples | --plot | --particles | \
         --rounds | --domain-scale)
         return ;;
     esac
 
     local options=
     case $command in
-    run) options="--output --frames --until --threads --set --compare --resume --force --quiet --json --steps-log" ;;
-    check) options="--set" ;;
-    render) options="--output --size --colour --range --frames --samples --no-film --plot --threads --quiet" ;;
+    run) options="--output --frames --until --threads --set --compare --resume --force --quiet --json --steps-log --steps-full" ;;
+    check) options="--set --threads --json" ;;
+    info | list) options="--json" ;;
+    render) options="--output --size --colour --color --range --frames --camera --fov --orbit --set --samples --points --no-film
+        --fps --speed --loop --plot --threads --quiet" ;;
     bench) options="--threads --particles --rounds --variant --integrator --dimension --domain-scale --json" ;;
     esac
     if [[ $word == -* ]]; then

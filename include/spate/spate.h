@@ -1,5 +1,5 @@
 /*
- * Spate: liquids, sand, clay, cloth, hair and smoke on particles and grids.
+ * Spate: liquids, sand, clay, snow, metal, elastic solids and smoke on particles and grids.
  *
  * This is the whole public interface. How it is used:
  *
@@ -114,6 +114,24 @@ typedef struct spate_scene_summary {
 /* Samples the bodies to count particles or cells, so it may fail and may take a moment. */
 SPATE_API spate_status spate_scene_summarise(spate_scene *scene, spate_scene_summary *summary);
 
+/* What a run of a scene will cost, about: for most scenes within a factor of two. */
+typedef struct spate_review {
+    spate_scene_summary summary;
+    double dt;            /* seconds of a step, on average */
+    const char *dt_limit; /* what sets it, as in spate_simulation_dt_limit */
+    double steps;
+    double particles;    /* at the end, with what sources bring; nothing is taken off for sinks */
+    int threads;         /* that the time is for: those of the context */
+    double seconds;      /* of wall time, with the machine to itself */
+    double memory_bytes; /* at the peak */
+    double disk_bytes;   /* of the finished folder */
+} spate_review;
+
+/* Looks a scene over before it is run. It counts without storing particles, so that a scene far too
+ * large for the machine can be looked at too, and warns of what is probably a slip: gravity that
+ * points upwards, a density in g/cm^3, a mesh in millimetres... */
+SPATE_API spate_status spate_scene_review(spate_scene *scene, spate_review *review);
+
 /* Writes the reference of every scene field (Markdown) by calling `write` piece by piece. */
 SPATE_API spate_status spate_scene_reference(spate_context *context,
                                              void (*write)(const char *text, void *user),
@@ -157,6 +175,7 @@ SPATE_API spate_status spate_simulation_restore(spate_scene *scene, const char *
 /* ---- Run: from a scene to a folder of frames --------------------------------------------------
  */
 
+/* How far a run is; strings live until the callback returns. */
 typedef struct spate_progress {
     int frame, frames;
     double time; /* simulated seconds */
@@ -164,9 +183,10 @@ typedef struct spate_progress {
     double steps_per_second; /* since the run began */
     double eta_seconds;      /* wall seconds to go, from the pace so far; < 0 unknown */
     double dt;               /* of the last step */
-    const char *dt_limit;
+    const char *dt_limit;    /* the limit that has set most steps of this frame */
     const char *worst_phase; /* the stage that took most of the time */
     double worst_share;      /* its share, 0 to 1 */
+    double done;             /* share of the run's time, 0 to 1 */
 } spate_progress;
 
 typedef struct spate_run_options {
@@ -176,6 +196,8 @@ typedef struct spate_run_options {
     bool resume;        /* go on from the folder's checkpoint */
     bool force;         /* replace the run that is in the folder */
     bool step_log;      /* steps.jsonl: a JSON line for every step */
+    bool step_full;     /* the same with statistics and state hash in every line, which may take
+                           longer than the steps */
     void (*progress)(const spate_progress *progress,
                      void *user); /* after every step; may be NULL */
     void *user;
@@ -193,7 +215,8 @@ typedef struct spate_run_report {
 } spate_run_report;
 
 SPATE_API spate_run_options spate_default_run_options(void);
-/* Runs to the end and leaves a complete folder however it ends; `report` may be NULL. */
+/* Runs to the end and leaves a complete folder however it ends; `report` may be NULL. Frames are
+ * written by a thread that lives as long as the run; hooks and callbacks are the caller's thread's. */
 SPATE_API spate_status spate_run(spate_scene *scene, const spate_run_options *options,
                                  spate_run_report *report);
 
@@ -203,13 +226,33 @@ SPATE_API spate_status spate_run(spate_scene *scene, const spate_run_options *op
 /* Describes a scene, mesh, checkpoint or frame in a few lines through `write`. */
 SPATE_API spate_status spate_describe_file(spate_context *context, const char *path,
                                            void (*write)(const char *text, void *user), void *user);
+/* The same as one JSON object (docs/output.md). */
+SPATE_API spate_status spate_describe_file_json(spate_context *context, const char *path,
+                                                void (*write)(const char *text, void *user),
+                                                void *user);
 
 typedef struct spate_render_options {
-    int width, height;  /* pixels; default 1280 x 720 */
-    const char *colour; /* attribute to colour by; NULL: by material, or speed in 2D */
+    int width, height; /* pixels; default 1280 x 720 */
+    const char
+        *colour; /* attribute to colour by; NULL: by material, or by speed what fills all of a 2D
+                           domain or is the same everywhere */
     double range[2];    /* of the colour scale; equal numbers (default): from the data */
     int first, last;    /* frames; last < 0 (default): up to the last one */
+    const char *camera; /* "x,y,z:x,y,z", where it stands and what it looks at; 2D: "x,y:x,y",
+                           corners of what is shown; NULL (default): the scene's */
+    double fov;         /* degrees, vertical; 0 (default): the scene's */
+    double orbit;       /* degrees round what it looks at, over the whole run; NAN (default): the
+                           scene's */
+    const char *const *sets; /* "path=value" overrides of fields that pictures are made by, e.g.
+                                "camera.fov=50"; NULL (default): none */
+    int set_count;
     bool film;          /* also write film.mp4 with ffmpeg (default true) */
+    double fps;         /* pictures a second of the film; 0 (default): as the frames pass */
+    double speed;       /* simulated seconds a second of the film; 0 (default): 1, or slower where
+                           the film would be shorter than 4 s */
+    int loops;          /* how often the film shows the run; default 1 */
+    bool pingpong;      /* forth and back each time; default false */
+    bool points;        /* in 2D, liquid as points instead of an area (default false) */
     int samples;        /* rays a pixel in 3D; default 4 */
     const char *plot;   /* instead of pictures: columns of stats.csv, "a,b", over time */
     const char *output; /* folder for the pictures; NULL (default): DIR/pictures */

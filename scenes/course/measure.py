@@ -35,9 +35,9 @@ class Scene:
 class Frame:
     """A frame of a run. `options` are those of `spate render`."""
 
-    def __init__(self, file, frame, variant="", options=(), size="960x540", width=720, colours=160):
+    def __init__(self, file, frame, variant="", options=(), size="1280x720"):
         self.file, self.frame, self.variant, self.options = file, frame, variant, options
-        self.size, self.width, self.colours = size, width, colours
+        self.size = size
 
 
 class Plot:
@@ -223,14 +223,14 @@ VISCOSITIES = ("1", "10", "50", "200")
 SCENES = [
     Scene("sph_viscosity", viscosity, sets("domain.dx=0.08"),
           {v: sets("materials.liquid.viscosity=" + v) for v in VISCOSITIES},
-          [Frame("sph_viscosity_%s.png" % v, 22, v, size="720x405", width=480) for v in VISCOSITIES]),
+          [Frame("sph_viscosity_%s.png" % v, 22, v) for v in VISCOSITIES]),
     Scene("poiseuille", channel("poiseuille", poiseuille_speed), ["--until", "0.15"],
           {v: sets("solver.viscosity=" + v) for v in ("morris", "mueller")}),
     Scene("couette", channel("couette", couette_speed), ["--until", "0.15"],
           {v: sets("solver.viscosity=" + v) for v in ("morris", "mueller")}),
     Scene("taylor_green_sph", vortices("taylor_green_sph.svg", "Taylor-Green vortices, SPH", "kinetic_energy", 2),
           ["--until", "0.5"], {"shifting": [], "no shifting": sets("solver.shifting=0")},
-          [Frame("taylor_green_sph_%s.png" % v.replace(" ", "_"), 10, v, ("--range", "0,0.8"), "540x540", 400)
+          [Frame("taylor_green_sph_%s.png" % v.replace(" ", "_"), 10, v, ("--range", "0,0.8"), "1280x1280")
            for v in ("shifting", "no shifting")]),
     Scene("taylor_green", vortices("taylor_green.svg", "Taylor-Green vortices, on a grid", "kinetic_energy", 2),
           ["--until", "0.5"], {"reflection": sets("solver.reflection=true"), "maccormack": [],
@@ -241,25 +241,25 @@ SCENES = [
           {"100_maccormack": [], "100_linear": sets("solver.advection=linear"),
            "1000_maccormack": sets("materials.gas.viscosity=0.001") + ["--until", "60"],
            "1000_linear": sets("materials.gas.viscosity=0.001", "solver.advection=linear") + ["--until", "60"]},
-          [Frame("cavity_%d.png" % r, f, "%d_maccormack" % r, ("--colour", "speed", "--range", "0,1"), "600x540", 400)
+          [Frame("cavity_%d.png" % r, f, "%d_maccormack" % r, ("--colour", "speed", "--range", "0,1"), "1280x1152")
            for r, f in ((100, 30), (1000, 120))]),
     Scene("plume2d", plume, sets("domain.dx=0.015625"),
           {"maccormack": [], "linear": sets("solver.advection=linear"), "vorticity": sets("solver.vorticity=5")},
-          [Frame("plume2d_%s.png" % v, 100, v, size="540x800", width=360) for v in ("maccormack", "linear", "vorticity")]),
-    Scene("plume3d", plume, sets("domain.dx=0.02"), pictures=[Frame("plume3d.png", 60, size="720x900", colours=255)]),
+          [Frame("plume2d_%s.png" % v, 100, v, size="864x1280") for v in ("maccormack", "linear", "vorticity")]),
+    Scene("plume3d", plume, sets("domain.dx=0.02"), pictures=[Frame("plume3d.png", 60, size="1024x1280")]),
     Scene("dye", plume, sets("domain.dx=0.015625"),
-          pictures=[Frame("dye_%d.png" % f, f, size="600x600", width=480, colours=255) for f in (40, 150)]),
+          pictures=[Frame("dye_%d.png" % f, f, size="1280x1280") for f in (40, 150)]),
     Scene("collocated", collocated, sets("domain.dx=0.020833333333333332"),
           {"mac, multigrid": [], "mac, 20 sweeps": sets("solver.pressure=gauss_seidel"),
            "collocated, 20 sweeps": sets("solver.grid=collocated", "solver.pressure=gauss_seidel")},
-          [Frame("collocated_mac.png", 75, "mac, multigrid", size="400x800", width=320),
-           Frame("collocated_slides.png", 75, "collocated, 20 sweeps", size="400x800", width=320)]),
+          [Frame("collocated_mac.png", 75, "mac, multigrid", size="640x1280"),
+           Frame("collocated_slides.png", 75, "collocated, 20 sweeps", size="640x1280")]),
     Scene("dams", dams, sets("domain.dx=0.005715"),
           {"pic": sets("solver={type: flip, transfer: pic}"), "flip": [], "wcsph": sets("solver={type: sph}"),
            "dfsph": sets("solver={type: sph, pressure: dfsph}")},
-          [Frame("dams_%s.png" % v, 125, v, ("--range", "0,1.5"), "800x480", 480) for v in ("pic", "flip", "wcsph", "dfsph")]),
+          [Frame("dams_%s.png" % v, 125, v, ("--range", "0,1.5"), "1280x768") for v in ("pic", "flip", "wcsph", "dfsph")]),
     Scene("continuum", continuum, sets("domain.dx=0.04"),
-          pictures=[Frame("continuum_%s.png" % c, 22, options=("--colour", c), size="640x560", width=480)
+          pictures=[Frame("continuum_%s.png" % c, 22, options=("--colour", c), size="1280x1120")
                     for c in ("green_strain", "linear_strain", "stress", "energy")]),
 ]
 
@@ -279,7 +279,7 @@ def main():
         for p in scene.pictures:
             folder = scene.folder(args, p.variant)
             made = render_frame(args, folder, os.path.join(folder, "pictures"), p.frame, p.size, p.options)
-            shrink(made, os.path.join(args.images, p.file), p.width, p.colours)
+            shrink(made, os.path.join(args.images, p.file))
 
 
 if __name__ == "__main__":

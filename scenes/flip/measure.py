@@ -33,9 +33,8 @@ class Scene:
 class Frame:
     """A frame of a run, or of a variant of it. With `sheet` it is that file of a comparison instead."""
 
-    def __init__(self, file, frame=0, variant="", sheet=None, width=720, colours=160):
+    def __init__(self, file, frame=0, variant="", sheet=None):
         self.file, self.frame, self.variant, self.sheet = file, frame, variant, sheet
-        self.width, self.colours = width, colours
 
 
 def run(args, scene):
@@ -127,8 +126,8 @@ SCENES = [
     Scene("martin_moyce", martin_moyce, coarser(0.003571875), pictures=[Frame("martin_moyce.png", 40)]),
     Scene("sloshing", sloshing, coarser(0.025)),
     Scene("transfers", transfers, coarser(0.04), "transfer=pic,flip,apic,aflip",
-          [Frame("transfers.png", sheet="sheet.png", width=740, colours=32),
-           Frame("transfers_energy.png", sheet="compare.png", width=1000)]),
+          [Frame("transfers.png", sheet="sheet.png"),
+           Frame("transfers_energy.png", sheet="compare.png")]),
     Scene("post", post, coarser(0.04), "solids=fractions,voxels",
           [Frame("post_%s.png" % s, 16, s) for s in ("fractions", "voxels")]),
     Scene("drop", probes(("highest at 0.2 s [m]", "crown", 0.2, "%.2f"),
@@ -165,8 +164,8 @@ def picture(args, scene, wanted):
         source = os.path.join(folder, wanted.sheet)
     else:
         made = os.path.join(folder, "pictures_" + (wanted.variant or "run"))
-        source = render_frame(args, os.path.join(folder, wanted.variant), made, wanted.frame, "960x540")
-    shrink(source, target, wanted.width, wanted.colours)
+        source = render_frame(args, os.path.join(folder, wanted.variant), made, wanted.frame, "1280x720")
+    shrink(source, target)
 
 
 def main():

@@ -66,8 +66,8 @@ class Run:
 
 # Pictures of the README: Sheet copies sheet.png or compare.png of a run, Frame renders a frame of a variant.
 class Sheet:
-    def __init__(self, run, file, source="sheet.png", width=1400):
-        self.run, self.file, self.source, self.width = run, file, source, width
+    def __init__(self, run, file, source="sheet.png"):
+        self.run, self.file, self.source = run, file, source
 
 
 class Frame:
@@ -105,7 +105,7 @@ FIGURES = [
         Run("alpha", "Separation in dx at frame 150, over alpha",
             [("integrator", "flip,nflip,sflip,aflip,aspic,asflip"), ("alpha", "0.99,0.995,1")],
             [At("separation", SEPARATION, 6, "%.2f")]),
-    ], [Sheet("schemes", "fig03.png", width=1200)]),
+    ], [Sheet("schemes", "fig03.png")]),
     Figure("fig05", "fig05_column.yaml", [
         Run("schemes", "alpha 0.99",
             [("integrator", "pic,flip,apic,aflip,nflip,sflip,asflip")],
@@ -115,8 +115,8 @@ FIGURES = [
         Run("alpha", "Mixing at 0.5 s, over alpha",
             [("integrator", "flip,nflip"), ("alpha", "0.99,0.995")], [At("mixing", "mixing", 0.5, "%.3f")],
             quick=("--set", "domain.dx=0.4")),
-    ], [Sheet("schemes", "fig05.png", width=1500)]
-       + [Frame("schemes", scheme, 50, "fig05_%s.png" % scheme, "1100x330") for scheme in ("flip", "nflip")]),
+    ], [Sheet("schemes", "fig05.png")]
+       + [Frame("schemes", scheme, 50, "fig05_%s.png" % scheme, "1280x384") for scheme in ("flip", "nflip")]),
     Figure("fig08", "fig08_hourglass.yaml", [
         Run("schemes", "As the scene stands",
             [("integrator", "nflip,sflip,flip,apic,asflip")],
@@ -131,7 +131,7 @@ FIGURES = [
              Max("deepest in any collider [cm]", "penetration_max", "%.2f")],
             sets=("solver.sound=1", "solver.cfl=1", "materials.sand.friction_angle=15"),
             quick=("--set", "domain.dx=4"), until=3),
-    ], [Frame("schemes", scheme, frame, "fig08_%s_%03d.png" % (scheme, frame), "300x560", ("--range", "0,500"))
+    ], [Frame("schemes", scheme, frame, "fig08_%s_%03d.png" % (scheme, frame), "686x1280", ("--range", "0,500"))
         for scheme in ("nflip", "sflip", "flip", "apic") for frame in (23, 200)]),
     Figure("fig11", "fig11_fracture.yaml", [
         Run("dx", "dx 2 cm", [("integrator", "flip,apic,nflip,sflip,asflip")],
@@ -143,12 +143,12 @@ FIGURES = [
             [At("fragments at 0.8 s", "fragments", 0.8), At("fragments at 1.2 s", "fragments", 1.2),
              Max("most", "fragments"), At("blocks at 1.2 s", "blocks", 1.2),
              At("share of the largest", "largest", 1.2, "%.2f")],
-            sets=("domain.dx=1", "probes.fragments.pieces.at_least=16", "probes.blocks.pieces.at_least=144"),
+            sets=("domain.dx=1", "probes.fragments.pieces.at_least=36", "probes.blocks.pieces.at_least=324"),
             quick=("--until", "0.8")),
         Run("friction", "Fragments at 1.2 s, dx 2 cm, over the ground's friction: how much is chance",
             [("integrator", "flip,apic,sflip,asflip"), ("domain.wall_friction", "0.3,0.35,0.4,0.45,0.5")],
             [At("fragments", "fragments", 1.2)]),
-    ], [Sheet("dx", "fig11.png", width=1500), Sheet("half", "fig11_half.png", width=1500)]),
+    ], [Sheet("dx", "fig11.png"), Sheet("half", "fig11_half.png")]),
     Figure("fig12", "fig12_tearing.yaml", [
         Run("schemes", "As the scene stands", [("integrator", "flip,apic,nflip,sflip,asflip")],
             [First("in two at [s]", lambda row: row["pieces"] >= 2), Max("most pieces of any size", "debris"),
@@ -162,7 +162,7 @@ FIGURES = [
             [First("in two at [s]", lambda row: row["pieces"] >= 2, "%.4f")],
             sets=("solver.integrator=sflip", "fps=400", "output.particles=none"),
             quick=("--set", "domain.dx=1.6666666666666667"), until=0.15),
-    ], [Sheet("schemes", "fig12.png", width=760)]),
+    ], [Sheet("schemes", "fig12.png")]),
     Figure("fig16", "fig16_box.yaml", [
         Run("schemes", "Total energy in 1e9 erg; 1.973 at the start",
             [("integrator", "pic,flip,apic,aflip,asflip,polypic")],
@@ -173,7 +173,7 @@ FIGURES = [
         Run("poly", "PolyPIC over its number of modes, all at 1", [("poly_modes", "3,4,6,9")],
             [At("%g s" % t, ENERGY, t, "%.3f") for t in (1, 2, 3, 4)],
             sets=("solver.integrator=polypic", "solver.poly_scale=1"), quick=("--until", "2")),
-    ], [Sheet("schemes", "fig16_energy.png", "compare.png", 1400), Sheet("schemes", "fig16.png", width=1100)]),
+    ], [Sheet("schemes", "fig16_energy.png", "compare.png"), Sheet("schemes", "fig16.png")]),
     Figure("fig01", "fig01_fountain.yaml", [
         Run("schemes", "dx 1 cm, 46,875 particles", [("integrator", "flip,apic,aflip,asflip")],
             [At("speed at 0.12 s, in the jet [cm/s]", "speed", 0.12, "%.1f"),
@@ -181,8 +181,8 @@ FIGURES = [
              At("speed beyond the top plate [cm/s]", "off_plate", 0.72, "%.0f"),
              At("highest at 0.72 s [cm]", "top", 0.72, "%.1f")],
             sets=FOUNTAIN, quick=("--until", "0.3")),
-    ], [Sheet("schemes", "fig01.png", width=1400), Sheet("schemes", "fig01_curves.png", "compare.png", 1100),
-        Frame("schemes", "asflip", 31, "fig01_asflip.png", "1000x562")]),
+    ], [Sheet("schemes", "fig01.png"), Sheet("schemes", "fig01_curves.png", "compare.png"),
+        Frame("schemes", "asflip", 31, "fig01_asflip.png", "1280x720")]),
     Figure("fig20", "fig20_rock.yaml", [
         Run("schemes", "dx 2 cm, as the scene stands", [("integrator", "apic,asflip")],
             [At("centre of mass at rest, higher by [%]", RISE, 1.3, "%.1f"),
@@ -192,7 +192,7 @@ FIGURES = [
             [At("centre of mass at rest, higher by [%]", RISE, 1.3, "%.1f"),
              At("particles above the old level", "above", 1.3, "%.0f"), Max("deepest in the rock [cm]", "penetration_max", "%.2f")],
             sets=ROCK + ("materials.sand.volume_correction=true",), quick=("--until", "0.6")),
-    ], [Sheet("schemes", "fig20.png", width=1200), Sheet("corrected", "fig20_corrected.png", width=1200)]),
+    ], [Sheet("schemes", "fig20.png"), Sheet("corrected", "fig20_corrected.png")]),
     Figure("fig21", "fig21_wheel.yaml", [
         Run("schemes", "dx 3 cm, 66,300 particles", [("integrator", "pic,flip,nflip,sflip,apic,aflip,asflip")],
             [Max("most above the rim", "above_rim", "%.0f"), At("above the rim at 0.8 s", "above_rim", 0.8, "%.0f"),
@@ -207,8 +207,8 @@ FIGURES = [
             [Max("most 30 cm above the rim, to 0.6 s", FLYING, "%.0f"), At("left of the box at 0.8 s", "left", 0.8, "%.0f"),
              At("grains a piece at 0.6 s", CLUMP, 0.6, "%.1f")],
             sets=WHEEL, quick=("--until", "0.4")),
-    ], [Sheet("schemes", "fig21.png", width=1400), Sheet("schemes", "fig21_curves.png", "compare.png", 1100)]
-       + [Frame("schemes", scheme, 28, "fig21_%s.png" % scheme, "700x394") for scheme in ("apic", "flip", "asflip")]),
+    ], [Sheet("schemes", "fig21.png"), Sheet("schemes", "fig21_curves.png", "compare.png")]
+       + [Frame("schemes", scheme, 28, "fig21_%s.png" % scheme, "1280x720") for scheme in ("apic", "flip", "asflip")]),
 ]
 
 
@@ -254,7 +254,7 @@ def picture(args, folders, wanted):
     target = os.path.join(args.images, wanted.file)
     folder = folders[wanted.run]
     if isinstance(wanted, Sheet):
-        shrink(os.path.join(folder, wanted.source), target, wanted.width)
+        shrink(os.path.join(folder, wanted.source), target)
         return
     made = os.path.join(folder, "pictures_" + wanted.variant)
     shrink(render_frame(args, os.path.join(folder, wanted.variant), made, wanted.frame, wanted.size, wanted.options), target)

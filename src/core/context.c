@@ -175,15 +175,42 @@ static warning_count *warning_of_kind(spate_context *ctx, const char *kind) {
     return w;
 }
 
+/* Counts a warning; whether it is to be logged, too. */
+static bool count_warning(warning_count *w, int64_t shown_most) {
+    const bool show = w->shown < shown_most;
+    w->count++;
+    w->shown += show;
+    w->hidden += !show;
+    return show;
+}
+
 void warn(spate_context *ctx, const char *kind, const char *format, ...) {
     warning_count *w = warning_of_kind(ctx, kind);
-    if (++w->count > WARNINGS_SHOWN) return;
+    if (!count_warning(w, WARNINGS_SHOWN)) return;
     const char *ending =
-        w->count == WARNINGS_SHOWN ? " (more of this kind are counted, not shown)" : "";
+        w->shown == WARNINGS_SHOWN ? " (more of this kind are counted, not shown)" : "";
     va_list args;
     va_start(args, format);
     log_message(ctx, SPATE_LOG_WARNING, ending, format, args);
     va_end(args);
+}
+
+void warn_once(spate_context *ctx, const char *kind, const char *format, ...) {
+    if (!count_warning(warning_of_kind(ctx, kind), 1)) return;
+    va_list args;
+    va_start(args, format);
+    log_message(ctx, SPATE_LOG_WARNING, "", format, args);
+    va_end(args);
+}
+
+void warnings_tell_hidden(spate_context *ctx) {
+    for (int i = 0; i < ctx->warning_kinds; i++) {
+        warning_count *w = &ctx->warnings[i];
+        if (w->hidden)
+            inform(ctx, "warned of '%s' %lld times in all", w->kind,
+                   (long long)(w->shown + w->hidden));
+        w->shown = w->hidden = 0;
+    }
 }
 
 int64_t warnings_total(const spate_context *ctx) {

@@ -36,6 +36,7 @@ typedef struct pool pool; /* threads.h */
 typedef struct warning_count {
     const char *kind; /* a literal, e.g. "open mesh" */
     int64_t count;
+    int64_t shown, hidden; /* of these, since warnings_tell_hidden */
 } warning_count;
 
 struct spate_context {
@@ -64,9 +65,15 @@ void fail_prefix(spate_context *ctx, const char *format, ...) PRINTF_LIKE(2, 3);
 /* Tells the user something through the log hook. */
 void inform(spate_context *ctx, const char *format, ...) PRINTF_LIKE(2, 3);
 
-/* Counts a warning by kind (a string literal) and logs the first `WARNINGS_SHOWN` of each kind. */
+/* Counts a warning by kind (a string literal) and logs the first `WARNINGS_SHOWN` of each kind: for
+ * what is given, where each names another thing. */
 enum { WARNINGS_SHOWN = 3 };
 void warn(spate_context *ctx, const char *kind, const char *format, ...) PRINTF_LIKE(3, 4);
+/* The same for a cause that may come back with every step: the first is logged, all are counted. */
+void warn_once(spate_context *ctx, const char *kind, const char *format, ...) PRINTF_LIKE(3, 4);
+/* Tells of kinds that came more often than they were logged, once each with their count; the next one
+ * of every kind is logged again. */
+void warnings_tell_hidden(spate_context *ctx);
 int64_t warnings_total(const spate_context *ctx);
 
 /* Zeroed memory for `count` things of `size` bytes, 64-byte aligned. NULL when there is none, with

@@ -21,6 +21,7 @@ typedef enum field_type {
     FIELD_PAIR,    /* double[2]; one number stands for both */
     FIELD_NUMBERS, /* number_list of any length; one number stands for a list of one */
     FIELD_SPIN,    /* double[3]; 3D: a vector, 2D: one number, about z */
+    FIELD_COLOR,   /* field_color: a name, "#rrggbb" or three numbers */
     FIELD_PART,    /* a list or mapping the scene reader reads itself; `unit` says what it is */
 } field_type;
 
@@ -29,6 +30,12 @@ typedef struct number_list {
     double *values; /* NULL when there is none */
     int count;
 } number_list;
+
+/* What FIELD_COLOR fills: red, green and blue as screens have them, 0 to 1 each. */
+typedef struct field_color {
+    bool given;
+    double rgb[3];
+} field_color;
 
 typedef struct field {
     const char *name;
@@ -40,7 +47,7 @@ typedef struct field {
     bool required;
     double fallback;            /* default of a number, integer, flag, choice, and of each component
                         of a vector or pair; of a list: its only entry, NAN: an empty list;
-                        else NAN: `help` tells it; HUGE_VAL: no limit */
+                        of a choice NAN: -1, none; else NAN: `help` tells it; HUGE_VAL: no limit */
     double min, max;            /* allowed range, inclusive; of each component or entry */
     const char *const *choices; /* FIELD_CHOICE: words, closed by NULL */
     const char *help;           /* one sentence */
@@ -112,6 +119,11 @@ typedef struct field_table {
         .name = #member, .type = FIELD_NUMBERS, .offset = offsetof(type_, member),             \
         .unit = (unit_), .fallback = (default_), .min = (min_), .max = (max_), .help = (help_) \
     }
+#define COLOR_FIELD(type_, help_)                                                           \
+    {                                                                                       \
+        .name = "color", .type = FIELD_COLOR, .offset = offsetof(type_, color), .unit = "", \
+        .fallback = NAN, .help = (help_)                                                    \
+    }
 #define PART_FIELD(name_, what, required_, help_)                                     \
     {                                                                                 \
         .name = (name_), .type = FIELD_PART, .unit = (what), .required = (required_), \
@@ -137,6 +149,22 @@ typedef struct field_report {
 bool field_complain(field_report *report, const char *at, const char *format, ...)
     PRINTF_LIKE(3, 4);
 
+/* How the particles of a material are drawn in 3D. */
+typedef enum material_look {
+    LOOK_SURFACE, /* one clear surface, with what is behind it */
+    LOOK_SKIN,    /* bodies with an opaque skin */
+    LOOK_GRAINS,  /* each for itself */
+    LOOK_SMOKE,   /* no particles: a veil */
+} material_look;
+
+/* What light does on a skin. */
+typedef enum material_finish {
+    FINISH_MATT,
+    FINISH_GLOSS, /* the sun glints on it */
+    FINISH_JELLY, /* gloss, and light goes some way into it */
+    FINISH_METAL, /* mirrors its surroundings in its own colour */
+} material_finish;
+
 /* A material model: `model: liquid`. */
 typedef struct material_type {
     const char *name;
@@ -145,6 +173,13 @@ typedef struct material_type {
     bool (*prepare)(void *parameters, int dim, field_report *report);
     /* Offset of the double `density` (kg/m^3), which every model has. */
     size_t density_offset;
+    /* In pictures, unless the scene says otherwise. */
+    material_look look;
+    material_finish finish;
+    unsigned color; /* 0xRRGGBB of screens */
+    /* Particles leave their neighbours for others: bodies of it are sampled irregularly where the
+     * solver allows it, for the rows of a lattice would show. */
+    bool flows;
 } material_type;
 
 /* A solver as the scene reader sees it: `solver: {type: mpm, ...}`. */
@@ -160,6 +195,7 @@ typedef struct solver_declaration {
     bool moves_walls;      /* it knows sides with a velocity (domain.wall_velocity) */
     bool on_grid;          /* its matter is on a grid: bodies and sources make no particles */
     bool contacts;         /* it knows what a body does to a collider (probe contact_force) */
+    bool irregular;        /* it can do without a lattice: what flows is sampled as a glass */
     bool follows_gradient; /* it can keep the deformation gradient of particles */
 } solver_declaration;
 

@@ -391,6 +391,22 @@ bool file_is_locked_folder(const char *path, int lock) {
     return !stat(path, &there) && there.st_dev == locked.st_dev && there.st_ino == locked.st_ino;
 }
 
+/* `part` is as much of the path as could not be made; all before it is there. */
+static spate_status fail_to_make_folder(spate_context *ctx, const char *path, const char *part,
+                                        int error) {
+    const char *slash = strrchr(part, '/');
+    if (error == EEXIST)
+        return fail(ctx, SPATE_IO_ERROR,
+                    "cannot make the folder %s: %s is a file; choose another folder with -o", path,
+                    part);
+    if (error == ENOENT && slash)
+        return fail(ctx, SPATE_IO_ERROR,
+                    "cannot make the folder %s: the file system of %.*s takes no new folders; "
+                    "choose another folder with -o",
+                    path, slash > part ? (int)(slash - part) : 1, part);
+    return fail_to(ctx, "make the folder", path, error);
+}
+
 spate_status file_make_folder(spate_context *ctx, const char *path) {
     char part[PATH_SIZE];
     const size_t length = strlen(path);
@@ -401,14 +417,7 @@ spate_status file_make_folder(spate_context *ctx, const char *path) {
         if (path[i] != '/' && path[i] != 0) continue;
         part[i] = 0;
         const int error = mkdir(part, NEW_FOLDER_MODE) ? errno : 0;
-        if (error && !file_is_folder(part)) {
-            if (error == EEXIST)
-                return fail(
-                    ctx, SPATE_IO_ERROR,
-                    "cannot make the folder %s: %s is a file; choose another folder with -o", path,
-                    part);
-            return fail_to(ctx, "make the folder", path, error);
-        }
+        if (error && !file_is_folder(part)) return fail_to_make_folder(ctx, path, part, error);
         part[i] = path[i];
     }
     return SPATE_OK;

@@ -163,6 +163,20 @@ void text_add_bytes(text *t, const void *bytes, size_t length) {
     t->data[t->length] = 0;
 }
 
+void text_add_json(text *t, const char *value, size_t length) {
+    text_add(t, "\"");
+    for (size_t i = 0; i < length; i++) {
+        const unsigned char c = (unsigned char)value[i];
+        if (c == '"' || c == '\\')
+            text_add(t, "\\%c", c);
+        else if (c < 0x20)
+            text_add(t, "\\u%04x", c);
+        else
+            text_add(t, "%c", c);
+    }
+    text_add(t, "\"");
+}
+
 void text_free(text *t) {
     if (t->ctx) give(t->ctx, t->data);
     *t = (text){.ctx = t->ctx};
@@ -194,12 +208,23 @@ static int edit_distance(const char *a, int a_length, const char *b, int b_lengt
     return row[b_length];
 }
 
+bool text_is_same_but_case(const char *a, const char *b) {
+    for (; *a && *b; a++, b++) {
+        const int low_a = *a >= 'A' && *a <= 'Z' ? *a - 'A' + 'a' : *a;
+        const int low_b = *b >= 'A' && *b <= 'Z' ? *b - 'A' + 'a' : *b;
+        if (low_a != low_b) return false;
+    }
+    return *a == *b;
+}
+
 const char *text_nearest(const char *word, const char *const *words, int count) {
     const size_t length = strlen(word);
     if (length > LONGEST_WORD) return NULL;
-    /* Two edits, or a third of a long word; never all of a short one. */
+    for (int i = 0; i < count; i++)
+        if (text_is_same_but_case(word, words[i])) return words[i];
+    /* Two edits, or a third of a long word; never most of a short one: vdb is not vtp. */
     int limit = length / 3 > 2 ? (int)length / 3 : 2;
-    if (limit >= (int)length) limit = (int)length - 1;
+    if (limit > (int)length / 2) limit = (int)length / 2;
     const char *nearest = NULL;
     int least = limit + 1;
     for (int i = 0; i < count; i++) {
@@ -209,4 +234,18 @@ const char *text_nearest(const char *word, const char *const *words, int count) 
         if (distance < least) least = distance, nearest = words[i];
     }
     return nearest;
+}
+
+spate_status text_fail_unknown(spate_context *ctx, const char *what, const char *word,
+                               const char *const *words, int count) {
+    const char *near = text_nearest(word, words, count);
+    text known = {.ctx = ctx};
+    for (int i = 0; i < count; i++) text_add(&known, "%s%s", i ? ", " : "", words[i]);
+    spate_status status = known.failed
+                              ? SPATE_OUT_OF_MEMORY
+                              : fail(ctx, SPATE_BAD_INPUT, "%s '%s'; %s%s%sknown: %s", what, word,
+                                     near ? "did you mean '" : "", near ? near : "",
+                                     near ? "'? " : "", known.data ? known.data : "none");
+    text_free(&known);
+    return status;
 }

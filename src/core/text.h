@@ -32,9 +32,17 @@ typedef struct text {
 void text_add(text *t, const char *format, ...)
     PRINTF_LIKE(2, 3); /* %g and friends in the C locale */
 void text_add_bytes(text *t, const void *bytes, size_t length);
+/* A JSON string with its quotes. */
+void text_add_json(text *t, const char *value, size_t length);
 void text_free(text *t);
 
-/* The word of `words` nearest to `word`, or NULL when none is near: "did you mean ...?" */
+/* Whether words differ only in capitals (of ASCII), if at all. */
+bool text_is_same_but_case(const char *a, const char *b);
+/* The word of `words` nearest to `word`, or NULL when none is near: "did you mean ...?" One that
+ * differs only in capitals is nearest of all. */
 const char *text_nearest(const char *word, const char *const *words, int count);
+/* Fails with "WHAT 'WORD'; did you mean 'NEAREST'? known: A, B, ...". */
+spate_status text_fail_unknown(spate_context *ctx, const char *what, const char *word,
+                               const char *const *words, int count);
 
 #endif

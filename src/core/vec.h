@@ -61,6 +61,15 @@ static inline void mat_multiply(double out[3][3], const double a[3][3], const do
             m[i][j] = a[i][0] * b[0][j] + a[i][1] * b[1][j] + a[i][2] * b[2][j];
     memcpy(out, m, sizeof m);
 }
+/* The matrix of cofactors: it maps normals as m maps points. */
+static inline void mat_cofactors(double out[3][3], const double m[3][3]) {
+    for (int i = 0; i < 3; i++) vec_cross(out[i], m[(i + 1) % 3], m[(i + 2) % 3]);
+}
+static inline double mat_determinant(const double m[3][3]) {
+    double across[3];
+    vec_cross(across, m[1], m[2]);
+    return vec_dot(m[0], across);
+}
 /* Rotation by `angle` radians about a unit axis (Rodrigues). */
 static inline void mat_rotation(double out[3][3], const double axis[3], double angle) {
     double c = cos(angle), s = sin(angle);

@@ -162,21 +162,6 @@ const attribute *attribute_find(const char *name) {
     return NULL;
 }
 
-static spate_status fail_unknown(spate_context *ctx, const char *name) {
-    const char *near = text_nearest(name, attribute_names, ATTRIBUTE_COUNT);
-    text known = {.ctx = ctx};
-    for (int i = 0; i < ATTRIBUTE_COUNT; i++)
-        text_add(&known, "%s%s", i ? ", " : "", attribute_names[i]);
-    spate_status status =
-        known.failed
-            ? SPATE_OUT_OF_MEMORY
-            : fail(ctx, SPATE_BAD_INPUT, "there is no particle attribute '%s'%s%s%s; known: %s",
-                   name, near ? ", did you mean '" : "", near ? near : "", near ? "'?" : "",
-                   known.data);
-    text_free(&known);
-    return status;
-}
-
 /* What is made of the deformation gradient exists where a scene asked for it. */
 static spate_status check_followed(const spate_simulation *sim, const attribute *a) {
     for (int i = 0; gradient_attribute_names[i] && !sim->particles.gradient; i++)
@@ -279,7 +264,9 @@ void attribute_store(const spate_simulation *sim, const id_order *order, const a
 spate_status spate_simulation_attribute(spate_simulation *sim, const char *name, double *values,
                                         int *components, int64_t *count) {
     const attribute *a = attribute_find(name);
-    if (!a) return fail_unknown(sim->ctx, name);
+    if (!a)
+        return text_fail_unknown(sim->ctx, "there is no particle attribute", name, attribute_names,
+                                 ATTRIBUTE_COUNT);
     TRY(check_followed(sim, a));
     if (components) *components = a->components;
     id_order order;

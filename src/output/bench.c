@@ -91,7 +91,9 @@ static void write_dam(text *t, const bench_case *c, const spate_bench_options *o
     double wanted = o->particles > 0 ? (double)o->particles : c->dim == 2 ? 960e3 : 1.92e6;
     double cells = cells_along(wanted, 0.24 * (c->dim == 2 ? 4 : 8), c->dim);
     text_add(t, "domain: {size: [1, 1%s], dx: %.17g}\n", more, 1 / cells);
-    text_add(t, "bodies: [{material: m, shape: {box: {min: [0, 0%s], max: [0.4, 0.6%s]}}}]\n",
+    text_add(t,
+             "bodies: [{material: m, sampling: regular, shape: {box: {min: [0, 0%s], max: [0.4, "
+             "0.6%s]}}}]\n",
              c->dim == 2 ? "" : ", 0", more);
 }
 
@@ -99,7 +101,8 @@ static void write_tank(text *t, const bench_case *c, const spate_bench_options *
     (void)c;
     double cells = cells_along(o->particles > 0 ? (double)o->particles : 128.0 * 128 * 128, 1, 3);
     text_add(t, "domain: {size: [1, 1, 1], dx: %.17g}\n", 1 / cells);
-    text_add(t, "bodies: [{material: m, particles_per_cell: 1, velocity: [1, 0, 0], shape: "
+    text_add(t, "bodies: [{material: m, sampling: regular, particles_per_cell: 1, velocity: [1, 0, "
+                "0], shape: "
                 "{difference: [{box: {min: [0, 0, 0], max: [1, 1, 1]}}, {cylinder: {from: [0.4, "
                 "-1, 0.5], to: [0.4, 2, 0.5], radius: 0.1}}]}}]\n"
                 "colliders: [{name: post, shape: {cylinder: {from: [0.4, -1, 0.5], to: [0.4, 2, "
@@ -112,7 +115,8 @@ static void write_column(text *t, const bench_case *c, const spate_bench_options
     double edge = round(cbrt(o->particles > 0 ? (double)o->particles : 117649)), dx = 2 / edge;
     text_add(t, "domain: {size: [%.17g, %.17g, %.17g], dx: %.17g}\n", round(3.2 / dx) * dx,
              round(2 / dx) * dx, ceil(1.04 / dx) * dx, dx);
-    text_add(t, "bodies: [{material: m, shape: {box: {min: [0, 0, 0], max: [1, 1, 1]}}}]\n");
+    text_add(t, "bodies: [{material: m, sampling: regular, shape: {box: {min: [0, 0, 0], max: [1, "
+                "1, 1]}}}]\n");
 }
 
 static void write_plume(text *t, const bench_case *c, const spate_bench_options *o) {
@@ -137,14 +141,16 @@ static void write_block(text *t, const bench_case *c, const spate_bench_options 
     if (c->dim == 2) {
         text_add(t, "domain: {size: [%.12g, %.12g], dx: %.17g}\n", size, size, 1 / cells);
         text_add(t,
-                 "bodies: [{material: m, velocity: [2, 1], shape: {box: {min: [%.17g, 0], max: "
+                 "bodies: [{material: m, sampling: regular, velocity: [2, 1], shape: {box: {min: "
+                 "[%.17g, 0], max: "
                  "[%.17g, 1]}}}]\n",
                  low, high);
     } else {
         text_add(t, "domain: {size: [%.12g, %.12g, %.12g], dx: %.17g}\n", size, size, size,
                  1 / cells);
         text_add(t,
-                 "bodies: [{material: m, velocity: [2, 1, 1], shape: {box: {min: [%.17g, 0, "
+                 "bodies: [{material: m, sampling: regular, velocity: [2, 1, 1], shape: {box: "
+                 "{min: [%.17g, 0, "
                  "%.17g], max: [%.17g, 1, "
                  "%.17g]}}}]\n",
                  low, low, high, high);

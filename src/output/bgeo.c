@@ -73,19 +73,19 @@ static void fill_rows(const particle_frame *f, int64_t first, int64_t n, size_t 
     }
 }
 
-spate_status bgeo_write(const particle_frame *f, const char *path) {
+spate_status bgeo_write(spate_context *ctx, const particle_frame *f, const char *path) {
     if (f->count > INT32_MAX)
         return fail(
-            f->ctx, SPATE_BAD_INPUT,
+            ctx, SPATE_BAD_INPUT,
             "%s: a .bgeo file holds at most 2147483647 particles; choose output.particles: [vtp]",
             path);
     size_t row = 1;
     for (int i = 0; i < f->array_count; i++) row += (size_t)f->arrays[i].attribute->components;
-    uint32_t *batch = take(f->ctx, ROW_BATCH * row, sizeof *batch);
+    uint32_t *batch = take(ctx, ROW_BATCH * row, sizeof *batch);
     if (!batch) return SPATE_OUT_OF_MEMORY;
     file_writer w;
     spate_status status;
-    TRY_OR_DONE(status, file_create(f->ctx, path, false, &w));
+    TRY_OR_DONE(status, file_create(ctx, path, false, &w));
     write_header(&w, f);
     for (int64_t done = 0; done < f->count; done += ROW_BATCH) {
         int64_t n = f->count - done < ROW_BATCH ? f->count - done : ROW_BATCH;
@@ -95,6 +95,6 @@ spate_status bgeo_write(const particle_frame *f, const char *path) {
     file_write(&w, "\x00\xff", 2);
     status = file_close(&w);
 done:
-    give(f->ctx, batch);
+    give(ctx, batch);
     return status;
 }

@@ -59,7 +59,8 @@ typedef struct run_record {
     double wall_seconds;
     double particle_steps;
     int64_t limit_count, warning_count, phase_count;
-    named_count limits[RECORD_LIMITS]; /* how often each limit set the time step */
+    named_count limits[RECORD_LIMITS];   /* how often each limit set the time step */
+    int64_t frame_limits[RECORD_LIMITS]; /* of these, before the frame began */
     named_count warnings[WARNING_KINDS];
     named_seconds phases[PHASES_MAX];
 } run_record;

@@ -22,6 +22,10 @@ rgb colour_from_screen(const double channels[3]) {
                  from_screen((float)channels[2])};
 }
 
+rgb colour_given(const field_color *c, rgb otherwise) {
+    return c->given ? colour_from_screen(c->rgb) : otherwise;
+}
+
 rgb colour_from_oklab(float lightness, float a, float b) {
     float l = lightness + 0.3963377774f * a + 0.2158037573f * b;
     float m = lightness - 0.1055613458f * a - 0.0638541728f * b;

@@ -8,6 +8,8 @@
 #ifndef SPATE_OUTPUT_COLOUR_H
 #define SPATE_OUTPUT_COLOUR_H
 
+#include "core/fields.h"
+
 typedef struct rgb {
     float r, g, b;
 } rgb;
@@ -16,6 +18,8 @@ typedef struct rgb {
 rgb colour_from_hex(unsigned hex);
 /* From the same as numbers, 0 to 1 each. */
 rgb colour_from_screen(const double channels[3]);
+/* A scene's, or another where it gives none. */
+rgb colour_given(const field_color *c, rgb otherwise);
 /* One channel, linear light to the screen's curve (0 to 1 both). */
 float colour_to_screen(float linear);
 /* OKLab to linear light; may leave 0..1 when there is no such colour. */

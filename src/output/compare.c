@@ -11,6 +11,7 @@
 #include "output/run_folder.h"
 #include "output/sheet.h"
 #include "output/statistics.h"
+#include "output/units.h"
 #include "scene/scene_tables.h"
 #include <math.h>
 #include <stdio.h>
@@ -49,14 +50,16 @@ static const char *const fixed_columns[FIXED_COLUMNS] = {
 /* The rows of one variant. */
 typedef struct track {
     plot_table table; /* stats.csv as it is; its names live here */
-    int probes;       /* its last columns */
-    double *values;   /* in the columns of the comparison */
+    spate_scene *scene;
+    int probes;     /* its last columns */
+    double *values; /* in the columns of the comparison */
     int64_t rows;
 } track;
 
 typedef struct column {
     const char *name;
     bool of_probe;
+    char label[160]; /* with its unit */
 } column;
 
 typedef struct comparison {
@@ -74,12 +77,12 @@ static spate_status read_track(comparison *c, int index) {
     track *t = &c->tracks[index];
     const char *folder = c->variants[index].folder;
     char path[PATH_SIZE];
-    spate_scene *scene;
     TRY(path_join(c->ctx, folder, RUN_STATISTICS, path));
     if (!file_exists(path)) return SPATE_OK;
     TRY(plot_read_table(c->ctx, path, &t->table));
     TRY(path_join(c->ctx, folder, RUN_SCENE, path));
-    TRY(spate_scene_load(c->ctx, path, NULL, 0, &scene));
+    TRY(spate_scene_load(c->ctx, path, NULL, 0, &t->scene));
+    const spate_scene *scene = t->scene;
     for (int i = 0; i < scene->probe_count; i++)
         t->probes += probe_columns(scene, &scene->probes[i]);
     if (!*c->title) {
@@ -87,7 +90,6 @@ static spate_status read_track(comparison *c, int index) {
         snprintf(c->title, sizeof c->title, "%s%s%s", scene->name ? scene->name : "",
                  more ? ": " : "", more ? more : "");
     }
-    spate_scene_free(scene);
     return SPATE_OK;
 }
 
@@ -102,22 +104,28 @@ static bool every_run_has(const char *name) {
     return false;
 }
 
-static spate_status add_column(comparison *c, const char *name, bool of_probe) {
+static spate_status add_column(comparison *c, const spate_scene *scene, const char *name,
+                               bool of_probe) {
     for (int64_t i = 0; i < c->column_count; i++)
         if (!strcmp(c->columns[i].name, name)) return SPATE_OK;
     TRY(GROW(c->ctx, c->columns, c->column_room, c->column_count + 1));
-    c->columns[c->column_count++] = (column){name, of_probe};
+    column *added = &c->columns[c->column_count++];
+    *added = (column){.name = name, .of_probe = of_probe};
+    units_label(scene, name, added->label, sizeof added->label);
     return SPATE_OK;
 }
 
 /* The fixed columns, then all that some variant has: variants may differ in solver. */
 static spate_status choose_columns(comparison *c) {
-    for (int i = 0; i < FIXED_COLUMNS; i++) TRY(add_column(c, fixed_columns[i], false));
     for (int i = 0; i < c->count; i++) {
-        const plot_table *t = &c->tracks[i].table;
-        for (int k = 0; k < t->column_count; k++)
-            if (!every_run_has(t->names[k]))
-                TRY(add_column(c, t->names[k], k >= t->column_count - c->tracks[i].probes));
+        const track *t = &c->tracks[i];
+        if (!t->scene) continue;
+        for (int k = 0; k < FIXED_COLUMNS; k++)
+            TRY(add_column(c, t->scene, fixed_columns[k], false));
+        for (int k = 0; k < t->table.column_count; k++)
+            if (!every_run_has(t->table.names[k]))
+                TRY(add_column(c, t->scene, t->table.names[k],
+                               k >= t->table.column_count - t->probes));
     }
     return SPATE_OK;
 }
@@ -191,31 +199,12 @@ static int choose_panels(const comparison *c, int64_t panels[PANELS_MAX]) {
     return count;
 }
 
-static void legend_words(const spate_variant *v, char *words, size_t size) {
+static plot_label variant_label(const comparison *c, int i) {
+    const spate_variant *v = &c->variants[i];
     const bool well = !v->trouble || !*v->trouble;
-    snprintf(words, size, well ? "%s" : "%s (%s)", v->name, well ? "" : v->trouble);
-}
-
-/* Draws the legend in lines of a table as wide as the picture, from y on; returns where it ends.
- * Without a picture it only measures. */
-static double draw_legend(const comparison *c, double width, double letters, double y, picture *p) {
-    const double left = 1.5 * letters, sample = 2.8 * letters;
-    char words[256];
-    double pitch = 0, x = left;
-    for (int i = 0; i < c->count; i++) {
-        legend_words(&c->variants[i], words, sizeof words);
-        pitch = fmax(pitch, 6 * letters + picture_text_width(letters, words));
-    }
-    for (int i = 0; i < c->count; i++) {
-        if (x > left && x + pitch - 2 * letters > width) x = left, y += 2.2 * letters;
-        if (p) {
-            legend_words(&c->variants[i], words, sizeof words);
-            plot_sample(p, x, x + sample, y - 0.45 * letters, 0.3 * letters, plot_choose_pen(i));
-            picture_text(p, x + sample + 0.8 * letters, y, letters, ALIGN_LEFT, ink, words);
-        }
-        x += pitch;
-    }
-    return y;
+    plot_label l = {.pen = plot_choose_pen(i)};
+    snprintf(l.words, sizeof l.words, well ? "%s" : "%s (%s)", v->name, well ? "" : v->trouble);
+    return l;
 }
 
 static void draw_panels(const comparison *c, const int64_t *panels, int count, int columns,
@@ -233,36 +222,39 @@ static void draw_panels(const comparison *c, const int64_t *panels, int count, i
                 .broken = c->variants[i].trouble && *c->variants[i].trouble,
             };
         const double left = k % columns * width, above = top + k / columns * height;
-        plot_box box = {left, above, left + width, above + height, 11, c->columns[panels[k]].name,
-                        "s"};
+        plot_box box = {left, above, left + width, above + height, 11, c->columns[panels[k]].label};
         plot_panel(p, &box, curves, c->count);
     }
 }
 
+/* Title, legend and panels, below each other. */
 static spate_status draw_plot(const comparison *c, const char *path) {
     enum { PANEL_WIDTH = 560, PANEL_HEIGHT = 340 };
-    const double letters = 11;
+    const double letters = 11, side = 1.5 * letters;
     int64_t panels[PANELS_MAX];
     const int count = choose_panels(c, panels);
     const int columns = count <= 1 ? 1 : count <= 4 ? 2 : 3;
     const int lines = count ? (count + columns - 1) / columns : 1, width = columns * PANEL_WIDTH;
-    const double first = 5.2 * letters;
-    const double top = draw_legend(c, width, letters, first, NULL) + 1.5 * letters;
+    const double first = 5.2 * letters, right = width - side;
+    picture p = {0};
+    spate_status status = SPATE_OUT_OF_MEMORY;
     plot_curve *curves = take(c->ctx, (size_t)c->count, sizeof *curves);
-    if (!curves) return SPATE_OUT_OF_MEMORY;
-    picture p;
-    spate_status status = picture_create(c->ctx, width, (int)top + lines * PANEL_HEIGHT, &p);
-    if (status == SPATE_OK) {
-        picture_fill(&p, (rgb){1, 1, 1});
-        picture_text(&p, 1.5 * letters, 2.6 * letters,
-                     picture_fit_text(1.3 * letters, width - 3 * letters, c->title), ALIGN_LEFT,
-                     ink, c->title);
-        draw_legend(c, width, letters, first, &p);
-        draw_panels(c, panels, count, columns, top, curves, &p);
-        status = picture_save(c->ctx, &p, path);
-        picture_free(c->ctx, &p);
-    }
+    plot_label *labels = take(c->ctx, (size_t)c->count, sizeof *labels);
+    if (!curves || !labels) goto done;
+    for (int i = 0; i < c->count; i++) labels[i] = variant_label(c, i);
+    const double top =
+        plot_legend(NULL, labels, c->count, side, right, first, letters) + 1.5 * letters;
+    TRY_OR_DONE(status, picture_create(c->ctx, width, (int)top + lines * PANEL_HEIGHT, &p));
+    picture_fill(&p, (rgb){1, 1, 1});
+    picture_text(&p, side, 2.6 * letters, picture_fit_text(1.3 * letters, right - side, c->title),
+                 ALIGN_LEFT, ink, c->title);
+    plot_legend(&p, labels, c->count, side, right, first, letters);
+    draw_panels(c, panels, count, columns, top, curves, &p);
+    status = picture_save(c->ctx, &p, path);
+done:
+    picture_free(c->ctx, &p);
     give(c->ctx, curves);
+    give(c->ctx, labels);
     return status;
 }
 
@@ -336,6 +328,7 @@ spate_status spate_compare(spate_context *context, spate_variant *variants, int 
     if (status == SPATE_OK) status = make_files(&c);
     for (int i = 0; i < count; i++) {
         plot_free_table(&c.tracks[i].table);
+        spate_scene_free(c.tracks[i].scene);
         give(context, c.tracks[i].values);
     }
     give(context, c.tracks);

@@ -1,7 +1,7 @@
 /*
  * What a file is, in a few lines. Files are told apart by their content, never by their name:
  * frames and checkpoints by how they begin, meshes by what their readers accept, scenes by their
- * first field.
+ * first field. What is told in words is told as facts too, for machines: one JSON object.
  */
 #include "core/file.h"
 #include "core/text.h"
@@ -19,7 +19,48 @@ typedef struct file_content {
     const char *bytes; /* a zero follows */
     size_t length;
     text *out;
+    text *facts; /* of a JSON object, each behind a comma */
 } file_content;
+
+/* ---- Facts ---- */
+
+static void fact_words(const file_content *f, const char *name, const char *words, size_t length) {
+    text_add(f->facts, ", \"%s\": ", name);
+    text_add_json(f->facts, words, length);
+}
+
+static void fact_text(const file_content *f, const char *name, const char *value) {
+    fact_words(f, name, value, strlen(value));
+}
+
+static void fact_number(const file_content *f, const char *name, double value) {
+    text_add(f->facts, isfinite(value) ? ", \"%s\": %.15g" : ", \"%s\": null", name, value);
+}
+
+static void fact_hash(const file_content *f, const char *name, uint64_t hash) {
+    text_add(f->facts, ", \"%s\": \"%016llx\"", name, (unsigned long long)hash);
+}
+
+static void fact_numbers(const file_content *f, const char *name, const double *values, int count) {
+    text_add(f->facts, ", \"%s\": [", name);
+    for (int i = 0; i < count; i++)
+        text_add(f->facts, isfinite(values[i]) ? "%s%.15g" : "%snull", i ? ", " : "", values[i]);
+    text_add(f->facts, "]");
+}
+
+static void fact_counts(const file_content *f, const char *name, const int *counts, int count) {
+    double values[3];
+    for (int i = 0; i < count; i++) values[i] = counts[i];
+    fact_numbers(f, name, values, count);
+}
+
+/* An entry of a list of attributes, whose bracket is open. */
+static void fact_attribute(const file_content *f, bool first, const char *name, size_t length,
+                           int components) {
+    text_add(f->facts, "%s{\"name\": ", first ? "" : ", ");
+    text_add_json(f->facts, name, length);
+    text_add(f->facts, ", \"components\": %d", components);
+}
 
 static bool begins_with(const file_content *f, const char *words) {
     const size_t length = strlen(words);
@@ -41,6 +82,14 @@ static spate_status describe_checkpoint(const file_content *f) {
              head.real_bytes == 8 ? "double" : "float", (unsigned long long)head.particles);
     text_add(f->out, "  step %llu, t = %.6g s\n", (unsigned long long)head.step, head.time);
     text_add(f->out, "  scene hash %016llx\n", (unsigned long long)head.scene_hash);
+    fact_text(f, "kind", "checkpoint");
+    fact_number(f, "format", head.version);
+    fact_number(f, "dimension", head.dim);
+    fact_text(f, "precision", head.real_bytes == 8 ? "double" : "float");
+    fact_number(f, "particles", (double)head.particles);
+    fact_number(f, "step", (double)head.step);
+    fact_number(f, "time", head.time);
+    fact_hash(f, "scene_hash", head.scene_hash);
     return SPATE_OK;
 }
 
@@ -66,6 +115,12 @@ static const char *find_bytes(const char *from, const char *end, const char *wor
     return NULL;
 }
 
+/* The number that begins here; NAN for none. */
+static double number_at(const file_content *f, const char *from, const char *end) {
+    double value;
+    return from && text_scan_double(f->ctx, &from, end, &value) ? value : NAN;
+}
+
 static spate_status describe_vtp(const file_content *f) {
     const char *last = f->bytes + f->length;
     const char *end = find_bytes(f->bytes, last, "<AppendedData");
@@ -75,13 +130,24 @@ static spate_status describe_vtp(const file_content *f) {
     const char *type = xml_value(f->bytes, end, "type", &length);
     text_add(f->out, "%s: VTK %.*s", f->path, type ? length : 0, type ? type : "");
     const char *points = xml_value(f->bytes, end, "NumberOfPoints", &length);
-    text_add(f->out, ", %.*s particles", points ? length : 1, points ? points : "?");
+    const char *faces = find_bytes(f->bytes, end, "<Polys>");
+    text_add(f->out, ", %.*s %s", points ? length : 1, points ? points : "?",
+             faces ? "vertices" : "particles");
+    fact_text(f, "kind", faces ? "surface" : "particles");
+    fact_text(f, "format", "vtp");
+    fact_number(f, faces ? "vertices" : "particles", number_at(f, points, end));
+    const char *triangles = faces ? xml_value(f->bytes, end, "NumberOfPolys", &length) : NULL;
+    if (triangles) text_add(f->out, ", %.*s triangles", length, triangles);
+    if (triangles) fact_number(f, "triangles", number_at(f, triangles, end));
     const char *time = find_bytes(f->bytes, end, "\"TimeValue\"");
     if (time) time = memchr(time, '>', (size_t)(end - time));
     if (time) text_add(f->out, ", t = %.*s s", (int)strcspn(time + 1, "<"), time + 1);
+    fact_number(f, "time", number_at(f, time ? time + 1 : NULL, end));
     text_add(f->out, "\n  attributes:");
+    text_add(f->facts, ", \"attributes\": [");
+    bool first = true;
     const char *array = points ? find_bytes(points, end, "<DataArray") : NULL;
-    const char *cells = find_bytes(f->bytes, end, "<Verts>");
+    const char *cells = faces ? faces : find_bytes(f->bytes, end, "<Verts>");
     for (; array && array < (cells ? cells : end);
          array = find_bytes(array + 1, end, "<DataArray")) {
         const char *close = memchr(array, '>', (size_t)(end - array));
@@ -90,7 +156,12 @@ static spate_status describe_vtp(const file_content *f) {
         const char *size = xml_value(array, close, "NumberOfComponents", &components);
         if (name) text_add(f->out, " %.*s", length, name);
         if (size && memcmp(size, "1\"", 2)) text_add(f->out, "(%.*s)", components, size);
+        if (!name) continue;
+        fact_attribute(f, first, name, (size_t)length, size ? (int)number_at(f, size, end) : 1);
+        text_add(f->facts, "}");
+        first = false;
     }
+    text_add(f->facts, "]");
     text_add(f->out, "\n");
     return SPATE_OK;
 }
@@ -118,13 +189,26 @@ static spate_status describe_vti(const file_content *f) {
              s.cells[1], s.cells[2], s.spacing[0]);
     if (!isnan(s.time)) text_add(f->out, ", t = %.6g s", s.time);
     text_add(f->out, "\n  from (%.6g, %.6g, %.6g)\n", s.origin[0], s.origin[1], s.origin[2]);
+    fact_text(f, "kind", "volume");
+    fact_text(f, "format", "vti");
+    fact_number(f, "time", s.time);
+    fact_counts(f, "cells", s.cells, 3);
+    fact_numbers(f, "spacing", s.spacing, 3);
+    fact_numbers(f, "origin", s.origin, 3);
+    text_add(f->facts, ", \"fields\": [");
     for (int i = 0; i < s.array_count; i++) {
         double low, high;
-        field_range(&s, &s.arrays[i], &low, &high);
+        const snapshot_array *a = &s.arrays[i];
+        field_range(&s, a, &low, &high);
+        fact_attribute(f, i == 0, a->name, strlen(a->name), a->components);
+        fact_number(f, "min", low);
+        fact_number(f, "max", high);
+        text_add(f->facts, "}");
         text_add(f->out, "  %s", s.arrays[i].name);
         if (s.arrays[i].components > 1) text_add(f->out, "(%d)", s.arrays[i].components);
         text_add(f->out, ": %.6g to %.6g\n", low, high);
     }
+    text_add(f->facts, "]");
     snapshot_free(&s);
     return SPATE_OK;
 }
@@ -143,6 +227,10 @@ static spate_status describe_bgeo(const file_content *f) {
     uint64_t row = 4;
     text_add(f->out, "%s: Houdini .bgeo, version %lld, %lld particles\n  attributes: P(3)", f->path,
              (long long)big_endian(f->bytes + 5, 4), (long long)points);
+    fact_text(f, "kind", "particles");
+    fact_text(f, "format", "bgeo");
+    fact_number(f, "particles", (double)points);
+    text_add(f->facts, ", \"attributes\": [{\"name\": \"P\", \"components\": 3}");
     for (int64_t i = 0; i < count; i++) {
         if (f->length - at < 2) return fail_broken(f, "a .bgeo file");
         const size_t name = (size_t)big_endian(f->bytes + at, 2);
@@ -150,11 +238,14 @@ static spate_status describe_bgeo(const file_content *f) {
         const size_t size = (size_t)big_endian(f->bytes + at + 2 + name, 2);
         text_add(f->out, " %.*s", (int)name, f->bytes + at + 2);
         if (size > 1) text_add(f->out, "(%zu)", size);
+        fact_attribute(f, false, f->bytes + at + 2, name, (int)size);
+        text_add(f->facts, "}");
         at += 2 + name + 6;
         if ((f->length - at) / 4 < size) return fail_broken(f, "a .bgeo file");
         at += 4 * size;
         row += size;
     }
+    text_add(f->facts, "]");
     text_add(f->out, "\n");
     return (uint64_t)points * row * 4 <= f->length - at ? SPATE_OK : fail_broken(f, "a .bgeo file");
 }
@@ -168,12 +259,22 @@ static spate_status describe_points(const file_content *f, const char *end) {
         text_scan_int64(&cursor, end, &count);
     }
     text_add(f->out, "%s: PLY points, %lld particles\n  properties:", f->path, (long long)count);
+    fact_text(f, "kind", "particles");
+    fact_text(f, "format", "ply");
+    fact_number(f, "particles", (double)count);
+    text_add(f->facts, ", \"attributes\": [");
+    bool first = true;
     for (const char *p = find_bytes(f->bytes, end, "\nproperty "); p;
          p = find_bytes(p + 1, end, "\nproperty ")) {
         const char *name = p + strlen("\nproperty ");
         name += strcspn(name, " \n");
         text_add(f->out, "%.*s", (int)strcspn(name, "\r\n"), name);
+        name += strspn(name, " ");
+        fact_attribute(f, first, name, strcspn(name, "\r\n"), 1);
+        text_add(f->facts, "}");
+        first = false;
     }
+    text_add(f->facts, "]");
     text_add(f->out, "\n");
     return SPATE_OK;
 }
@@ -191,12 +292,40 @@ static spate_status describe_mesh(const file_content *f) {
                  (long long)m->vertex_count, (long long)m->triangle_count, states[m->state]);
         text_add(f->out, "  from (%.6g, %.6g, %.6g) to (%.6g, %.6g, %.6g), volume %.6g\n",
                  m->min[0], m->min[1], m->min[2], m->max[0], m->max[1], m->max[2], m->volume);
+        fact_text(f, "kind", "mesh");
+        fact_number(f, "vertices", (double)m->vertex_count);
+        fact_number(f, "triangles", (double)m->triangle_count);
+        text_add(f->facts, ", \"closed\": %s", m->state == MESH_OPEN ? "false" : "true");
+        fact_numbers(f, "min", m->min, 3);
+        fact_numbers(f, "max", m->max, 3);
+        fact_number(f, "volume", m->volume);
+        fact_number(f, "open_edges", (double)m->open_edges);
         if (m->state == MESH_OPEN)
             text_add(f->out, "  %lld open edges, the largest hole at (%.4g, %.4g, %.4g)\n",
                      (long long)m->open_edges, m->hole[0], m->hole[1], m->hole[2]);
     }
     arena_free(&a);
     return status;
+}
+
+static void scene_facts(const file_content *f, const spate_scene_summary *s) {
+    fact_text(f, "kind", "scene");
+    fact_text(f, "name", s->name);
+    fact_text(f, "solver", s->solver);
+    fact_number(f, "dimension", s->dimension);
+    fact_counts(f, "cells", s->cells, s->dimension);
+    fact_number(f, "dx", s->dx);
+    fact_number(f, "particles", (double)s->particles);
+    fact_number(f, "filled_cells", (double)s->filled_cells);
+    fact_number(f, "duration", s->duration);
+    fact_number(f, "fps", s->fps);
+    fact_number(f, "frames", s->frames);
+    fact_number(f, "materials", s->materials);
+    fact_number(f, "bodies", s->bodies);
+    fact_number(f, "colliders", s->colliders);
+    fact_number(f, "sources", s->sources);
+    fact_number(f, "probes", s->probes);
+    fact_hash(f, "hash", s->hash);
 }
 
 static spate_status describe_scene(const file_content *f) {
@@ -216,6 +345,7 @@ static spate_status describe_scene(const file_content *f) {
         text_add(f->out, "  materials %d, bodies %d, colliders %d, sources %d, probes %d\n",
                  s.materials, s.bodies, s.colliders, s.sources, s.probes);
         text_add(f->out, "  hash %016llx\n", (unsigned long long)s.hash);
+        scene_facts(f, &s);
     }
     spate_scene_free(scene);
     return status;
@@ -241,11 +371,13 @@ static bool has_name_ending(const char *path, const char *ending) {
 /* ---- Run folder ---- */
 
 /* run.json has one field a line; those people ask for are shown. */
-static spate_status describe_folder(spate_context *ctx, const char *folder, text *out) {
+static spate_status describe_folder(const file_content *f) {
     static const char *const shown[] = {
         "scene",      "solver",    "threads",      "frames",
         "steps",      "particles", "wall_seconds", "particle_steps_per_second",
         "state_hash", "warnings",  "exit_reason"};
+    spate_context *ctx = f->ctx;
+    const char *folder = f->path;
     char path[PATH_SIZE], *bytes, key[64];
     size_t length;
     TRY(path_join(ctx, folder, RUN_REPORT, path));
@@ -253,7 +385,14 @@ static spate_status describe_folder(spate_context *ctx, const char *folder, text
         return fail(ctx, SPATE_BAD_INPUT, "%s: a folder without %s; it does not hold a run", folder,
                     RUN_REPORT);
     TRY(file_read(ctx, path, 1 << 24, &bytes, &length));
-    text_add(out, "%s: folder of a run\n", folder);
+    if (length < 4 || bytes[0] != '{' || memcmp(bytes + length - 3, "\n}\n", 3)) {
+        give(ctx, bytes);
+        return fail(ctx, SPATE_BAD_INPUT, "%s: is damaged or cut short", path);
+    }
+    fact_text(f, "kind", "run");
+    text_add(f->facts, ", \"run\": ");
+    text_add_bytes(f->facts, bytes, length - 1);
+    text_add(f->out, "%s: folder of a run\n", folder);
     for (int i = 0; i < COUNT_OF(shown); i++) {
         snprintf(key, sizeof key, "\n  \"%s\": ", shown[i]);
         const char *line = find_bytes(bytes, bytes + length, key);
@@ -261,7 +400,7 @@ static spate_status describe_folder(spate_context *ctx, const char *folder, text
         const char *value = line + strlen(key);
         int size = (int)strcspn(value, "\n");
         if (size && value[size - 1] == ',') size--;
-        text_add(out, "  %s: %.*s\n", shown[i], size, value);
+        text_add(f->out, "  %s: %.*s\n", shown[i], size, value);
     }
     give(ctx, bytes);
     return SPATE_OK;
@@ -292,22 +431,38 @@ static spate_status describe_content(const file_content *f) {
     return status;
 }
 
+/* Reads the file, if it is one, and tells what it is. */
+static spate_status describe(file_content *f) {
+    if (file_is_folder(f->path)) return describe_folder(f);
+    char *bytes;
+    TRY(file_read(f->ctx, f->path, SIZE_MAX / 2, &bytes, &f->length));
+    f->bytes = bytes;
+    spate_status status = describe_content(f);
+    give(f->ctx, bytes);
+    return status;
+}
+
+static spate_status describe_as(spate_context *ctx, const char *path, bool json,
+                                void (*write)(const char *text, void *user), void *user) {
+    text out = {.ctx = ctx}, facts = {.ctx = ctx};
+    file_content content = {.ctx = ctx, .path = path, .out = &out, .facts = &facts};
+    text_add(&facts, "{\"file\": ");
+    text_add_json(&facts, path, strlen(path));
+    spate_status status = describe(&content);
+    text_add(&facts, "}\n");
+    if (status == SPATE_OK && (out.failed || facts.failed)) status = SPATE_OUT_OF_MEMORY;
+    if (status == SPATE_OK) write(json ? facts.data : out.data, user);
+    text_free(&out);
+    text_free(&facts);
+    return status;
+}
+
 spate_status spate_describe_file(spate_context *ctx, const char *path,
                                  void (*write)(const char *text, void *user), void *user) {
-    text out = {.ctx = ctx};
-    spate_status status;
-    if (file_is_folder(path)) {
-        status = describe_folder(ctx, path, &out);
-    } else {
-        char *bytes;
-        size_t length;
-        TRY(file_read(ctx, path, SIZE_MAX / 2, &bytes, &length));
-        file_content content = {ctx, path, bytes, length, &out};
-        status = describe_content(&content);
-        give(ctx, bytes);
-    }
-    if (status == SPATE_OK && out.failed) status = SPATE_OUT_OF_MEMORY;
-    if (status == SPATE_OK) write(out.data ? out.data : "", user);
-    text_free(&out);
-    return status;
+    return describe_as(ctx, path, false, write, user);
+}
+
+spate_status spate_describe_file_json(spate_context *ctx, const char *path,
+                                      void (*write)(const char *text, void *user), void *user) {
+    return describe_as(ctx, path, true, write, user);
 }

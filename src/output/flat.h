@@ -1,4 +1,4 @@
-/* Flat: the picture of a 2D frame: particles as discs or smoke, colliders, walls, scale and colour bar. */
+/* Flat: the picture of a 2D frame: liquid as an area, other particles as discs, or smoke; colliders, walls, scale and colour bar. */
 #ifndef SPATE_OUTPUT_FLAT_H
 #define SPATE_OUTPUT_FLAT_H
 
@@ -9,7 +9,13 @@ typedef struct flat_map {
     double scale, left, bottom;
 } flat_map;
 
-flat_map flat_fit(const shades *s, const picture *p);
+/* The part of the plane that is shown at a time: the camera's, or the whole domain. */
+typedef struct flat_view {
+    double min[2], max[2];
+} flat_view;
+
+flat_view flat_shown(const spate_scene *scene, double time);
+flat_map flat_fit(const shades *s, const flat_view *shown, const picture *p);
 spate_status flat_picture(const shades *s, const snapshot *frame, const char *file, double time,
                           picture *out);
 

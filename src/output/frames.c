@@ -30,19 +30,26 @@ static spate_status add_array(spate_simulation *sim, const id_order *order, cons
     f->arrays[f->array_count++] = (frame_array){a, values};
     const int64_t count = order->count * a->components;
     const bool good = a->type != ATTRIBUTE_REAL || finite_reals(values, count);
+    if (a->type == ATTRIBUTE_REAL) axes_turn_reals(&f->axes, values, order->count, a->components);
     return good ? SPATE_OK : simulation_not_finite(sim, "the attribute", a->name);
 }
 
 spate_status frame_create(spate_simulation *sim, particle_frame *f) {
     static const char *const always[] = {"P", "v", "id", "pscale", "material"};
     const output_settings *wanted = &sim->scene->output;
-    *f = (particle_frame){.ctx = sim->ctx, .scene_name = sim->scene->name, .time = sim->time};
+    *f = (particle_frame){.ctx = sim->ctx,
+                          .scene_name = sim->scene->name,
+                          .time = sim->time,
+                          .axes = axes_of_files(sim->scene)};
     id_order order;
     TRY(id_order_create(sim, &order));
     f->count = order.count;
     spate_status status = SPATE_OK;
     for (int i = 0; i < COUNT_OF(always) && status == SPATE_OK; i++)
         status = add_array(sim, &order, attribute_find(always[i]), f);
+    /* Whoever draws the frame needs to know whose colour a particle has. */
+    if (status == SPATE_OK && scene_colors_groups(sim->scene))
+        status = add_array(sim, &order, attribute_find("group"), f);
     for (int i = 0; i < wanted->field_count && status == SPATE_OK; i++)
         status = add_array(sim, &order, attribute_find(wanted->fields[i]), f);
     id_order_free(&order);

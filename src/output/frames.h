@@ -15,6 +15,7 @@
 #include "core/file.h"
 #include "core/text.h"
 #include "output/attributes.h"
+#include "output/axes.h"
 
 typedef struct frame_array {
     const attribute *attribute;
@@ -25,7 +26,8 @@ typedef struct particle_frame {
     spate_context *ctx;
     const char *scene_name;
     double time;
-    int64_t count; /* particles */
+    file_axes axes; /* of the values */
+    int64_t count;  /* particles */
     int array_count;
     frame_array arrays[ATTRIBUTE_COUNT]; /* P first */
 } particle_frame;
@@ -34,9 +36,10 @@ typedef struct particle_frame {
 spate_status frame_create(spate_simulation *sim, particle_frame *f);
 void frame_free(particle_frame *f);
 
-spate_status vtp_write(const particle_frame *f, const char *path);
-spate_status ply_write(const particle_frame *f, const char *path);
-spate_status bgeo_write(const particle_frame *f, const char *path);
+/* The context is that of the thread that writes; it tells what fails. */
+spate_status vtp_write(spate_context *ctx, const particle_frame *f, const char *path);
+spate_status ply_write(spate_context *ctx, const particle_frame *f, const char *path);
+spate_status bgeo_write(spate_context *ctx, const particle_frame *f, const char *path);
 
 /* The moment and the scene of a frame, for the VTK formats. */
 void vtk_write_field_data(file_writer *w, const char *scene_name, double time);
@@ -49,7 +52,7 @@ spate_status pvd_write(spate_context *ctx, const text *lines, const char *path);
 typedef struct frame_format {
     unsigned bit; /* OUTPUT_* */
     const char *extension;
-    spate_status (*write)(const particle_frame *f, const char *path);
+    spate_status (*write)(spate_context *ctx, const particle_frame *f, const char *path);
 } frame_format;
 
 enum { FRAME_FORMATS = 3 };

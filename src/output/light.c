@@ -30,7 +30,8 @@ static photon follow(const world *w, ray r) {
         face = world_face(w, &r, near, end.t, inside);
         bool on_floor = face.met && inside && face.normal[1] < -0.99f && thing == THING_FLOOR;
         float t = face.met ? face.t : end.t;
-        p.energy *= inside ? world_transmit(w, t) : v3_splat(haze_left(&w->haze, &r, near, t));
+        p.energy *=
+            inside ? world_pass(w, &r, t, NULL) : v3_splat(haze_left(&w->haze, &r, near, t));
         if (!face.met || on_floor) {
             v3 x = ray_at(&r, end.t);
             p.x = x[0], p.z = x[2];
@@ -150,8 +151,7 @@ static void place_map(world *w) {
     m->width = 1 + (int)(wide / m->texel), m->depth = 1 + (int)(deep / m->texel);
 }
 
-spate_status light_create(world *w, const v3 *liquid, int64_t liquid_count, const v3 *matt,
-                          int64_t matt_count) {
+spate_status light_create(world *w, const crowds *c) {
     light_map *m = &w->light;
     place_map(w);
     int64_t count = (int64_t)m->width * m->depth;
@@ -165,8 +165,9 @@ spate_status light_create(world *w, const v3 *liquid, int64_t liquid_count, cons
     parallel_for(w->ctx->pool, count, 1024, send_photons, &job);
     lay_down(m, job.photons);
     for (int64_t i = 0; i < count; i++) m->sky[i] = 1;
-    cover_sky(w, liquid, liquid_count, 0.35f);
-    cover_sky(w, matt, matt_count, 0.75f);
+    for (int k = 0; c && k < c->count; k++)
+        cover_sky(w, c->list[k].centers, c->list[k].count,
+                  c->list[k].look == LOOK_SURFACE ? 0.35f : 0.75f);
     if (w->stage->collider_count) parallel_for(w->ctx->pool, count, 1024, cover_colliders, &job);
     if (w->haze.ctx) parallel_for(w->ctx->pool, count, 1024, cover_haze, &job);
     float *temporary = (float *)job.photons; /* the photons have landed */

@@ -361,3 +361,29 @@ spate_status picture_save(spate_context *ctx, const picture *p, const char *path
     give(ctx, bytes);
     return status;
 }
+
+static void picture_from_bytes(const unsigned char *bytes, picture *p) {
+    float table[256];
+    for (int i = 0; i < 256; i++) table[i] = colour_from_screen((double[3]){i / 255.0, 0, 0}).r;
+    float *to = &p->pixels->r;
+    for (int64_t i = 0; i < (int64_t)p->width * p->height * 3; i++) to[i] = table[bytes[i]];
+}
+
+spate_status picture_load(spate_context *ctx, const char *path, unsigned char *bytes, picture *p) {
+    const size_t most = (size_t)p->width * (size_t)p->height * 4 + (1 << 16);
+    png_image image = {.version = PNG_IMAGE_VERSION};
+    char *file;
+    size_t length;
+    TRY(file_read(ctx, path, most, &file, &length));
+    bool good = png_image_begin_read_from_memory(&image, file, length) != 0;
+    good = good && (int)image.width == p->width && (int)image.height == p->height;
+    image.format = PNG_FORMAT_RGB;
+    good = good && png_image_finish_read(&image, NULL, bytes, 0, NULL);
+    png_image_free(&image);
+    give(ctx, file);
+    if (!good)
+        return fail(ctx, SPATE_IO_ERROR, "%s: it is not the picture that was written there: %s",
+                    path, *image.message ? image.message : "another size");
+    picture_from_bytes(bytes, p);
+    return SPATE_OK;
+}

@@ -45,5 +45,7 @@ spate_status picture_write_png(spate_context *ctx, const unsigned char *bytes, i
                                int height, const char *path);
 /* The same from a picture. */
 spate_status picture_save(spate_context *ctx, const picture *p, const char *path);
+/* Reads such a file into a picture of the same size; `bytes` has room as for picture_to_bytes. */
+spate_status picture_load(spate_context *ctx, const char *path, unsigned char *bytes, picture *p);
 
 #endif

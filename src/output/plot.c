@@ -2,6 +2,7 @@
 #include "output/plot.h"
 #include "core/file.h"
 #include "core/text.h"
+#include "output/units.h"
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -154,13 +155,10 @@ static double to_y(const plot_frame *f, double v) {
 }
 
 static spate_status unknown_column(const plot_table *t, const char *name, size_t length) {
-    char all[1200];
-    int used = 0;
-    for (int i = 0; i < t->column_count && used < (int)sizeof all - 64; i++)
-        used +=
-            snprintf(all + used, sizeof all - (size_t)used, "%s%.40s", i ? ", " : "", t->names[i]);
-    return fail(t->ctx, SPATE_BAD_INPUT, "plot: stats.csv has no column '%.*s'; it has %s",
-                (int)length, name, all);
+    char shown[256];
+    snprintf(shown, sizeof shown, "%.*s", (int)length, name);
+    return text_fail_unknown(t->ctx, "plot: stats.csv has no column", shown,
+                             (const char *const *)t->names, t->column_count);
 }
 
 static spate_status choose_columns(const plot_table *t, const char *list, int *columns,
@@ -221,7 +219,9 @@ static bool fit_axes(const plot_curve *curves, int count, plot_frame *f, int *mi
     return true;
 }
 
-static void draw_axes(picture *p, const plot_frame *f, const char *time_unit) {
+/* The axes with their numbers; time is in seconds, `unit` that of the values ("": none, or told
+ * elsewhere). */
+static void draw_axes(picture *p, const plot_frame *f, const char *unit) {
     char label[48];
     plot_ticks x = plot_choose_ticks(f->low[0], f->high[0], f->ticks[0]),
                y = plot_choose_ticks(f->low[1], f->high[1], f->ticks[1]);
@@ -238,9 +238,13 @@ static void draw_axes(picture *p, const plot_frame *f, const char *time_unit) {
         picture_text(p, at, f->y0 + 2.1 * f->size, f->size, ALIGN_MIDDLE, ink, label);
     }
     picture_line(p, f->x0, f->y0, f->x1, f->y0, 1.2, ink, 1);
-    snprintf(label, sizeof label, "time [%s]", time_unit);
     picture_text(p, 0.5 * (f->x0 + f->x1), f->y0 + 4.2 * f->size, f->size, ALIGN_MIDDLE, ink,
-                 label);
+                 "time [s]");
+    if (!*unit) return;
+    snprintf(label, sizeof label, "[%s]", unit);
+    const double room = f->x0 - 1.5 * f->size;
+    picture_text(p, f->x0 - f->size, f->y1 - 1.1 * f->size, picture_fit_text(f->size, room, label),
+                 ALIGN_RIGHT, ink, label);
 }
 
 /* ---- Curves ---------------------------------------------------------------------------------- */
@@ -326,40 +330,75 @@ void plot_panel(picture *p, const plot_box *box, const plot_curve *curves, int c
                     .ticks = {5, 5},
                     .size = size};
     bool any = fit_axes(curves, count, &f, &missing);
-    draw_axes(p, &f, box->time_unit);
+    draw_axes(p, &f, "");
     for (int i = 0; i < count && any; i++) draw_curve(p, &f, &curves[i]);
     picture_text(p, f.x0, box->top + 1.6 * size,
-                 picture_fit_text(1.1 * size, box->right - f.x0, box->title), ALIGN_LEFT, ink,
+                 picture_fit_text(1.1 * size, f.x1 - f.x0, box->title), ALIGN_LEFT, ink,
                  box->title);
 }
 
-spate_status plot_draw(const plot_table *t, const char *columns, const char *title,
-                       const char *time_unit, picture *out) {
+double plot_legend(picture *p, const plot_label *labels, int count, double left, double right,
+                   double y, double letters) {
+    const double sample = 2.8 * letters, before = sample + 0.8 * letters, gap = 2.4 * letters;
+    double widest = 0, x = left;
+    for (int i = 0; i < count; i++)
+        widest = fmax(widest, picture_text_width(letters, labels[i].words));
+    const double room = fmin(widest, right - left - before);
+    for (int i = 0; i < count; i++) {
+        if (x > left && x + before + room > right) x = left, y += 2.2 * letters;
+        if (p) {
+            plot_sample(p, x, x + sample, y - 0.45 * letters, 0.3 * letters, labels[i].pen);
+            picture_text(p, x + before, y, picture_fit_text(letters, room, labels[i].words),
+                         ALIGN_LEFT, ink, labels[i].words);
+        }
+        x += before + room + gap;
+    }
+    return y;
+}
+
+/* Where all columns have one unit it stands at the axis, else each has its own in the legend. */
+static void label_columns(const spate_scene *scene, const plot_table *t, const int *list, int count,
+                          plot_label *labels, const char **unit) {
+    *unit = units_of_column(scene, t->names[list[0]]);
+    for (int i = 1; i < count; i++)
+        if (strcmp(*unit, units_of_column(scene, t->names[list[i]]))) *unit = "";
+    for (int i = 0; i < count; i++) {
+        labels[i].pen = (plot_pen){colour_material(i), 0};
+        if (**unit)
+            snprintf(labels[i].words, sizeof labels[i].words, "%.120s", t->names[list[i]]);
+        else
+            units_label(scene, t->names[list[i]], labels[i].words, sizeof labels[i].words);
+    }
+}
+
+spate_status plot_draw(const plot_table *t, const char *columns, const spate_scene *scene,
+                       picture *out) {
     int list[PLOT_COLUMNS], count, time = plot_find_column(t, "time", 4), missing;
     plot_curve curves[PLOT_COLUMNS];
+    plot_label labels[PLOT_COLUMNS];
+    const char *unit;
     if (time < 0) return fail(t->ctx, SPATE_BAD_INPUT, "plot: stats.csv has no column 'time'");
     TRY(choose_columns(t, columns, list, &count));
+    label_columns(scene, t, list, count, labels, &unit);
     for (int i = 0; i < count; i++)
-        curves[i] = (plot_curve){t->values + time, t->values + list[i],     t->row_count,
-                                 t->column_count,  {colour_material(i), 0}, false};
+        curves[i] = (plot_curve){t->values + time, t->values + list[i], t->row_count,
+                                 t->column_count,  labels[i].pen,       false};
     plot_frame f = {.ticks = {9, 6}, .size = fmax(7, fmin(out->height / 55.0, out->width / 80.0))};
     f.x0 = 9 * f.size, f.x1 = out->width - 3 * f.size;
-    f.y0 = out->height - 5.5 * f.size, f.y1 = 5 * f.size;
+    f.y0 = out->height - 5.5 * f.size;
+    const double legend = 4.6 * f.size;
+    f.y1 = plot_legend(NULL, labels, count, f.x0, f.x1, legend, f.size) + 2.2 * f.size;
     if (!fit_axes(curves, count, &f, &missing))
         return missing == 0
                    ? fail(t->ctx, SPATE_BAD_INPUT, "plot: stats.csv has no rows with a time")
                    : fail(t->ctx, SPATE_BAD_INPUT,
                           "plot: the column '%s' has no values in this run", t->names[list[0]]);
     picture_fill(out, (rgb){1, 1, 1});
-    draw_axes(out, &f, time_unit);
-    double x = f.x0;
-    for (int i = 0; i < count; i++) {
-        draw_curve(out, &f, &curves[i]);
-        plot_sample(out, x, x + 2 * f.size, 3 * f.size, 0.3 * f.size, curves[i].pen);
-        picture_text(out, x + 2.8 * f.size, 3.5 * f.size, f.size, ALIGN_LEFT, ink,
-                     t->names[list[i]]);
-        x += 5.5 * f.size + picture_text_width(f.size, t->names[list[i]]);
-    }
-    picture_text(out, f.x1, 3.5 * f.size, f.size, ALIGN_RIGHT, ink, title);
+    draw_axes(out, &f, unit);
+    for (int i = 0; i < count; i++) draw_curve(out, &f, &curves[i]);
+    plot_legend(out, labels, count, f.x0, f.x1, legend, f.size);
+    const char *title = scene->name ? scene->name : "";
+    picture_text(out, f.x0, 2.2 * f.size, picture_fit_text(f.size, f.x1 - f.x0, title), ALIGN_LEFT,
+                 ink, title);
     return SPATE_OK;
 }

@@ -4,6 +4,7 @@
 #define SPATE_OUTPUT_PLOT_H
 
 #include "output/picture.h"
+#include "scene/scene.h"
 
 /* Round numbers for an axis: 1, 2, 2.5 or 5 times a power of ten. */
 typedef struct plot_ticks {
@@ -51,6 +52,17 @@ plot_pen plot_choose_pen(int index);
 /* A piece of a curve, as legends show it. */
 void plot_sample(picture *p, double x0, double x1, double y, double width, plot_pen pen);
 
+/* An entry of a legend. */
+typedef struct plot_label {
+    char words[160];
+    plot_pen pen;
+} plot_label;
+
+/* Draws a legend between left and right, in lines of a table from the base line y on, and returns the
+ * last base line. Words that are too long become smaller. Without a picture it only measures. */
+double plot_legend(picture *p, const plot_label *labels, int count, double left, double right,
+                   double y, double letters);
+
 /* A curve: `count` points, each `stride` numbers after the one before. Where a number is missing
  * (NAN) there is a gap. */
 typedef struct plot_curve {
@@ -64,12 +76,12 @@ typedef struct plot_curve {
 typedef struct plot_box {
     double left, top, right, bottom; /* pixels */
     double letters;                  /* height of capitals */
-    const char *title, *time_unit;
+    const char *title;               /* with its unit */
 } plot_box;
 void plot_panel(picture *p, const plot_box *box, const plot_curve *curves, int count);
 
-/* Draws the columns ("a,b") against the column "time" over the whole picture. */
-spate_status plot_draw(const plot_table *t, const char *columns, const char *title,
-                       const char *time_unit, picture *out);
+/* Draws the columns ("a,b") of a scene's run against the column "time" over the whole picture. */
+spate_status plot_draw(const plot_table *t, const char *columns, const spate_scene *scene,
+                       picture *out);
 
 #endif

@@ -39,14 +39,14 @@ static size_t value_bytes(const frame_array *array) {
     return (size_t)array->attribute->components * attribute_size(array->attribute);
 }
 
-spate_status ply_write(const particle_frame *f, const char *path) {
+spate_status ply_write(spate_context *ctx, const particle_frame *f, const char *path) {
     size_t row = 0;
     for (int i = 0; i < f->array_count; i++) row += value_bytes(&f->arrays[i]);
-    char *batch = take(f->ctx, ROW_BATCH, row);
+    char *batch = take(ctx, ROW_BATCH, row);
     if (!batch) return SPATE_OUT_OF_MEMORY;
     file_writer w;
     spate_status status;
-    TRY_OR_DONE(status, file_create(f->ctx, path, false, &w));
+    TRY_OR_DONE(status, file_create(ctx, path, false, &w));
     write_header(&w, f);
     for (int64_t done = 0; done < f->count; done += ROW_BATCH) {
         int64_t n = f->count - done < ROW_BATCH ? f->count - done : ROW_BATCH;
@@ -62,6 +62,6 @@ spate_status ply_write(const particle_frame *f, const char *path) {
     }
     status = file_close(&w);
 done:
-    give(f->ctx, batch);
+    give(ctx, batch);
     return status;
 }

@@ -1,100 +1,44 @@
-/* From particles_NNNN.vtp or volume_NNNN.vti to frame_NNNN.png and film.mp4; from stats.csv to plot_....png. */
+/* From particles_NNNN.vtp, surface_NNNN.ply or volume_NNNN.vti to frame_NNNN.png and film.mp4; from stats.csv to
+ * plot_....png. */
 #include "output/render.h"
 #include "core/text.h"
+#include "output/axes.h"
+#include "output/crowds.h"
 #include "output/dyes.h"
-#include "output/film.h"
 #include "output/flat.h"
 #include "output/plot.h"
+#include "output/reel.h"
 #include "output/surface_frame.h"
 #include "output/trace.h"
 #include "output/volume.h"
-#include "scene/mesh.h"
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
-enum { SAMPLES_MAX = 256 };
+enum { SAMPLES_MAX = 256, LOOPS_MAX = 1000 };
 
 spate_render_options spate_default_render_options(void) {
-    return (spate_render_options){
-        .width = 1280, .height = 720, .film = true, .samples = 4, .last = -1};
+    return (spate_render_options){.width = 1280,
+                                  .height = 720,
+                                  .film = true,
+                                  .samples = 4,
+                                  .last = -1,
+                                  .orbit = NAN,
+                                  .loops = 1};
 }
 
 /* ---- One frame in 3D ------------------------------------------------------------------------- */
-
-/* A particle set sorted into what is drawn as liquid and what as matt balls. */
-typedef struct cast {
-    v3 *liquid, *matt;
-    rgb *matt_colour;
-    int64_t liquid_count, matt_count;
-    double liquid_radius, matt_radius; /* mean */
-    bool smooth;                       /* all that is matt is elastic */
-} cast;
-
-/* The name of a particle's material model, "" when it is coloured by an attribute anyway. */
-static const char *model_of(const shades *s, const snapshot_array *materials, int64_t i) {
-    double m = materials ? snapshot_value(materials, i, 0) : 0;
-    if (!shades_by_material(s) || !(m >= 0 && m < s->scene->material_count)) return "";
-    const material_type *type = s->scene->materials[(int)m].type;
-    return type ? type->name : "";
-}
-
-static spate_status fill_cast(const shades *s, const stage *st, const snapshot *frame,
-                              const char *file, cast *c) {
-    spate_context *ctx = s->scene->ctx;
-    size_t room = (size_t)frame->count + 1;
-    shade_source by;
-    TRY(shades_source(s, frame, file, &by));
-    c->liquid = take(ctx, room, sizeof *c->liquid);
-    c->matt = take(ctx, room, sizeof *c->matt);
-    c->matt_colour = take(ctx, room, sizeof *c->matt_colour);
-    if (!c->liquid || !c->matt || !c->matt_colour) return SPATE_OUT_OF_MEMORY;
-    const snapshot_array *x = &frame->arrays[0], *size = snapshot_find(frame, "pscale");
-    const snapshot_array *materials = snapshot_find(frame, "material");
-    double far = 100 * (double)v3_length(st->size);
-    /* Bodies read as one piece, single values as particles. */
-    double swell = shades_by_material(s) ? 1.3 : 1.1;
-    c->smooth = true;
-    for (int64_t i = 0; i < frame->count; i++) {
-        double world[3] = {snapshot_value(x, i, 0), snapshot_value(x, i, 1),
-                           snapshot_value(x, i, 2)};
-        double radius = size ? snapshot_value(size, i, 0) : 0.25 * s->scene->domain.dx;
-        v3 at = stage_from_scene(st, world);
-        /* What is not a number, or far out of the picture, would only spoil the rest. */
-        if (!((double)v3_length(at) < far) || !(radius > 0 && radius < far)) continue;
-        const char *model = model_of(s, materials, i);
-        if (!strcmp(model, "liquid")) {
-            c->liquid[c->liquid_count++] = at;
-            c->liquid_radius += radius;
-        } else {
-            at[3] = (float)(radius * swell);
-            c->matt_radius += radius;
-            c->smooth &= !strcmp(model, "neo_hookean");
-            c->matt_colour[c->matt_count] = shades_colour(s, materials, &by, i);
-            c->matt[c->matt_count++] = at;
-        }
-    }
-    if (c->liquid_count) c->liquid_radius /= (double)c->liquid_count;
-    if (c->matt_count) c->matt_radius /= (double)c->matt_count;
-    return SPATE_OK;
-}
 
 /* The liquid's surface that the run has written with this frame; without one it stays empty. */
 static spate_status load_surface(const shades *s, const stage *st, const char *file,
                                  facet_mesh *out) {
     spate_context *ctx = s->scene->ctx;
-    char path[PATH_SIZE], *bytes;
-    size_t length;
-    if (!surface_beside(s->scene, file, path)) return SPATE_OK;
-    TRY(file_read(ctx, path, MESH_BYTES, &bytes, &length));
-    arena a = arena_create(ctx);
-    mesh m = {0};
-    bool obj = !strcmp(s->scene->output.surface, "obj");
+    char path[PATH_SIZE];
+    read_surface m;
+    if (!surface_beside(file, path)) return SPATE_OK;
+    TRY(surface_read(s->scene, path, &m));
     spate_status status = SPATE_OK;
-    /* Drops that are too small for its lattice leave a file without triangles. */
-    if (obj ? !strstr(bytes, "\nf ") : strstr(bytes, "element face 0\n") != NULL) goto done;
-    TRY_OR_DONE(status, obj ? mesh_read_obj(&a, path, bytes, length, &m)
-                            : mesh_read_ply(&a, path, bytes, length, &m));
+    if (!m.triangle_count) goto done;
     out->vertices = take(ctx, (size_t)m.vertex_count, sizeof *out->vertices);
     out->triangles = take(ctx, (size_t)m.triangle_count, sizeof *out->triangles);
     if (!out->vertices || !out->triangles) TRY_OR_DONE(status, SPATE_OUT_OF_MEMORY);
@@ -103,39 +47,39 @@ static spate_status load_surface(const shades *s, const stage *st, const char *f
         out->vertices[v] = stage_from_scene(st, m.vertices[v]);
     memcpy(out->triangles, m.triangles, (size_t)m.triangle_count * sizeof *out->triangles);
 done:
-    arena_free(&a);
-    give(ctx, bytes);
+    surface_read_free(&m);
     return status;
+}
+
+/* A run's surface is that of its liquids: good where these, and nothing else, are clear. */
+static bool surface_is_drawn(const spate_scene *scene) {
+    bool drawn = true;
+    for (int i = 0; i < scene->material_count; i++)
+        drawn &=
+            material_is_liquid(&scene->materials[i]) == (scene->materials[i].look == LOOK_SURFACE);
+    return drawn;
 }
 
 static spate_status solid_picture(const shades *s, const snapshot *frame, const char *file,
                                   double time, int samples, picture *out) {
     spate_context *ctx = s->scene->ctx;
-    cast c = {0};
+    crowds c = {0};
     facet_mesh surface = {0};
     stage st;
     spate_status status;
     TRY_OR_DONE(status, stage_create(s->scene, time, &st));
-    TRY_OR_DONE(status, fill_cast(s, &st, frame, file, &c));
-    if (c.liquid_count) TRY_OR_DONE(status, load_surface(s, &st, file, &surface));
+    TRY_OR_DONE(status, crowds_create(s, &st, frame, file, &c));
+    if (!frame->count || (crowds_find(&c, LOOK_SURFACE) && surface_is_drawn(s->scene)))
+        TRY_OR_DONE(status, load_surface(s, &st, file, &surface));
     trace_input in = {.stage = &st,
-                      .liquid = c.liquid,
-                      .liquid_count = c.liquid_count,
-                      .liquid_radius = (float)c.liquid_radius,
-                      .matt = c.matt,
-                      .matt_colour = c.matt_colour,
-                      .matt_count = c.matt_count,
-                      .matt_radius = (float)c.matt_radius,
-                      .matt_smooth = c.smooth,
+                      .crowds = &c,
                       .surface = surface.triangle_count ? &surface : NULL,
                       .samples = samples};
     TRY_OR_DONE(status, trace_picture(ctx, &in, out));
     shades_caption(s, time, out);
 done:
     stage_free(&st);
-    give(ctx, c.liquid);
-    give(ctx, c.matt);
-    give(ctx, c.matt_colour);
+    crowds_free(&c);
     give(ctx, surface.vertices);
     give(ctx, surface.triangles);
     return status;
@@ -223,55 +167,77 @@ spate_status render_frame(const shades *s, const snapshot *frame, const char *fi
 
 /* ---- A folder -------------------------------------------------------------------------------- */
 
+/* The number in the name of a frame of this kind, else -1. */
+static int64_t frame_number(frame_kind kind, const char *name) {
+    static const char *const heads[] = {"particles_", "surface_", "volume_"};
+    static const char *const tails[][4] = {{".vtp"}, {".ply", ".obj", ".vtp"}, {".vti"}};
+    const size_t length = strlen(name), before = strlen(heads[kind]);
+    for (const char *const *tail = tails[kind]; *tail; tail++) {
+        const size_t after = strlen(*tail);
+        int64_t number;
+        if (length > before + after && !memcmp(name, heads[kind], before) &&
+            !strcmp(name + length - after, *tail) &&
+            text_to_int64(name + before, length - before - after, &number))
+            return number;
+    }
+    return -1;
+}
+
 static spate_status notice_frame(const char *name, void *user) {
     frame_list *list = user;
-    const char *head = list->volumes ? "volume_" : "particles_",
-               *tail = list->volumes ? ".vti" : ".vtp";
-    size_t length = strlen(name), before = strlen(head), after = strlen(tail);
-    int64_t number;
-    if (length <= before + after || memcmp(name, head, before) ||
-        strcmp(name + length - after, tail) ||
-        !text_to_int64(name + before, length - before - after, &number) || number < 0)
-        return SPATE_OK;
-    if (number < list->first || (list->last >= 0 && number > list->last)) return SPATE_OK;
-    TRY(GROW(list->ctx, list->numbers, list->capacity, list->count + 1));
+    const int64_t number = frame_number(list->kind, name);
+    if (number < 0) return SPATE_OK;
     /* Names are sorted as text: past 9999 the numbers are not. */
-    int64_t at = list->count++;
-    for (; at > 0 && list->numbers[at - 1] > number; at--)
-        list->numbers[at] = list->numbers[at - 1];
+    int64_t at = list->count;
+    while (at > 0 && list->numbers[at - 1] > number) at--;
+    if (at > 0 && list->numbers[at - 1] == number) return SPATE_OK; /* in another format */
+    TRY(GROW(list->ctx, list->numbers, list->capacity, list->count + 1));
+    memmove(list->numbers + at + 1, list->numbers + at,
+            (size_t)(list->count++ - at) * sizeof *list->numbers);
     list->numbers[at] = number;
     return SPATE_OK;
 }
 
 spate_status render_list_frames(const char *folder, frame_list *list) {
-    TRY(file_list(list->ctx, folder, notice_frame, list));
-    if (list->count) return SPATE_OK;
-    list->volumes = true;
-    return file_list(list->ctx, folder, notice_frame, list);
+    for (int kind = 0; kind < FRAME_KINDS && !list->count; kind++) {
+        list->kind = (frame_kind)kind;
+        TRY(file_list(list->ctx, folder, notice_frame, list));
+    }
+    return SPATE_OK;
+}
+
+/* What is drawn is the mesh, so that the frame itself stays empty. */
+static spate_status find_surface(const frame_list *list, const char *folder, int64_t number,
+                                 char path[PATH_SIZE], snapshot *out) {
+    *out = (snapshot){.ctx = list->ctx, .time = NAN};
+    if (surface_find(folder, number, path)) return SPATE_OK;
+    return fail(list->ctx, SPATE_IO_ERROR, "%s: the surface of frame %lld is gone", folder,
+                (long long)number);
 }
 
 spate_status render_load_frame(const frame_list *list, const char *folder, int64_t index,
                                char path[PATH_SIZE], snapshot *out) {
     char name[FRAME_NAME_SIZE];
-    if (list->volumes)
+    const bool volumes = list->kind == FRAMES_OF_VOLUMES;
+    if (list->kind == FRAMES_OF_SURFACES)
+        return find_surface(list, folder, list->numbers[index], path, out);
+    if (volumes)
         volume_name(name, list->numbers[index]);
     else
         frame_name(name, list->numbers[index], "vtp");
     TRY(path_join(list->ctx, folder, name, path));
     TRY(snapshot_load(list->ctx, path, out));
-    if (out->on_grid == list->volumes) return SPATE_OK;
-    snapshot_free(out);
-    return fail(list->ctx, SPATE_BAD_INPUT, "%s: it holds %s, which is not what its name says",
-                path, list->volumes ? "particles" : "a grid");
-}
-
-spate_status render_load_scene(spate_context *ctx, const char *folder, spate_scene **out) {
-    char path[PATH_SIZE];
-    TRY(path_join(ctx, folder, "run.scene.yaml", path));
-    if (!file_exists(path))
-        return fail(ctx, SPATE_BAD_INPUT,
-                    "%s: not the folder of a run: there is no run.scene.yaml in it", folder);
-    return spate_scene_load(ctx, path, NULL, 0, out);
+    spate_status status = SPATE_OK;
+    if (out->on_grid != volumes) {
+        status =
+            fail(list->ctx, SPATE_BAD_INPUT, "%s: it holds %s, which is not what its name says",
+                 path, volumes ? "particles" : "a grid");
+    } else if (list->scene) {
+        const file_axes to = axes_of_files(list->scene), back = axes_back(&to);
+        status = axes_turn_snapshot(&back, out);
+    }
+    if (status != SPATE_OK) snapshot_free(out);
+    return status;
 }
 
 typedef struct render_job {
@@ -280,11 +246,12 @@ typedef struct render_job {
     const spate_render_options *options;
     spate_scene *scene;
     char output[PATH_SIZE];
-    frame_list frames;
+    frame_list frames;    /* of the whole run */
+    int64_t begin, count; /* those that are drawn, of them */
     shades shades;
     picture picture;
     unsigned char *bytes;
-    film film;
+    reel reel;
 } render_job;
 
 static bool interrupted(const render_job *job) {
@@ -293,7 +260,28 @@ static bool interrupted(const render_job *job) {
 
 static spate_status stop_here(render_job *job, int64_t done) {
     return fail(job->ctx, SPATE_INTERRUPTED, "%s: interrupted after %lld of %lld pictures",
-                job->folder, (long long)done, (long long)job->frames.count);
+                job->folder, (long long)done, (long long)job->count);
+}
+
+/* Whether particles of one material fill all of the domain in the first frame: a plain surface in 2D. */
+static spate_status is_full(const spate_scene *scene, const char *folder, const frame_list *frames,
+                            bool *full) {
+    const domain *d = &scene->domain;
+    char path[PATH_SIZE];
+    snapshot frame;
+    double area = 0;
+    if (scene->dim != 2 || scene->material_count != 1 || scene_on_grid(scene) || !frames->count ||
+        shades_gives_colour(scene))
+        return SPATE_OK;
+    TRY(render_load_frame(frames, folder, 0, path, &frame));
+    const snapshot_array *size = snapshot_find(&frame, "pscale");
+    for (int64_t i = 0; i < frame.count && size; i++) {
+        const double side = 2 * snapshot_value(size, i, 0);
+        area += side * side;
+    }
+    snapshot_free(&frame);
+    *full = area > 0.95 * d->size[0] * d->size[1];
+    return SPATE_OK;
 }
 
 /* Whether smoke fills all of the domain evenly, in every frame. */
@@ -321,10 +309,53 @@ spate_status render_choose_shades(const spate_scene *scene, const char *colour, 
                                   const frame_list *frames, shades *out) {
     bool even = false;
     if (!colour) TRY(is_even(scene, folder, frames, &even));
-    return shades_create(scene, even ? "speed" : colour, out);
+    if (!colour && !even) TRY(is_full(scene, folder, frames, &even));
+    TRY(shades_create(scene, even ? "speed" : colour, out));
+    if (frames->kind == FRAMES_OF_SURFACES && !shades_by_material(out))
+        return fail(scene->ctx, SPATE_BAD_INPUT,
+                    "%s: there are only surfaces, which have no '%s' to colour by; the scene needs "
+                    "output.particles: [vtp]",
+                    folder, colour);
+    return SPATE_OK;
 }
 
-/* The colour scale is one for all frames, so a film does not flicker. */
+static bool is_drawn(const render_job *job, int64_t i) {
+    return i >= job->begin && i < job->begin + job->count;
+}
+
+static spate_status measure_frame(const render_job *job, int64_t i, double *low, double *high) {
+    char path[PATH_SIZE];
+    snapshot frame;
+    TRY(render_load_frame(&job->frames, job->folder, i, path, &frame));
+    spate_status status = shades_measure(&job->shades, &frame, path, low, high);
+    snapshot_free(&frame);
+    return status;
+}
+
+/* Those that are drawn must be measured; another may be damaged, or without the attribute. */
+static spate_status measure_frames(render_job *job, bool drawn, double *low, double *high) {
+    for (int64_t i = 0; i < job->frames.count; i++) {
+        if (is_drawn(job, i) != drawn) continue;
+        if (interrupted(job)) return stop_here(job, 0);
+        const spate_status status = measure_frame(job, i, low, high);
+        if (status != SPATE_OK && (drawn || status == SPATE_OUT_OF_MEMORY)) return status;
+        if (status != SPATE_OK)
+            warn(job->ctx, "colour range", "%s; the range of colours is that of the other frames",
+                 spate_message(job->ctx));
+    }
+    return SPATE_OK;
+}
+
+/* The colour scale is one for all frames of the run, drawn or not: a film does not flicker, and a
+ * single frame has the colours that it has in the film. */
+static spate_status measure_run(render_job *job) {
+    double low = HUGE_VAL, high = -HUGE_VAL;
+    TRY(measure_frames(job, true, &low, &high));
+    TRY(measure_frames(job, false, &low, &high));
+    shades_set_range(&job->shades, low, high);
+    return SPATE_OK;
+}
+
 static spate_status choose_range(render_job *job) {
     const double *range = job->options->range;
     if (range[0] != range[1]) {
@@ -336,37 +367,26 @@ static spate_status choose_range(render_job *job) {
         job->shades.both = range[0] == -range[1];
         return SPATE_OK;
     }
-    if (shades_by_material(&job->shades)) return SPATE_OK;
-    double low = HUGE_VAL, high = -HUGE_VAL;
-    for (int64_t i = 0; i < job->frames.count; i++) {
-        char path[PATH_SIZE];
-        snapshot frame;
-        if (interrupted(job)) return stop_here(job, 0);
-        TRY(render_load_frame(&job->frames, job->folder, i, path, &frame));
-        spate_status status = shades_measure(&job->shades, &frame, path, &low, &high);
-        snapshot_free(&frame);
-        TRY(status);
-    }
-    shades_set_range(&job->shades, low, high);
-    return SPATE_OK;
+    return shades_by_material(&job->shades) ? SPATE_OK : measure_run(job);
 }
 
+/* Draws the i-th of the chosen frames. */
 static spate_status draw_frame(render_job *job, int64_t i) {
-    char from[PATH_SIZE], to[PATH_SIZE], name[64];
+    const int64_t at = job->begin + i, number = job->frames.numbers[at];
+    char from[PATH_SIZE], to[PATH_SIZE];
     snapshot frame;
-    snprintf(name, sizeof name, "frame_%04lld.png", (long long)job->frames.numbers[i]);
-    TRY(path_join(job->ctx, job->output, name, to));
-    TRY(render_load_frame(&job->frames, job->folder, i, from, &frame));
-    double time = isnan(frame.time) ? (double)job->frames.numbers[i] / job->scene->fps : frame.time;
+    TRY(reel_picture_path(job->ctx, job->output, number, to));
+    TRY(render_load_frame(&job->frames, job->folder, at, from, &frame));
+    double time = isnan(frame.time) ? (double)number / job->scene->fps : frame.time;
     spate_status status =
         render_frame(&job->shades, &frame, from, time, job->options->samples, &job->picture);
     snapshot_free(&frame);
     TRY(status);
     picture_to_bytes(&job->picture, job->bytes);
     TRY(picture_write_png(job->ctx, job->bytes, job->picture.width, job->picture.height, to));
-    film_add(&job->film, job->bytes);
+    reel_show(&job->reel, i);
     if (job->options->progress)
-        job->options->progress((int)i + 1, (int)job->frames.count, to, job->options->user);
+        job->options->progress((int)i + 1, (int)job->count, to, job->options->user);
     return SPATE_OK;
 }
 
@@ -384,38 +404,75 @@ static spate_status open_output(render_job *job) {
     return file_make_folder(job->ctx, job->output);
 }
 
+/* The frames of the run that the options ask for. */
+static spate_status choose_frames(render_job *job) {
+    const spate_render_options *o = job->options;
+    const frame_list *all = &job->frames;
+    if (!all->count)
+        return fail(job->ctx, SPATE_BAD_INPUT,
+                    "%s: no frames (particles_0001.vtp, surface_0001.ply or volume_0001.vti ...); "
+                    "the scene needs output.particles: [vtp], output.surface of a liquid, or "
+                    "output.volume: vti where the solver is on a grid",
+                    job->folder);
+    while (job->begin < all->count && all->numbers[job->begin] < o->first) job->begin++;
+    int64_t end = job->begin;
+    while (end < all->count && (o->last < 0 || all->numbers[end] <= o->last)) end++;
+    job->count = end - job->begin;
+    if (job->count) return SPATE_OK;
+    char last[32] = "the end";
+    if (o->last >= 0) snprintf(last, sizeof last, "%d", o->last);
+    return fail(job->ctx, SPATE_BAD_INPUT, "%s: no frames from %d to %s; it has %lld to %lld",
+                job->folder, o->first, last, (long long)all->numbers[0],
+                (long long)all->numbers[all->count - 1]);
+}
+
+/* One frame is a still: that is no film, and it would replace the one of the whole run. */
+static spate_status open_film(render_job *job) {
+    const spate_render_options *o = job->options;
+    if (o->loops < 1 || o->loops > LOOPS_MAX)
+        return fail(job->ctx, SPATE_BAD_INPUT, "loops: the film %d times; it must be 1 to %d",
+                    o->loops, LOOPS_MAX);
+    job->reel = (reel){.ctx = job->ctx,
+                       .folder = job->output,
+                       .numbers = job->frames.numbers + job->begin,
+                       .count = job->count,
+                       .picture = &job->picture,
+                       .bytes = job->bytes};
+    if (!o->film || job->count < 2) return SPATE_OK;
+    return reel_open(&job->reel, job->scene->fps, o->fps, o->speed);
+}
+
+static spate_status draw_all(render_job *job) {
+    const spate_render_options *o = job->options;
+    for (int64_t i = 0; i < job->count; i++) {
+        if (interrupted(job)) return stop_here(job, i);
+        TRY(draw_frame(job, i));
+    }
+    return reel_repeat(&job->reel, o->loops, o->pingpong, o->interrupt);
+}
+
 static spate_status draw_pictures(render_job *job) {
     const spate_render_options *o = job->options;
-    TRY(render_load_scene(job->ctx, job->folder, &job->scene));
-    job->frames = (frame_list){.ctx = job->ctx, .first = o->first, .last = o->last};
+    TRY(render_load_scene(job->ctx, job->folder, o, &job->scene));
+    job->frames = (frame_list){.ctx = job->ctx, .scene = job->scene};
     TRY(render_list_frames(job->folder, &job->frames));
-    if (!job->frames.count)
-        return fail(
-            job->ctx, SPATE_BAD_INPUT,
-            o->first > 0 || o->last >= 0
-                ? "%s: no frames between %d and %d"
-                : "%s: no frames (particles_0001.vtp or volume_0001.vti ...); the scene needs "
-                  "output.particles: [vtp], or output.volume: vti where the solver is on a grid",
-            job->folder, o->first, o->last);
+    TRY(choose_frames(job));
+    /* A run may be shorter or longer than its scene says. */
+    const int64_t last = job->frames.numbers[job->frames.count - 1];
+    if (last > 0) job->scene->camera.orbit_time = (double)last / job->scene->fps;
     TRY(render_choose_shades(job->scene, o->colour, job->folder, &job->frames, &job->shades));
+    job->shades.points = o->points;
     TRY(open_output(job));
     TRY(choose_range(job));
-    if (o->film) {
-        char path[PATH_SIZE];
-        TRY(path_join(job->ctx, job->output, "film.mp4", path));
-        TRY(film_open(job->ctx, path, o->width, o->height, job->scene->fps, &job->film));
-    }
-    spate_status status = SPATE_OK;
-    for (int64_t i = 0; i < job->frames.count && status == SPATE_OK; i++)
-        status = interrupted(job) ? stop_here(job, i) : draw_frame(job, i);
+    TRY(open_film(job));
+    const bool filmed = job->reel.film.process != 0;
+    const spate_status status = draw_all(job);
     /* A film that was interrupted is whole as far as it goes. */
-    spate_status closed = film_close(&job->film, status == SPATE_OK || status == SPATE_INTERRUPTED);
-    if (status == SPATE_OK && closed == SPATE_OK && o->film) {
-        char path[PATH_SIZE];
-        TRY(path_join(job->ctx, job->output, "film.mp4", path));
-        int frames = (int)job->frames.count;
-        if (o->progress && file_exists(path)) o->progress(frames, frames, path, o->user);
-    }
+    spate_status closed =
+        film_close(&job->reel.film, status == SPATE_OK || status == SPATE_INTERRUPTED);
+    if (status == SPATE_OK && closed == SPATE_OK && filmed && o->progress &&
+        file_exists(job->reel.path))
+        o->progress((int)job->count, (int)job->count, job->reel.path, o->user);
     return status != SPATE_OK ? status : closed;
 }
 
@@ -424,13 +481,12 @@ static spate_status draw_pictures(render_job *job) {
 static spate_status draw_plot(render_job *job) {
     char path[PATH_SIZE], name[160];
     plot_table table;
-    TRY(render_load_scene(job->ctx, job->folder, &job->scene));
+    TRY(render_load_scene(job->ctx, job->folder, NULL, &job->scene));
     TRY(path_join(job->ctx, job->folder, "stats.csv", path));
     TRY(plot_read_table(job->ctx, path, &table));
     spate_status status;
     TRY_OR_DONE(status, open_output(job));
-    TRY_OR_DONE(status,
-                plot_draw(&table, job->options->plot, job->scene->name, "s", &job->picture));
+    TRY_OR_DONE(status, plot_draw(&table, job->options->plot, job->scene, &job->picture));
     snprintf(name, sizeof name, "plot_%.140s.png", job->options->plot);
     for (char *c = name; *c; c++)
         if (*c == ',' || *c == '/') *c = *c == ',' ? '+' : '_';
@@ -449,7 +505,10 @@ spate_status spate_render(spate_context *context, const char *folder,
     spate_render_options fallback = spate_default_render_options();
     if (!options) options = &fallback;
     if (!file_is_folder(folder))
-        return fail(context, SPATE_BAD_INPUT, "%s: no such folder", folder);
+        return fail(context, SPATE_BAD_INPUT,
+                    file_exists(folder) ? "%s is a file; give the folder of a run"
+                                        : "%s: no such folder; give the folder of a run",
+                    folder);
     if (options->samples < 1 || options->samples > SAMPLES_MAX)
         return fail(context, SPATE_BAD_INPUT, "samples: %d rays a pixel; it must be 1 to %d",
                     options->samples, SAMPLES_MAX);

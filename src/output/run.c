@@ -2,16 +2,16 @@
  * A run from its start, or from a checkpoint, to its end.
  *
  * Within a frame: steps to the frame's time (frame / fps, never added up), the frame's files, its
- * row of stats.csv, then a checkpoint when one is due. A run that is cut off anywhere goes on from
- * its newest whole checkpoint: what was written after it is taken back first, so that the folder
- * ends up the same as if the run had never stopped.
+ * row of stats.csv, then a checkpoint when one is due. The files are written while the next steps
+ * are made (background.h); the row waits for them, the checkpoint for both. A run that is cut off
+ * anywhere goes on from its newest whole checkpoint: what was written after it is taken back first,
+ * so that the folder ends up the same as if the run had never stopped.
  */
 #include "output/run.h"
 #include "output/attributes.h"
-#include "output/frames.h"
-#include "output/surface_frame.h"
-#include "output/volume.h"
 #include "scene/mesh.h"
+#include "scene/scene_compare.h"
+#include "scene/yaml.h"
 #include <stdio.h>
 #include <string.h>
 
@@ -19,6 +19,8 @@
 static const double volume_drift_limit = 0.05;
 static const double collapsed_dt = 1e-6;
 static const int64_t collapsed_steps = 1000000;
+
+enum { CHANGES_SIZE = 512 }; /* of a list of fields in a message */
 
 /* ---- Bookkeeping ---- */
 
@@ -63,19 +65,123 @@ void run_refresh(run *r) {
                   ctx->warnings[i].count - r->warnings_known[i]);
 }
 
+const char *run_usual_limit(const run *r) {
+    const run_record *now = &r->record;
+    const char *usual = r->sim->dt_limit;
+    int64_t most = 0;
+    for (int64_t i = 0; i < now->limit_count; i++) {
+        const int64_t steps = now->limits[i].count - now->frame_limits[i];
+        if (steps > most) most = steps, usual = now->limits[i].name;
+    }
+    return usual ? usual : "";
+}
+
 static bool is_interrupted(const run *r) { return r->options->interrupt && *r->options->interrupt; }
 
 static spate_status in_folder(run *r, const char *name, char path[PATH_SIZE]) {
     return path_join(r->ctx, r->folder, name, path);
 }
 
-/* Nothing is written to a folder that took the place of the run's own. */
 static spate_status check_folder(run *r) {
-    if (file_is_locked_folder(r->folder, r->lock)) return SPATE_OK;
-    return fail(r->ctx, SPATE_IO_ERROR,
-                "the folder '%s' was renamed, removed or replaced during the run; put it back and "
-                "go on with --resume",
-                r->folder);
+    return run_folder_check_lock(r->ctx, r->folder, r->lock);
+}
+
+/* ---- Frames ---- */
+
+static spate_status list_frame(run *r, const text *lines, const char *collection) {
+    char path[PATH_SIZE];
+    if (lines->failed) return SPATE_OUT_OF_MEMORY;
+    TRY(in_folder(r, collection, path));
+    return pvd_write(r->ctx, lines, path);
+}
+
+static spate_status add_row(run *r) {
+    if (r->row.failed) return SPATE_OUT_OF_MEMORY;
+    file_write(&r->statistics_file, r->row.data, r->row.length);
+    return file_flush(&r->statistics_file);
+}
+
+/* A frame whose files are whole gets its lines in the collections, then its row. */
+static spate_status enter_frame(run *r) {
+    const frame_files *f = &r->files;
+    if (frame_files_has_vtp(f)) TRY(list_frame(r, &r->frame_list, RUN_COLLECTION));
+    if (frame_files_has_surface_vtp(f)) TRY(list_frame(r, &r->surface_list, RUN_SURFACES));
+    if (f->has_volumes) TRY(list_frame(r, &r->volume_list, RUN_VOLUMES));
+    return r->row.length ? add_row(r) : SPATE_OK;
+}
+
+/* Waits for the frame under way, if there is one. */
+static spate_status finish_frame(run *r) {
+    if (!r->writing) return SPATE_OK;
+    double start = phase_start();
+    spate_status status = background_wait(r->writer);
+    if (status == SPATE_OK) status = enter_frame(r);
+    frame_files_free(&r->files);
+    text_free(&r->row);
+    r->writing = false;
+    if (status != SPATE_OK && r->record.frame > 0) r->record.frame--; /* it is not there */
+    phase_stop(r->sim, "frames", start);
+    return status;
+}
+
+static spate_status make_row(run *r) {
+    double start = phase_start();
+    run_refresh(r);
+    TRY(statistics_evaluate(&r->statistics, r->record.frame, r->record.wall_seconds));
+    statistics_row(&r->statistics, run_usual_limit(r), &r->row);
+    phase_stop(r->sim, "statistics", start);
+    return r->row.failed ? SPATE_OUT_OF_MEMORY : SPATE_OK;
+}
+
+static void warn_of_drift(run *r) {
+    const double volume = r->statistics.values[COLUMN_volume], rest = r->statistics.rest_volume;
+    if (!(rest > 0) || fabs(volume / rest - 1) <= volume_drift_limit) return;
+    warn_once(r->ctx, "volume drift",
+              "frame %lld: the material fills %.3g times its volume at rest; use %s",
+              (long long)r->record.frame, volume / rest,
+              r->scene->dt > 0 ? "a smaller solver.dt, or leave it out"
+                               : "a stiffer material, a smaller dx or a smaller solver.cfl");
+}
+
+static void add_to_collections(run *r) {
+    char name[FRAME_NAME_SIZE];
+    if (frame_files_has_vtp(&r->files)) {
+        frame_name(name, r->record.frame, "vtp");
+        pvd_add(&r->frame_list, r->sim->time, name);
+    }
+    if (frame_files_has_surface_vtp(&r->files)) {
+        surface_name(name, r->record.frame, "vtp");
+        pvd_add(&r->surface_list, r->sim->time, name);
+    }
+    if (r->files.has_volumes) {
+        volume_name(name, r->record.frame);
+        pvd_add(&r->volume_list, r->sim->time, name);
+    }
+}
+
+static spate_status write_files(spate_context *beside, void *files) {
+    return frame_files_write(beside, files);
+}
+
+/* Takes the frame that r->record.frame names and lets it be written while the run goes on. The one
+ * before is done: no more than one is in memory. What was taken before a failure is written. */
+static spate_status start_frame(run *r) {
+    spate_status taken = frame_files_take(r->sim, r->folder, r->lock, r->record.frame, &r->files);
+    double start = phase_start();
+    add_to_collections(r);
+    r->writing = true;
+    background_start(r->writer, write_files, &r->files);
+    phase_stop(r->sim, "frames", start);
+    if (taken == SPATE_OK) taken = make_row(r);
+    if (taken == SPATE_OK) {
+        warn_of_drift(r);
+        return SPATE_OK;
+    }
+    /* What fails first in the order of the files is told. */
+    const int64_t frame = r->record.frame;
+    spate_status written = finish_frame(r);
+    r->record.frame = frame > 0 ? frame - 1 : 0;
+    return written ? written : taken;
 }
 
 /* ---- Checkpoints ---- */
@@ -85,11 +191,14 @@ static spate_status save(run *r) {
     if (r->saved_step == r->sim->step && r->saved_frame == r->record.frame) return SPATE_OK;
     TRY(in_folder(r, RUN_CHECKPOINT, path));
     TRY(in_folder(r, RUN_PREVIOUS, previous));
+    /* The checkpoint vouches for the frames and rows before it. */
+    TRY(finish_frame(r));
+    double start = phase_start();
     run_refresh(r);
     TRY(check_folder(r));
-    /* The checkpoint vouches for the frames and rows before it. */
     TRY(file_sync_folder(r->ctx, r->folder));
     TRY(checkpoint_write(r->sim, &r->record, path, previous));
+    phase_stop(r->sim, "checkpoint", start);
     r->saved_step = r->sim->step;
     r->saved_frame = r->record.frame;
     return SPATE_OK;
@@ -124,110 +233,13 @@ static spate_status load(run *r) {
     return file_remove(r->ctx, path);
 }
 
-/* ---- Frames ---- */
-
-/* Adds a file to its collection. */
-static spate_status list_frame(run *r, text *lines, const char *name, const char *collection) {
-    char path[PATH_SIZE];
-    pvd_add(lines, r->sim->time, name);
-    if (lines->failed) return SPATE_OUT_OF_MEMORY;
-    TRY(in_folder(r, collection, path));
-    return pvd_write(r->ctx, lines, path);
-}
-
-static spate_status write_particles(run *r) {
-    const unsigned formats = r->scene->output.particles;
-    char name[FRAME_NAME_SIZE], path[PATH_SIZE];
-    particle_frame f;
-    if (!formats || r->scene->solver->on_grid) return SPATE_OK;
-    double start = phase_start();
-    TRY(frame_create(r->sim, &f));
-    spate_status status = SPATE_OK;
-    for (int i = 0; i < FRAME_FORMATS && status == SPATE_OK; i++) {
-        if (!(formats & frame_formats[i].bit)) continue;
-        frame_name(name, r->record.frame, frame_formats[i].extension);
-        status = in_folder(r, name, path);
-        if (status == SPATE_OK) status = frame_formats[i].write(&f, path);
-    }
-    frame_free(&f);
-    if (status == SPATE_OK && (formats & OUTPUT_VTP)) {
-        frame_name(name, r->record.frame, "vtp");
-        status = list_frame(r, &r->frame_list, name, RUN_COLLECTION);
-    }
-    phase_stop(r->sim, "frames", start);
-    return status;
-}
-
-static spate_status write_volumes(run *r) {
-    char name[FRAME_NAME_SIZE], path[PATH_SIZE];
-    if (!volume_is_wanted(r->sim)) return SPATE_OK;
-    double start = phase_start();
-    volume_name(name, r->record.frame);
-    TRY(in_folder(r, name, path));
-    TRY(volume_write(r->sim, path));
-    TRY(list_frame(r, &r->volume_list, name, RUN_VOLUMES));
-    phase_stop(r->sim, "frames", start);
-    return SPATE_OK;
-}
-
-static spate_status write_surface(run *r) {
-    char name[FRAME_NAME_SIZE], path[PATH_SIZE];
-    surface_mesh m;
-    if (!surface_is_wanted(r->scene)) return SPATE_OK;
-    double start = phase_start();
-    surface_name(name, r->scene, r->record.frame);
-    TRY(in_folder(r, name, path));
-    TRY(surface_of_simulation(r->sim, &m));
-    spate_status status = surface_write(r->sim, &m, path);
-    surface_free(&m);
-    phase_stop(r->sim, "surface", start);
-    return status;
-}
-
-static spate_status write_row(run *r) {
-    double start = phase_start();
-    run_refresh(r);
-    TRY(statistics_evaluate(&r->statistics, r->record.frame, r->record.wall_seconds));
-    text row = {.ctx = r->ctx};
-    statistics_row(&r->statistics, &row);
-    spate_status status = row.failed ? SPATE_OUT_OF_MEMORY : SPATE_OK;
-    if (status == SPATE_OK) {
-        file_write(&r->statistics_file, row.data, row.length);
-        status = file_flush(&r->statistics_file);
-    }
-    text_free(&row);
-    phase_stop(r->sim, "statistics", start);
-    return status;
-}
-
-static void warn_of_drift(run *r) {
-    const double volume = r->statistics.values[COLUMN_volume], rest = r->statistics.rest_volume;
-    if (!(rest > 0) || fabs(volume / rest - 1) <= volume_drift_limit) return;
-    warn(r->ctx, "volume drift",
-         "frame %lld: the material fills %.3g times its volume at rest; use %s",
-         (long long)r->record.frame, volume / rest,
-         r->scene->dt > 0 ? "a smaller solver.dt, or leave it out"
-                          : "a stiffer material, a smaller dx or a smaller solver.cfl");
-}
-
-/* The files and the row of the frame that r->record.frame names. */
-static spate_status write_frame(run *r) {
-    TRY(check_folder(r));
-    TRY(write_particles(r));
-    TRY(write_volumes(r));
-    TRY(write_surface(r));
-    TRY(write_row(r));
-    warn_of_drift(r);
-    return SPATE_OK;
-}
-
 /* ---- Steps ---- */
 
 static void tell_progress(run *r) {
     const spate_simulation *sim = r->sim;
     if (!r->options->progress) return;
     const double elapsed = phase_start() - r->start;
-    const double to_go = (double)r->frames / r->scene->fps - sim->time;
+    const double last = (double)r->frames / r->scene->fps, to_go = last - sim->time;
     const double done = sim->time - r->start_time;
     spate_progress p = {.frame = (int)r->record.frame,
                         .frames = (int)r->frames,
@@ -238,8 +250,9 @@ static void tell_progress(run *r) {
                                        : done > 0            ? 0
                                                              : -1,
                         .dt = sim->dt,
-                        .dt_limit = sim->dt_limit,
-                        .worst_phase = ""};
+                        .dt_limit = run_usual_limit(r),
+                        .worst_phase = "",
+                        .done = fmin(1, sim->time / last)};
     if (elapsed > 0) p.steps_per_second = (double)(sim->step - r->start_step) / elapsed;
     double worst = 0, all = 0;
     for (int i = 0; i < sim->phase_count; i++) {
@@ -260,10 +273,11 @@ static void warn_of_collapse(run *r) {
                       strcmp(sim->dt_limit, "collider") && strcmp(sim->dt_limit, "fixed");
     if (r->record.collapsed || (!tiny && steps <= collapsed_steps)) return;
     r->record.collapsed = 1;
-    warn(r->ctx, "time step collapsed",
-         "step %lld, t = %.6g s: dt is %.3g s, set by the limit '%s'; %lld steps in this frame so "
-         "far",
-         (long long)sim->step, sim->time, sim->dt, sim->dt_limit, (long long)steps);
+    warn_once(
+        r->ctx, "time step collapsed",
+        "step %lld, t = %.6g s: dt is %.3g s, set by the limit '%s'; %lld steps in this frame so "
+        "far",
+        (long long)sim->step, sim->time, sim->dt, sim->dt_limit, (long long)steps);
 }
 
 static spate_status make_step(run *r, double until) {
@@ -274,8 +288,17 @@ static spate_status make_step(run *r, double until) {
     warn_of_collapse(r);
     if (r->scene->max_steps > 0 && sim->step >= r->scene->max_steps) r->record.max_steps_met = 1;
     TRY(run_report_step(r));
+    if (r->writing && background_is_done(r->writer)) TRY(finish_frame(r));
     tell_progress(r);
     return SPATE_OK;
+}
+
+/* What is counted within a frame begins anew. */
+static void begin_next(run *r) {
+    run_record *now = &r->record;
+    now->frame_step = r->sim->step;
+    now->collapsed = 0;
+    for (int64_t i = 0; i < now->limit_count; i++) now->frame_limits[i] = now->limits[i].count;
 }
 
 static spate_status play(run *r) {
@@ -289,14 +312,10 @@ static spate_status play(run *r) {
                             r->sim->time, (long long)r->record.frame);
             TRY(make_step(r, until));
         }
+        TRY(finish_frame(r));
         r->record.frame++;
-        r->record.frame_step = r->sim->step;
-        r->record.collapsed = 0;
-        spate_status written = write_frame(r);
-        if (written) {
-            r->record.frame--; /* it is not there */
-            return written;
-        }
+        TRY(start_frame(r));
+        begin_next(r);
         if (every > 0 && r->record.frame % every == 0) {
             TRY(save(r));
             TRY(run_report_write(r, -1, "running"));
@@ -328,13 +347,12 @@ static int64_t count_frames(const spate_scene *scene, const spate_run_options *o
 }
 
 /* A scene names its meshes from where it lies itself, so they go with it. */
-static spate_status copy_mesh(run *r, const char *name) {
-    char from[PATH_SIZE], to[PATH_SIZE], *bytes;
+static spate_status copy_mesh(run *r, const scene_file *given) {
+    char to[PATH_SIZE], *bytes;
     size_t length;
     file_writer w;
-    TRY(path_join(r->ctx, r->scene->folder, name, from));
-    TRY(in_folder(r, name, to));
-    TRY(file_read(r->ctx, from, MESH_BYTES, &bytes, &length));
+    TRY(in_folder(r, given->name, to));
+    TRY(file_read(r->ctx, given->path, MESH_BYTES, &bytes, &length));
     spate_status status;
     char *slash = strrchr(to, '/');
     if (slash) *slash = 0;
@@ -364,7 +382,7 @@ static spate_status write_scene(run *r) {
         file_print(&w, "name: \"%s\"\n", r->scene->name);
     if (r->scene->canonical) file_write(&w, r->scene->canonical, strlen(r->scene->canonical));
     TRY(file_close(&w));
-    for (int i = 0; i < r->scene->mesh_file_count; i++) TRY(copy_mesh(r, r->scene->mesh_files[i]));
+    for (int i = 0; i < r->scene->mesh_file_count; i++) TRY(copy_mesh(r, &r->scene->mesh_files[i]));
     return SPATE_OK;
 }
 
@@ -386,7 +404,7 @@ static spate_status open_statistics(run *r, int64_t *rows) {
 static spate_status open_step_log(run *r) {
     char path[PATH_SIZE];
     TRY(run_folder_trim_steps(r->ctx, r->folder, r->sim->step));
-    if (!r->options->step_log) return SPATE_OK;
+    if (!r->options->step_log && !r->options->step_full) return SPATE_OK;
     TRY(in_folder(r, RUN_STEPS, path));
     return file_append(r->ctx, path, &r->step_file);
 }
@@ -410,11 +428,13 @@ static spate_status begin_new(run *r) {
     TRY(run_folder_clear(r->ctx, r->folder, -1));
     r->touched = true;
     TRY(write_scene(r));
+    phase_stop(r->sim, "start", r->start);
     TRY(run_report_write(r, -1, "running"));
     if (r->scene->output.checkpoint > 0) TRY(save(r));
     TRY(open_statistics(r, &rows));
     TRY(open_step_log(r));
-    return write_frame(r);
+    TRY(background_create(r->ctx, FRAME_FILES_ROOM, &r->writer));
+    return start_frame(r);
 }
 
 /* A run that solver.max_steps ended may be given more of them. Its last frame was cut short then, and
@@ -426,24 +446,106 @@ static void allow_more_steps(run *r) {
     if (r->sim->time < (double)r->record.frame / r->scene->fps) r->record.frame--;
 }
 
-/* particles.pvd and volume.pvd list the frames that are there. */
+/* The collections list the frames that are there. */
 static spate_status list_frames(run *r) {
-    for (int volumes = 0; volumes <= 1; volumes++) {
+    const struct {
+        frame_kind kind;
+        const char *name;
+        text *lines;
+    } lists[] = {{FRAMES_OF_PARTICLES, RUN_COLLECTION, &r->frame_list},
+                 {FRAMES_OF_SURFACES, RUN_SURFACES, &r->surface_list},
+                 {FRAMES_OF_VOLUMES, RUN_VOLUMES, &r->volume_list}};
+    for (int i = 0; i < COUNT_OF(lists); i++) {
         char path[PATH_SIZE];
-        text *lines = volumes ? &r->volume_list : &r->frame_list;
-        TRY(run_folder_list_frames(r->scene, r->folder, volumes, r->record.frame, r->sim->time,
-                                   lines));
-        TRY(in_folder(r, volumes ? RUN_VOLUMES : RUN_COLLECTION, path));
+        text *lines = lists[i].lines;
+        lines->length = 0;
+        TRY(run_folder_list_frames(r->scene, r->folder, lists[i].kind, r->record.frame,
+                                   r->sim->time, lines));
+        TRY(in_folder(r, lists[i].name, path));
         TRY(lines->length ? pvd_write(r->ctx, lines, path) : file_remove(r->ctx, path));
     }
     return SPATE_OK;
 }
 
+/* ---- Going on with another output ---- */
+
+/* What of a scene differs from the one that the folder's run was made from. */
+typedef struct scene_changes {
+    char physics[CHANGES_SIZE], output[CHANGES_SIZE]; /* paths of fields, "fps, solver.cfl" */
+    bool up;                                          /* the axes of files */
+} scene_changes;
+
+static void note_change(const char *path, void *user) {
+    /* As in the hash of a scene: what may change when a run is taken up again. */
+    static const char *const free_to[] = {"name", "duration", "camera", "solver.max_steps"};
+    static const char output[] = "output";
+    scene_changes *c = user;
+    for (int i = 0; i < COUNT_OF(free_to); i++) {
+        const size_t length = strlen(free_to[i]);
+        if (!strncmp(path, free_to[i], length) && (path[length] == 0 || path[length] == '.'))
+            return;
+    }
+    char *list = strncmp(path, output, sizeof output - 1) ? c->physics : c->output;
+    c->up |= !strcmp(path, "output.up");
+    const size_t used = strlen(list);
+    snprintf(list + used, CHANGES_SIZE - used, "%s%s", used ? ", " : "", path);
+}
+
+/* Compares with run.scene.yaml, where there is one that can be read; the checkpoint knows for sure
+ * whether a run can go on, but not why it cannot. */
+static spate_status check_changes(run *r, scene_changes *c) {
+    char path[PATH_SIZE], *bytes;
+    size_t length;
+    *c = (scene_changes){.up = false};
+    TRY(in_folder(r, RUN_SCENE, path));
+    if (!file_exists(path)) return SPATE_OK;
+    spate_status status = file_read(r->ctx, path, YAML_BYTES, &bytes, &length);
+    if (status == SPATE_OK) {
+        status = scene_compare(r->scene, path, bytes, length, note_change, c);
+        give(r->ctx, bytes);
+    }
+    if (status == SPATE_OUT_OF_MEMORY) return status;
+    if (*c->physics)
+        return fail(r->ctx, SPATE_BAD_INPUT,
+                    "the run in '%s' is of another scene: %s changed (see its %s); only duration, "
+                    "output, camera, solver.max_steps and the number of threads may change when a "
+                    "run goes on; start again with --force or in another folder (-o)",
+                    r->folder, c->physics, RUN_SCENE);
+    if (c->up)
+        return fail(r->ctx, SPATE_BAD_INPUT,
+                    "output.up changed: the frames in '%s' would not fit together; leave it as it "
+                    "was, or start again with --force or in another folder (-o)",
+                    r->folder);
+    return SPATE_OK;
+}
+
+/* The files of the frame that is there; its row is, too. */
+static spate_status write_again(run *r) {
+    spate_status status = frame_files_take(r->sim, r->folder, r->lock, r->record.frame, &r->files);
+    if (status == SPATE_OK) status = frame_files_write(r->ctx, &r->files);
+    frame_files_free(&r->files);
+    return status;
+}
+
+/* A changed output begins with the frame that is there, if the state is still that of the frame. */
+static spate_status begin_output(run *r, const scene_changes *c) {
+    const bool at_frame = r->sim->step == r->record.frame_step &&
+                          r->sim->time >= (double)r->record.frame / r->scene->fps;
+    if (!*c->output) return SPATE_OK;
+    if (at_frame) TRY(write_again(r));
+    inform(r->ctx,
+           "%s changed: frames from %lld on have it, those before stay as they were written",
+           c->output, (long long)r->record.frame + !at_frame);
+    return SPATE_OK;
+}
+
 static spate_status begin_again(run *r) {
     int64_t rows;
+    scene_changes changes;
     for (int i = 0; i < r->ctx->warning_kinds; i++)
         r->warnings_known[i] = r->ctx->warnings[i].count;
     if (file_is_folder(r->folder)) TRY(file_lock_folder(r->ctx, r->folder, &r->lock));
+    TRY(check_changes(r, &changes));
     TRY(load(r));
     allow_more_steps(r);
     start_clock(r);
@@ -452,6 +554,8 @@ static spate_status begin_again(run *r) {
     TRY(run_folder_clear(r->ctx, r->folder, r->record.frame));
     TRY(write_scene(r));
     TRY(open_step_log(r));
+    TRY(background_create(r->ctx, FRAME_FILES_ROOM, &r->writer));
+    phase_stop(r->sim, "start", r->start);
     if (r->record.frame >= r->frames || r->record.max_steps_met) {
         inform(r->ctx,
                "the run in '%s' is finished: frame %lld, t = %.6g s; extend it with --until or "
@@ -463,11 +567,12 @@ static spate_status begin_again(run *r) {
         TRY(run_report_write(r, -1, "running"));
     }
     /* The very first checkpoint is written before its frame. */
-    if (rows == 0 && r->record.frame == 0 && r->sim->step == 0) return write_frame(r);
+    if (rows == 0 && r->record.frame == 0 && r->sim->step == 0) return start_frame(r);
     if (rows != r->record.frame + 1)
         warn(r->ctx, "rows missing",
              "stats.csv in '%s' has %lld rows up to frame %lld; some were lost", r->folder,
              (long long)rows, (long long)r->record.frame);
+    TRY(begin_output(r, &changes));
     return list_frames(r);
 }
 
@@ -492,6 +597,10 @@ static void tell_reason(const run *r, spate_status status, char reason[REASON_SI
  * is the one that is told. */
 static spate_status end(run *r, spate_status status) {
     char reason[REASON_SIZE], message[MESSAGE_SIZE];
+    /* A frame under way comes before whatever has ended the run since. */
+    const spate_status written = finish_frame(r);
+    if (written) status = written;
+    warnings_tell_hidden(r->ctx);
     /* A file that could not be written may be one of a folder that is gone. */
     if (status == SPATE_IO_ERROR && check_folder(r)) return status;
     snprintf(message, sizeof message, "%s", r->ctx->message);
@@ -527,9 +636,13 @@ static void fill_report(const run *r, spate_run_report *report) {
 spate_run_options spate_default_run_options(void) { return (spate_run_options){0}; }
 
 static void run_free(run *r) {
+    background_free(r->writer);
+    frame_files_free(&r->files);
+    text_free(&r->row);
     file_abandon(&r->statistics_file);
     file_abandon(&r->step_file);
     text_free(&r->frame_list);
+    text_free(&r->surface_list);
     text_free(&r->volume_list);
     statistics_free(&r->statistics);
     spate_simulation_free(r->sim);
@@ -554,7 +667,9 @@ spate_status spate_run(spate_scene *scene, const spate_run_options *options,
                .saved_step = -1,
                .lock = -1,
                .frame_list.ctx = ctx,
-               .volume_list.ctx = ctx};
+               .surface_list.ctx = ctx,
+               .volume_list.ctx = ctx,
+               .row.ctx = ctx};
     spate_status status = run_folder_choose(scene, options->folder, r->folder);
     if (status == SPATE_OK) status = options->resume ? begin_again(r) : begin_new(r);
     if (status == SPATE_OK) status = play(r);

@@ -5,8 +5,10 @@
 #ifndef SPATE_OUTPUT_RUN_H
 #define SPATE_OUTPUT_RUN_H
 
+#include "core/background.h"
 #include "core/file.h"
 #include "output/checkpoint.h"
+#include "output/frame_files.h"
 #include "output/run_folder.h"
 #include "output/statistics.h"
 
@@ -29,14 +31,22 @@ typedef struct run {
     double start_time;
     int64_t saved_step; /* of the newest checkpoint, -1 for none */
     int64_t saved_frame;
-    int lock;                     /* of the folder, -1 for none: one run at a time writes to it */
-    text frame_list, volume_list; /* lines of particles.pvd and volume.pvd */
+    int lock; /* of the folder, -1 for none: one run at a time writes to it */
+    /* Lines of particles.pvd, surface.pvd and volume.pvd. */
+    text frame_list, surface_list, volume_list;
+    background *writer; /* of frames, on a thread of its own */
+    bool writing;       /* a frame is under way: */
+    frame_files files;  /* its files */
+    text row;           /* of stats.csv, which follows them */
     file_writer statistics_file, step_file;
     uint64_t state_hash; /* at the last report */
 } run;
 
 /* Brings run.record up to date: wall time, phases, warnings. */
 void run_refresh(run *r);
+
+/* The limit that has set most steps of the present frame so far. */
+const char *run_usual_limit(const run *r);
 
 /* Writes run.json. A negative exit code stands for a run that goes on. */
 spate_status run_report_write(run *r, int exit_code, const char *reason);

@@ -1,5 +1,6 @@
 /* The folder of a run; see run_folder.h. */
 #include "output/run_folder.h"
+#include "output/surface_frame.h"
 #include "output/volume.h"
 #include <stdio.h>
 #include <string.h>
@@ -24,8 +25,8 @@ spate_status run_folder_choose(const spate_scene *scene, const char *given, char
 static bool is_numbered(const char *name, size_t length, int64_t *frame) {
     static const char *const kinds[][2] = {
         {"particles_", ".vtp"}, {"particles_", ".ply"}, {"particles_", ".bgeo"},
-        {"surface_", ".ply"},   {"surface_", ".obj"},   {"volume_", ".vti"},
-        {"volume_", ".vdb"},
+        {"surface_", ".ply"},   {"surface_", ".obj"},   {"surface_", ".vtp"},
+        {"volume_", ".vti"},    {"volume_", ".vdb"},
     };
     for (int k = 0; k < COUNT_OF(kinds); k++) {
         const size_t stem = strlen(kinds[k][0]), tail = strlen(kinds[k][1]);
@@ -40,8 +41,9 @@ static bool is_numbered(const char *name, size_t length, int64_t *frame) {
 }
 
 bool run_folder_owns(const char *name, int64_t *frame) {
-    static const char *const whole[] = {RUN_CHECKPOINT, RUN_PREVIOUS, RUN_REPORT,     RUN_SCENE,
-                                        RUN_STATISTICS, RUN_STEPS,    RUN_COLLECTION, RUN_VOLUMES};
+    static const char *const whole[] = {RUN_CHECKPOINT, RUN_PREVIOUS,   RUN_REPORT,
+                                        RUN_SCENE,      RUN_STATISTICS, RUN_STEPS,
+                                        RUN_COLLECTION, RUN_VOLUMES,    RUN_SURFACES};
     static const char temporary[] = ".tmp"; /* a write that was cut short */
     size_t length = strlen(name);
     const size_t tail = strlen(temporary);
@@ -75,6 +77,14 @@ spate_status run_folder_check(spate_context *ctx, const char *folder, bool force
                     "(--force) or choose another folder (-o)",
                     folder);
     return SPATE_OK;
+}
+
+spate_status run_folder_check_lock(spate_context *ctx, const char *folder, int lock) {
+    if (file_is_locked_folder(folder, lock)) return SPATE_OK;
+    return fail(ctx, SPATE_IO_ERROR,
+                "the folder '%s' was renamed, removed or replaced during the run; put it back and "
+                "go on with --resume",
+                folder);
 }
 
 typedef struct clearing {
@@ -169,14 +179,20 @@ spate_status run_folder_trim_steps(spate_context *ctx, const char *folder, int64
     return status;
 }
 
-spate_status run_folder_list_frames(const spate_scene *scene, const char *folder, bool volumes,
+/* What a collection lists. */
+static void listed_name(frame_kind kind, int64_t number, char out[FRAME_NAME_SIZE]) {
+    switch (kind) {
+    case FRAMES_OF_PARTICLES: frame_name(out, number, "vtp"); break;
+    case FRAMES_OF_SURFACES: surface_name(out, number, "vtp"); break;
+    case FRAMES_OF_VOLUMES: volume_name(out, number); break;
+    }
+}
+
+spate_status run_folder_list_frames(const spate_scene *scene, const char *folder, frame_kind kind,
                                     int64_t frame, double last_time, text *lines) {
     char name[FRAME_NAME_SIZE], path[PATH_SIZE];
     for (int64_t i = 0; i <= frame; i++) {
-        if (volumes)
-            volume_name(name, i);
-        else
-            frame_name(name, i, "vtp");
+        listed_name(kind, i, name);
         TRY(path_join(scene->ctx, folder, name, path));
         if (!file_exists(path)) continue;
         double time = (double)i / scene->fps;

@@ -2,19 +2,9 @@
 #include "output/attributes.h"
 #include "output/run.h"
 #include <math.h>
+#include <string.h>
 
-static void add_string(text *t, const char *value) {
-    text_add(t, "\"");
-    for (const unsigned char *c = (const unsigned char *)value; *c; c++) {
-        if (*c == '"' || *c == '\\')
-            text_add(t, "\\%c", *c);
-        else if (*c < 0x20)
-            text_add(t, "\\u%04x", *c);
-        else
-            text_add(t, "%c", *c);
-    }
-    text_add(t, "\"");
-}
+static void add_string(text *t, const char *value) { text_add_json(t, value, strlen(value)); }
 
 static void add_number(text *t, double value) {
     if (isfinite(value))
@@ -73,9 +63,11 @@ static void add_progress(text *t, const run *r) {
 spate_status run_report_write(run *r, int exit_code, const char *reason) {
     char path[PATH_SIZE];
     TRY(path_join(r->ctx, r->folder, RUN_REPORT, path));
-    run_refresh(r);
+    double start = phase_start();
     r->state_hash = spate_simulation_hash(r->sim);
     if (!r->state_hash) return SPATE_OUT_OF_MEMORY; /* 0 says that there was no room to take it */
+    phase_stop(r->sim, "report", start);
+    run_refresh(r);
     text t = {.ctx = r->ctx};
     add_origin(&t, r);
     add_progress(&t, r);
@@ -96,23 +88,30 @@ spate_status run_report_write(run *r, int exit_code, const char *reason) {
 
 /* ---- steps.jsonl ---- */
 
-static void add_step(text *t, const run *r, uint64_t state_hash) {
-    const spate_simulation *sim = r->sim;
-    const statistics *s = &r->statistics;
-    text_add(t, "{\"step\":%lld,\"dt_limit\":", (long long)sim->step);
-    add_string(t, sim->dt_limit ? sim->dt_limit : "");
+/* The columns that have been evaluated; with `all`, null for the others. */
+static void add_columns(text *t, const statistics *s, bool all) {
     for (int i = 0; i < s->count; i++) {
-        if (i == COLUMN_dt_limit || i == COLUMN_steps) continue;
+        if (i == COLUMN_dt_limit || i == COLUMN_steps || (!all && isnan(s->values[i]))) continue;
         text_add(t, ",");
         add_string(t, s->names[i]);
         text_add(t, ":");
         add_number(t, s->values[i]);
     }
-    text_add(t, ",\"cfl\":");
-    add_number(t, s->values[COLUMN_max_speed] * sim->dt / sim->scene->domain.dx);
-    text_add(t, ",\"added\":%llu,\"memory_bytes\":%zu,\"state_hash\":\"%016llx\"",
-             (unsigned long long)sim->next_id, r->ctx->bytes_now, (unsigned long long)state_hash);
-    text_add(t, ",\"phases\":{");
+}
+
+static void add_step(text *t, const run *r, uint64_t state_hash) {
+    const spate_simulation *sim = r->sim;
+    const statistics *s = &r->statistics;
+    text_add(t, "{\"step\":%lld,\"dt_limit\":", (long long)sim->step);
+    add_string(t, sim->dt_limit ? sim->dt_limit : "");
+    add_columns(t, s, r->options->step_full);
+    if (r->options->step_full) {
+        text_add(t, ",\"cfl\":");
+        add_number(t, s->values[COLUMN_max_speed] * sim->dt / sim->scene->domain.dx);
+        text_add(t, ",\"state_hash\":\"%016llx\"", (unsigned long long)state_hash);
+    }
+    text_add(t, ",\"added\":%llu,\"memory_bytes\":%zu,\"phases\":{",
+             (unsigned long long)sim->next_id, r->ctx->bytes_now);
     for (int i = 0; i < sim->phase_count; i++) {
         text_add(t, "%s", i ? "," : "");
         add_string(t, sim->phases[i].name);
@@ -121,12 +120,21 @@ static void add_step(text *t, const run *r, uint64_t state_hash) {
     text_add(t, "}}\n");
 }
 
+/* Sums over all particles and their hash may take longer than the step itself: only where asked. */
+static spate_status look_at_step(run *r, uint64_t *state_hash) {
+    const double seconds = r->before.wall_seconds + (phase_start() - r->start);
+    statistics_glance(&r->statistics, r->record.frame, seconds);
+    if (!r->options->step_full) return SPATE_OK;
+    TRY(statistics_evaluate(&r->statistics, r->record.frame, seconds));
+    *state_hash = spate_simulation_hash(r->sim);
+    return *state_hash ? SPATE_OK : SPATE_OUT_OF_MEMORY;
+}
+
 spate_status run_report_step(run *r) {
+    uint64_t state_hash = 0;
     if (!r->step_file.buffer) return SPATE_OK;
-    run_refresh(r);
-    TRY(statistics_evaluate(&r->statistics, r->record.frame, r->record.wall_seconds));
-    const uint64_t state_hash = spate_simulation_hash(r->sim);
-    if (!state_hash) return SPATE_OUT_OF_MEMORY;
+    double start = phase_start();
+    TRY(look_at_step(r, &state_hash));
     text t = {.ctx = r->ctx};
     add_step(&t, r, state_hash);
     spate_status status = t.failed ? SPATE_OUT_OF_MEMORY : SPATE_OK;
@@ -135,5 +143,6 @@ spate_status run_report_step(run *r) {
         status = file_flush(&r->step_file);
     }
     text_free(&t);
+    phase_stop(r->sim, "log", start);
     return status;
 }

@@ -1,6 +1,8 @@
 /* Attributes to colours, and the caption. */
 #include "output/shades.h"
+#include "core/file.h"
 #include "core/random.h"
+#include "core/text.h"
 #include "output/plot.h"
 #include <math.h>
 #include <stdio.h>
@@ -25,11 +27,17 @@ static const char *unit_of(const char *attribute, unit_system units) {
     return "";
 }
 
+/* Whether the scene says what colour matter has. */
+bool shades_gives_colour(const spate_scene *scene) {
+    bool any = scene_colors_groups(scene);
+    for (int i = 0; i < scene->material_count; i++) any |= scene->materials[i].color.given;
+    return any;
+}
+
 spate_status shades_create(const spate_scene *scene, const char *colour, shades *out) {
     *out = (shades){.scene = scene, .high = 1};
-    const bool smoke = scene->solver && scene->solver->on_grid;
-    if (!colour) colour = scene->dim == 2 && scene->material_count < 2 && !smoke ? "speed" : "";
-    if (!strcmp(colour, "material")) colour = "";
+    const bool smoke = scene_on_grid(scene);
+    if (!colour || !strcmp(colour, "material")) colour = "";
     if (strlen(colour) >= sizeof out->attribute)
         return fail(scene->ctx, SPATE_BAD_INPUT, "colour: '%.80s...' is no particle attribute",
                     colour);
@@ -42,9 +50,27 @@ spate_status shades_create(const spate_scene *scene, const char *colour, shades 
 
 bool shades_by_material(const shades *s) { return !s->attribute[0]; }
 
+/* What a frame can be coloured by: its attributes, and what is made of its velocity. */
+static spate_status fail_attribute(const shades *s, const snapshot *frame, const char *file) {
+    spate_context *ctx = s->scene->ctx;
+    char what[PATH_SIZE + 64];
+    const char **names = take(ctx, (size_t)frame->array_count + 2, sizeof *names);
+    if (!names) return SPATE_OUT_OF_MEMORY;
+    int count = 0;
+    names[count++] = "speed";
+    for (int i = 0; i < frame->array_count; i++) names[count++] = frame->arrays[i].name;
+    snprintf(what, sizeof what, "%s: no attribute to colour by is called", file);
+    spate_status status = text_fail_unknown(ctx, what, s->attribute, names, count);
+    give(ctx, names);
+    if (status != SPATE_BAD_INPUT || frame->on_grid) return status;
+    return fail(ctx, status, "%s (output.fields adds others)", ctx->message);
+}
+
 spate_status shades_source(const shades *s, const snapshot *frame, const char *file,
                            shade_source *out) {
-    *out = (shade_source){.component = -1};
+    *out = (shade_source){.component = -1,
+                          .groups = snapshot_find(frame, "group"),
+                          .ids = snapshot_find(frame, "id")};
     if (shades_by_material(s)) return SPATE_OK;
     out->array = snapshot_find(frame, s->attribute);
     if (!out->array && !strcmp(s->attribute, "speed"))
@@ -59,15 +85,7 @@ spate_status shades_source(const shades *s, const snapshot *frame, const char *f
         const snapshot_array *array = axis >= 0 && axis < 3 ? snapshot_find(frame, base) : NULL;
         if (array && array->components == 3) out->array = array, out->component = axis;
     }
-    if (out->array) return SPATE_OK;
-    char all[1024];
-    int used = 0;
-    for (int i = 0; i < frame->array_count && used < (int)sizeof all - SNAPSHOT_NAME - 2; i++)
-        used += snprintf(all + used, sizeof all - (size_t)used, "%s%s", i ? ", " : "",
-                         frame->arrays[i].name);
-    return fail(s->scene->ctx, SPATE_BAD_INPUT,
-                "%s: no attribute '%s' to colour by; the frame has %s%s", file, s->attribute, all,
-                frame->on_grid ? "" : " (add others with output.fields)");
+    return out->array ? SPATE_OK : fail_attribute(s, frame, file);
 }
 
 double shades_value(const shade_source *by, int64_t particle) {
@@ -82,54 +100,105 @@ double shades_value(const shade_source *by, int64_t particle) {
     return sqrt(sum);
 }
 
-/* The first material of a kind that everybody knows by its colour has that; all others take the
+/* The first material of a model that has no colour given has the model's; all others take the
  * palette's. */
 static rgb material_colour(const spate_scene *scene, int index) {
-    static const struct {
-        const char *model;
-        unsigned hex;
-    } known[] = {{"sand", 0xd2ab69}, {"clay", 0xb8694a}, {"snow", 0xe9eef3}, {"metal", 0x9299a1}};
-    const char *model = index < scene->material_count && scene->materials[index].type
-                            ? scene->materials[index].type->name
-                            : "";
-    for (int i = 0; i < index && *model; i++)
-        if (scene->materials[i].type && !strcmp(scene->materials[i].type->name, model)) model = "";
-    for (int i = 0; i < COUNT_OF(known); i++)
-        if (!strcmp(known[i].model, model)) return colour_from_hex(known[i].hex);
-    return colour_material(index);
+    if (index >= scene->material_count || !scene->materials[index].type)
+        return colour_material(index);
+    const material *m = &scene->materials[index];
+    bool first = true;
+    for (int i = 0; i < index; i++)
+        first &= scene->materials[i].type != m->type || scene->materials[i].color.given;
+    return colour_given(&m->color,
+                        first ? colour_from_hex(m->type->color) : colour_material(index));
+}
+
+/* A whole number of a particle's, or one that no list has. */
+static int whole_value(const snapshot_array *a, int64_t particle) {
+    double value = snapshot_value(a, particle, 0);
+    return value >= 0 && value < 1e6 ? (int)value : 0;
+}
+
+static int material_index(const snapshot_array *materials, int64_t particle) {
+    return materials ? whole_value(materials, particle) : 0;
+}
+
+const material *shades_material(const shades *s, const snapshot_array *materials,
+                                int64_t particle) {
+    const int m = material_index(materials, particle);
+    return m < s->scene->material_count ? &s->scene->materials[m] : NULL;
+}
+
+/* Grains differ, each by its id and for ever; what a colour map shows does not. */
+static bool is_grain(const shades *s, const snapshot_array *materials, const shade_source *by,
+                     int64_t particle) {
+    const material *m = by->array ? NULL : shades_material(s, materials, particle);
+    return m && m->look == LOOK_GRAINS;
+}
+
+enum { STREAM_LIGHT = 1, STREAM_WARM, STREAM_SIZE, STREAM_OWN };
+
+static uint64_t id_of(const shade_source *by, int64_t particle) {
+    return by->ids ? (uint64_t)snapshot_value(by->ids, particle, 0) : (uint64_t)particle;
+}
+
+float shades_own(const shade_source *by, int64_t particle) {
+    return (float)random_unit(1, id_of(by, particle), STREAM_OWN);
+}
+
+/* From -1 to 1, most of them near 0. */
+static float grain_chance(const shade_source *by, int64_t particle, uint64_t stream) {
+    const uint64_t id = id_of(by, particle);
+    return (float)(random_unit(1, id, stream) + random_unit(2, id, stream) - 1);
+}
+
+static rgb vary(rgb c, const shade_source *by, int64_t particle) {
+    /* Dark stuff may differ more than white, which has nowhere to go. */
+    const float room = 0.15f + 0.55f * (1 - colour_lightness(c));
+    const float light = 1 + room * grain_chance(by, particle, STREAM_LIGHT),
+                warm = 0.4f * room * grain_chance(by, particle, STREAM_WARM);
+    return (rgb){c.r * light * (1 + warm), c.g * light, c.b * light * (1 - warm)};
+}
+
+/* The colour of the body or source it came from, which need not be given. */
+static field_color group_color(const shades *s, const shade_source *by, int64_t particle) {
+    const int group = by->groups ? whole_value(by->groups, particle) : -1;
+    if (group < 0 || group >= scene_group_count(s->scene)) return (field_color){0};
+    return *scene_group_color(s->scene, group);
+}
+
+bool shades_is_given(const shades *s, const snapshot_array *materials, const shade_source *by,
+                     int64_t particle) {
+    const material *m = shades_material(s, materials, particle);
+    return !by->array && ((m && m->color.given) || group_color(s, by, particle).given);
 }
 
 rgb shades_colour(const shades *s, const snapshot_array *materials, const shade_source *by,
                   int64_t particle) {
     if (by->array) return shades_map(s)((shades_value(by, particle) - s->low) / (s->high - s->low));
-    double m = materials ? snapshot_value(materials, particle, 0) : 0;
-    return material_colour(s->scene, m >= 0 && m < 1e6 ? (int)m : 0);
+    const field_color own = group_color(s, by, particle);
+    const rgb colour =
+        colour_given(&own, material_colour(s->scene, material_index(materials, particle)));
+    return is_grain(s, materials, by, particle) ? vary(colour, by, particle) : colour;
 }
 
-/* A colour that a material declares: three numbers, NAN or none for a colour that is not given. */
-static bool declared_colour(const material *m, rgb *out) {
-    const field_table *table = &m->type->table;
-    for (int i = 0; i < table->count; i++) {
-        const field *f = &table->fields[i];
-        const void *value = (const char *)m->parameters + f->offset;
-        const double *channels = NULL;
-        if (strcmp(f->name, "color")) continue;
-        if (f->type == FIELD_VECTOR) channels = value;
-        if (f->type == FIELD_NUMBERS && ((const number_list *)value)->count == 3)
-            channels = ((const number_list *)value)->values;
-        if (!channels || !isfinite(channels[0] + channels[1] + channels[2])) return false;
-        *out = colour_from_screen(channels);
-        return true;
-    }
-    return false;
+double shades_size(const shades *s, const snapshot_array *materials, const shade_source *by,
+                   int64_t particle) {
+    const float spread = 0.35f;
+    return is_grain(s, materials, by, particle)
+               ? 1 + spread * grain_chance(by, particle, STREAM_SIZE)
+               : 1;
 }
+
+rgb shades_stuff(const shades *s, int index) { return material_colour(s->scene, index); }
 
 rgb shades_smoke(const shades *s, int index) {
     const spate_scene *scene = s->scene;
-    rgb colour = scene->material_count > 1 ? colour_material(index) : (rgb){0.93f, 0.93f, 0.93f};
-    if (index < scene->material_count && scene->materials[index].type)
-        declared_colour(&scene->materials[index], &colour);
-    return colour;
+    if (index >= scene->material_count || !scene->materials[index].type)
+        return colour_material(index);
+    const material *m = &scene->materials[index];
+    return colour_given(&m->color, scene->material_count > 1 ? colour_material(index)
+                                                             : colour_from_hex(m->type->color));
 }
 
 static int compare(const void *a, const void *b) {
@@ -220,6 +289,12 @@ void shades_caption(const shades *s, double time, picture *out) {
     picture_text(out, x, y, size, ALIGN_LEFT, ink, s->scene->name ? s->scene->name : "");
     picture_text(out, out->width - x, y, size, ALIGN_RIGHT, ink, words);
     if (!shades_by_material(s)) draw_colour_bar(s, out);
+}
+
+void shades_corner(const char *words, picture *out) {
+    const double size = shades_letters(out);
+    picture_text(out, out->width - 2.2 * size, 1.9 * size, size, ALIGN_RIGHT, choose_ink(out),
+                 words);
 }
 
 void shades_scale_bar(const shades *s, double pixels_a_unit, picture *out) {

@@ -15,6 +15,7 @@ typedef struct shades {
     double low, high;              /* ends of the colour map */
     bool both;                     /* signs: the map is the one for them, 0 is in its middle */
     char label[2 * SNAPSHOT_NAME]; /* attribute with its unit */
+    bool points;                   /* in 2D, liquid too */
     bool plain;                    /* no words in the picture: whoever asks for it writes them */
 } shades;
 
@@ -25,8 +26,9 @@ bool shades_by_material(const shades *s);
 
 /* The number a particle is coloured by. */
 typedef struct shade_source {
-    const snapshot_array *array; /* NULL: none */
-    int component;               /* -1: the length of the vector */
+    const snapshot_array *array;        /* NULL: none */
+    int component;                      /* -1: the length of the vector */
+    const snapshot_array *groups, *ids; /* NULL: not in the frame */
 } shade_source;
 
 /* Finds the attribute in a frame; `file` is for the message when there is none. */
@@ -35,6 +37,22 @@ spate_status shades_source(const shades *s, const snapshot *frame, const char *f
 double shades_value(const shade_source *by, int64_t particle);
 rgb shades_colour(const shades *s, const snapshot_array *materials, const shade_source *by,
                   int64_t particle);
+
+/* A number of its own, 0 to 1, that a particle keeps. */
+float shades_own(const shade_source *by, int64_t particle);
+/* Whether the scene gives that colour. */
+bool shades_is_given(const shades *s, const snapshot_array *materials, const shade_source *by,
+                     int64_t particle);
+/* How much larger or smaller than it is a particle is drawn: grains are not all alike. */
+double shades_size(const shades *s, const snapshot_array *materials, const shade_source *by,
+                   int64_t particle);
+/* The material of a particle, NULL where the scene has none for it. */
+const material *shades_material(const shades *s, const snapshot_array *materials, int64_t particle);
+
+/* Whether the scene gives the colour of a material, body or source. */
+bool shades_gives_colour(const spate_scene *scene);
+/* The colour of a material where no particle says more. */
+rgb shades_stuff(const shades *s, int index);
 
 /* The colour of a material's smoke: its field `color`, else white, or the palette's where there are
  * several. */
@@ -51,6 +69,8 @@ rgb (*shades_map(const shades *s))(double at);
 
 /* Scene, time and, when an attribute is shown, the colour bar with its numbers. */
 void shades_caption(const shades *s, double time, picture *out);
+/* Words in the upper right corner, as films have their speed there. */
+void shades_corner(const char *words, picture *out);
 /* A bar of a round length, given the pixels of one unit of length. */
 void shades_scale_bar(const shades *s, double pixels_a_unit, picture *out);
 /* The height of letters that suits a picture. */

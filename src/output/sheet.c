@@ -48,6 +48,7 @@ typedef struct sheet {
     const spate_compare_options *options;
     sheet_row *rows;
     int row_count, column_count;
+    bool alike; /* all rows begin with the same picture, which is left out */
     double end; /* time of the last frame of all */
     sheet_layout layout;
     picture all, cell;
@@ -59,11 +60,17 @@ static double frame_time(const sheet_row *r, int64_t index) {
     return (double)r->frames.numbers[index] / r->scene->fps;
 }
 
+/* Columns are spread evenly up to the end, from the beginning on where there is something to see. */
+static double column_time(const sheet *s, int column) {
+    if (s->alike) return s->end * (column + 1) / s->column_count;
+    return s->column_count > 1 ? s->end * column / (s->column_count - 1) : s->end;
+}
+
 /* The frame (its index) that a cell shows, -1 for none. A run that ended early shows its last frame
  * once more past its end: that is what became of it. */
 static int64_t cell_frame(const sheet *s, const sheet_row *r, int column) {
     const int64_t last = r->frames.count - 1;
-    const double time = s->column_count > 1 ? s->end * column / (s->column_count - 1) : s->end;
+    const double time = column_time(s, column);
     int64_t best = 0;
     for (int64_t i = 1; i <= last; i++)
         if (fabs(frame_time(r, i) - time) < fabs(frame_time(r, best) - time)) best = i;
@@ -73,28 +80,39 @@ static int64_t cell_frame(const sheet *s, const sheet_row *r, int column) {
     return before >= 0 && before < last ? last : -1;
 }
 
+/* Variants of one material differ in how it moves. */
+static const char *choose_colour(const spate_scene *scene) {
+    const bool plain = scene->material_count == 1 && !shades_gives_colour(scene);
+    return scene->dim == 2 && plain && !scene_on_grid(scene) ? "speed" : NULL;
+}
+
 static spate_status open_row(sheet *s, const spate_variant *v, int index) {
     sheet_row *r = &s->rows[s->row_count];
     if (!file_is_folder(v->folder)) return SPATE_OK;
-    *r = (sheet_row){.variant = v, .pen = index, .frames = {.ctx = s->ctx, .last = -1}};
+    *r = (sheet_row){.variant = v, .pen = index, .frames = {.ctx = s->ctx}};
     TRY(render_list_frames(v->folder, &r->frames));
     if (!r->frames.count) return SPATE_OK;
     s->row_count++;
-    TRY(render_load_scene(s->ctx, v->folder, &r->scene));
-    TRY(render_choose_shades(r->scene, NULL, v->folder, &r->frames, &r->shades));
+    TRY(render_load_scene(s->ctx, v->folder, NULL, &r->scene));
+    r->frames.scene = r->scene;
+    TRY(render_choose_shades(r->scene, choose_colour(r->scene), v->folder, &r->frames, &r->shades));
     r->shades.plain = true;
     s->end = fmax(s->end, frame_time(r, r->frames.count - 1));
-    const int64_t columns =
-        r->frames.count < s->options->times ? r->frames.count : s->options->times;
-    if (columns > s->column_count) s->column_count = (int)columns;
     return SPATE_OK;
 }
 
-static spate_status load_cell(const sheet *s, const sheet_row *r, int column, char path[PATH_SIZE],
-                              snapshot *frame, bool *there) {
-    const int64_t index = cell_frame(s, r, column);
-    *there = index >= 0;
-    if (!*there) return SPATE_OK;
+/* No more columns than the longest run has frames to show. */
+static void choose_columns(sheet *s) {
+    int64_t most = 1;
+    for (int i = 0; i < s->row_count; i++) {
+        const int64_t frames = s->rows[i].frames.count - s->alike;
+        if (frames > most) most = frames;
+    }
+    s->column_count = (int)(most < s->options->times ? most : s->options->times);
+}
+
+static spate_status load_frame(const sheet *s, const sheet_row *r, int64_t index,
+                               char path[PATH_SIZE], snapshot *frame) {
     if (s->options->interrupt && *s->options->interrupt)
         return fail(s->ctx, SPATE_INTERRUPTED, "%s: interrupted while drawing the sheet",
                     s->options->folder);
@@ -102,6 +120,62 @@ static spate_status load_cell(const sheet *s, const sheet_row *r, int column, ch
     if (isnan(frame->time)) frame->time = frame_time(r, index);
     return SPATE_OK;
 }
+
+static spate_status load_cell(const sheet *s, const sheet_row *r, int column, char path[PATH_SIZE],
+                              snapshot *frame, bool *there) {
+    const int64_t index = cell_frame(s, r, column);
+    *there = index >= 0;
+    return *there ? load_frame(s, r, index, path, frame) : SPATE_OK;
+}
+
+/* ---- Whether they begin alike ---------------------------------------------------------------- */
+
+/* Widens [low, high] by the first frame of a row. */
+static spate_status measure_first(const sheet *s, const sheet_row *r, double *low, double *high) {
+    char path[PATH_SIZE];
+    snapshot frame;
+    if (shades_by_material(&r->shades)) return SPATE_OK;
+    TRY(load_frame(s, r, 0, path, &frame));
+    spate_status status = shades_measure(&r->shades, &frame, path, low, high);
+    snapshot_free(&frame);
+    return status;
+}
+
+static spate_status draw_first(const sheet *s, const sheet_row *r, double low, double high,
+                               picture *out) {
+    char path[PATH_SIZE];
+    snapshot frame;
+    shades by = r->shades;
+    if (!shades_by_material(&by)) shades_set_range(&by, low, high);
+    TRY(load_frame(s, r, 0, path, &frame));
+    spate_status status = render_frame(&by, &frame, path, frame.time, 1, out);
+    snapshot_free(&frame);
+    return status;
+}
+
+/* A first column of the same picture over and over tells nothing. It is looked at small. */
+static spate_status compare_first(sheet *s) {
+    enum { WIDTH = 160, HEIGHT = 90 };
+    double low = HUGE_VAL, high = -HUGE_VAL;
+    picture first = {0}, other = {0};
+    spate_status status = SPATE_OK;
+    s->alike = s->row_count > 1;
+    if (!s->alike) return SPATE_OK;
+    for (int i = 0; i < s->row_count; i++) TRY(measure_first(s, &s->rows[i], &low, &high));
+    TRY_OR_DONE(status, picture_create(s->ctx, WIDTH, HEIGHT, &first));
+    TRY_OR_DONE(status, picture_create(s->ctx, WIDTH, HEIGHT, &other));
+    TRY_OR_DONE(status, draw_first(s, &s->rows[0], low, high, &first));
+    for (int i = 1; i < s->row_count && s->alike; i++) {
+        TRY_OR_DONE(status, draw_first(s, &s->rows[i], low, high, &other));
+        s->alike = !memcmp(first.pixels, other.pixels, WIDTH * HEIGHT * sizeof *first.pixels);
+    }
+done:
+    picture_free(s->ctx, &first);
+    picture_free(s->ctx, &other);
+    return status;
+}
+
+/* ---- Colours --------------------------------------------------------------------------------- */
 
 /* One scale for the rows that are coloured alike, from those that ended well where there are any. */
 static spate_status choose_scale(sheet *s) {
@@ -233,13 +307,15 @@ static void sheet_free(sheet *s, int room) {
 
 spate_status sheet_write(spate_context *ctx, const spate_variant *variants, int count,
                          const spate_compare_options *options, const char *path, bool *drawn) {
-    sheet s = {.ctx = ctx, .options = options, .column_count = 1};
+    sheet s = {.ctx = ctx, .options = options};
     spate_status status = SPATE_OK;
     *drawn = false;
     s.rows = take(ctx, (size_t)count, sizeof *s.rows);
     if (!s.rows) return SPATE_OUT_OF_MEMORY;
     for (int i = 0; i < count; i++) TRY_OR_DONE(status, open_row(&s, &variants[i], i));
     if (!s.row_count) goto done;
+    TRY_OR_DONE(status, compare_first(&s));
+    choose_columns(&s);
     TRY_OR_DONE(status, draw_sheet(&s));
     TRY_OR_DONE(status, picture_save(ctx, &s.all, path));
     *drawn = true;

@@ -1,6 +1,7 @@
 /*
  * Sheet: frames of several runs in one picture, a row a run, a column a time, so that they can be
- * held against each other. All cells share one colour scale, which the runs that ended well set.
+ * held against each other. All cells share one colour scale, which the runs that ended well set. The
+ * first column is the beginning, unless all rows begin with the same picture.
  */
 #ifndef SPATE_OUTPUT_SHEET_H
 #define SPATE_OUTPUT_SHEET_H

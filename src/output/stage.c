@@ -17,13 +17,6 @@ void stage_to_scene(const stage *s, v3 x, double out[3]) {
     }
 }
 
-static int up_axis(const double gravity[3]) {
-    int up = 1;
-    for (int a = 0; a < 3; a++)
-        if (fabs(gravity[a]) > fabs(gravity[up])) up = a;
-    return up;
-}
-
 static double collider_distance(const stage *s, const stage_collider *c, v3 x) {
     double world[3], rest[3];
     stage_to_scene(s, x, world);
@@ -67,7 +60,10 @@ static void collider_box(const stage *s, stage_collider *c) {
 }
 
 spate_status stage_create(const spate_scene *scene, double time, stage *out) {
-    *out = (stage){.ctx = scene->ctx, .scene = scene, .turn = (up_axis(scene->gravity) + 2) % 3};
+    *out = (stage){.ctx = scene->ctx,
+                   .scene = scene,
+                   .turn = (scene_up_axis(scene) + 2) % 3,
+                   .camera = camera_at(&scene->camera, time)};
     for (int a = 0; a < 3; a++) out->size[a] = (float)scene->domain.size[(a + out->turn) % 3];
     if (!scene->collider_count) return SPATE_OK;
     out->colliders = take(scene->ctx, (size_t)scene->collider_count, sizeof *out->colliders);
@@ -77,6 +73,7 @@ spate_status stage_create(const spate_scene *scene, double time, stage *out) {
         if (!collider_is_present(&scene->colliders[i], time)) continue;
         c->shape = scene->colliders[i].shape;
         c->pose = motion_pose(&scene->colliders[i].motion, time);
+        c->colour = colour_given(&scene->colliders[i].color, (rgb){0.52f, 0.52f, 0.53f});
         collider_box(out, c);
         if (!is_container(out, c)) out->collider_count++;
     }
@@ -127,6 +124,8 @@ hit stage_hit(const stage *s, const ray *r, float near, float far) {
 static view look(v3 from, v3 to, float fov_degrees, int width, int height) {
     view v = {.from = from, .width = width, .height = height};
     v.forward = v3_unit(to - from);
+    /* Keys may lead the two ends through each other. */
+    if (!(v3_length(v.forward) > 0)) v.forward = v3_set(0, 0, -1);
     v3 up = fabsf(v.forward[1]) > 0.999f ? v3_set(0, 0, -1) : v3_set(0, 1, 0);
     v.right = v3_unit(v3_cross(v.forward, up));
     v.up = v3_cross(v.right, v.forward);
@@ -149,19 +148,38 @@ static bool sees_box(const view *v, v3 size) {
     return true;
 }
 
-view stage_view(const stage *s, int width, int height) {
-    const camera *c = &s->scene->camera;
-    if (c->given)
-        return look(stage_from_scene(s, c->from), stage_from_scene(s, c->to), (float)c->fov, width,
-                    height);
-    v3 middle = s->size * v3_set(0.5f, 0.42f, 0.5f), away = v3_unit(v3_set(0.52f, 0.42f, 0.9f));
+/* A direction turned about the vertical, counter-clockwise from above. */
+static v3 turn_about_up(v3 d, float angle) {
+    const float c = cosf(angle), s = sinf(angle);
+    return v3_set(c * d[0] + s * d[2], d[1], c * d[2] - s * d[0]);
+}
+
+/* The whole domain from three quarters; where the camera circles, far enough off for all its way. */
+static view look_at_all(const stage *s, int width, int height) {
+    enum { ROUND = 24 };
+    const camera_pose *c = &s->camera;
+    const int directions = c->orbits ? ROUND : 1;
+    const v3 middle = s->size * v3_set(0.5f, 0.42f, 0.5f);
+    const v3 away = v3_unit(v3_set(0.52f, 0.42f, 0.9f));
     float distance = 0.5f * v3_length(s->size);
-    view v;
-    do {
-        distance *= 1.02f;
-        v = look(middle + away * v3_splat(distance), middle, 30, width, height);
-    } while (!sees_box(&v, s->size) && distance < 50 * v3_length(s->size));
-    return v;
+    for (int k = 0; k < directions;) {
+        v3 from = turn_about_up(away, 2 * (float)M_PI * (float)k / ROUND) * v3_splat(distance);
+        view v = look(middle + from, middle, (float)c->fov, width, height);
+        if (sees_box(&v, s->size) || distance > 50 * v3_length(s->size))
+            k++;
+        else
+            distance *= 1.02f;
+    }
+    v3 from = turn_about_up(away, (float)c->orbit) * v3_splat(distance);
+    return look(middle + from, middle, (float)c->fov, width, height);
+}
+
+view stage_view(const stage *s, int width, int height) {
+    const camera_pose *c = &s->camera;
+    if (!c->given) return look_at_all(s, width, height);
+    const v3 from = stage_from_scene(s, c->from), to = stage_from_scene(s, c->to);
+    const v3 away = turn_about_up(from - to, (float)c->orbit);
+    return look(c->orbits ? to + away : from, to, (float)c->fov, width, height);
 }
 
 ray view_ray(const view *v, float x, float y) {

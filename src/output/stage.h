@@ -6,6 +6,7 @@
 #ifndef SPATE_OUTPUT_STAGE_H
 #define SPATE_OUTPUT_STAGE_H
 
+#include "output/colour.h"
 #include "output/ray.h"
 #include "scene/scene.h"
 
@@ -13,12 +14,14 @@ typedef struct stage_collider {
     const shape *shape;
     pose pose;
     v3 min, max; /* a box around it, within the domain */
+    rgb colour;
 } stage_collider;
 
 typedef struct stage {
     spate_context *ctx;
     const spate_scene *scene;
     int turn; /* stage axis a is the scene's axis (a + turn) % 3 */
+    camera_pose camera;
     v3 size;
     stage_collider *colliders;
     int collider_count; /* those that are drawn: not the ones the whole domain stands in */
@@ -40,7 +43,8 @@ typedef struct view {
     int width, height;
 } view;
 
-/* The scene's camera, or a three-quarter view that holds the whole domain. */
+/* The scene's camera, or a three-quarter view that holds the whole domain, all the way round where it
+ * circles. */
 view stage_view(const stage *s, int width, int height);
 ray view_ray(const view *v, float x, float y);
 /* Pixel position of a point, and its depth; false when it is behind the camera. */

@@ -119,9 +119,7 @@ static void prefer(double known, double *value) {
 /* What a solver with a grid knows better. */
 static void take_numbers(statistics *s) {
     if (!s->sim->type->numbers) return;
-    solver_numbers known = {NAN,
-                            NAN,
-                            NAN,
+    solver_numbers known = {.max_divergence = NAN,
                             .mass = NAN,
                             .momentum = {NAN, NAN, NAN},
                             .angular = {NAN, NAN, NAN},
@@ -131,8 +129,6 @@ static void take_numbers(statistics *s) {
                             .max_speed = NAN};
     s->sim->type->numbers(s->sim, &known);
     s->values[COLUMN_max_divergence] = known.max_divergence;
-    s->values[COLUMN_iterations] = known.iterations;
-    s->values[COLUMN_residual] = known.residual;
     prefer(known.mass, &s->values[COLUMN_mass]);
     for (int a = 0; a < 3; a++) {
         prefer(known.momentum[a], &s->values[COLUMN_momentum_x + a]);
@@ -257,14 +253,21 @@ static spate_status check_numbers(statistics *s) {
     return SPATE_OK;
 }
 
-spate_status statistics_evaluate(statistics *s, int64_t frame, double wall_seconds) {
-    spate_simulation *sim = s->sim;
+void statistics_glance(statistics *s, int64_t frame, double wall_seconds) {
+    const spate_simulation *sim = s->sim;
     for (int i = 0; i < s->count; i++) s->values[i] = NAN;
     s->values[COLUMN_frame] = (double)frame;
     s->values[COLUMN_time] = sim->time;
     s->values[COLUMN_steps] = (double)sim->step;
     s->values[COLUMN_dt] = sim->dt;
     s->values[COLUMN_wall_seconds] = wall_seconds;
+    if (sim->type->solved)
+        sim->type->solved(sim, &s->values[COLUMN_iterations], &s->values[COLUMN_residual]);
+}
+
+spate_status statistics_evaluate(statistics *s, int64_t frame, double wall_seconds) {
+    spate_simulation *sim = s->sim;
+    statistics_glance(s, frame, wall_seconds);
     TRY(evaluate_basics(s));
     take_numbers(s);
     if (s->solver_columns) sim->type->columns(sim, s->values + COLUMN_COUNT);
@@ -292,11 +295,11 @@ void statistics_header(const statistics *s, text *line) {
     text_add(line, "\n");
 }
 
-void statistics_row(const statistics *s, text *line) {
+void statistics_row(const statistics *s, const char *dt_limit, text *line) {
     for (int i = 0; i < s->count; i++) {
         if (i) text_add(line, ",");
         if (i == COLUMN_dt_limit)
-            text_add(line, "%s", s->sim->dt_limit ? s->sim->dt_limit : "");
+            text_add(line, "%s", dt_limit);
         else if (i == COLUMN_wall_seconds)
             text_add(line, "%.3f", s->values[i]);
         else if (!isnan(s->values[i]))
@@ -305,20 +308,31 @@ void statistics_row(const statistics *s, text *line) {
     text_add(line, "\n");
 }
 
+/* Columns that only a run knows. */
+static bool is_of_run(int column) {
+    return column == COLUMN_frame || column == COLUMN_dt_limit || column == COLUMN_wall_seconds;
+}
+
+static spate_status fail_unknown(const statistics *s, const char *name) {
+    spate_context *ctx = s->sim->ctx;
+    const char **names = take(ctx, (size_t)s->count + 1, sizeof *names);
+    if (!names) return SPATE_OUT_OF_MEMORY;
+    int count = 0;
+    for (int i = 0; i < s->count; i++)
+        if (!is_of_run(i)) names[count++] = s->names[i];
+    spate_status status = text_fail_unknown(ctx, "a simulation has no number", name, names, count);
+    give(ctx, names);
+    return status;
+}
+
 spate_status spate_simulation_quantity(spate_simulation *sim, const char *name, double *value) {
     statistics s;
     spate_status status;
     TRY(statistics_create(sim, &s));
     int at = 0;
     while (at < s.count && strcmp(s.names[at], name)) at++;
-    bool of_run = at == COLUMN_frame || at == COLUMN_dt_limit || at == COLUMN_wall_seconds;
-    if (at == s.count || of_run) {
-        const char *near = text_nearest(name, s.names, s.count);
-        status = fail(sim->ctx, SPATE_BAD_INPUT, "there is no number '%s' of a simulation%s%s%s",
-                      name, near && !of_run ? "; did you mean '" : "", near && !of_run ? near : "",
-                      near && !of_run ? "'?" : "; see the columns of stats.csv");
-        goto done;
-    }
+    bool of_run = at < s.count && is_of_run(at);
+    if (at == s.count || of_run) TRY_OR_DONE(status, fail_unknown(&s, name));
     if (at >= first_probe(&s))
         TRY_OR_DONE(status, evaluate_probes(&s, at));
     else

@@ -49,10 +49,12 @@ typedef struct statistics {
 
 spate_status statistics_create(spate_simulation *sim, statistics *s);
 void statistics_free(statistics *s);
+/* Only what costs nothing: time, step and how it was solved. */
+void statistics_glance(statistics *s, int64_t frame, double wall_seconds);
 spate_status statistics_evaluate(statistics *s, int64_t frame, double wall_seconds);
 
 /* The file's first line, and a row of it, each with its line end. */
 void statistics_header(const statistics *s, text *line);
-void statistics_row(const statistics *s, text *line);
+void statistics_row(const statistics *s, const char *dt_limit, text *line);
 
 #endif

@@ -1,6 +1,8 @@
 /* The surface of a simulation's liquids, and its files. */
 #include "output/surface_frame.h"
 #include "core/finite.h"
+#include "output/axes.h"
+#include "scene/mesh.h"
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -10,9 +12,7 @@ _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__,
 
 enum { RANGES_A_CHUNK = 16, ROW_BATCH = 1024 };
 
-bool surface_is_wanted(const spate_scene *scene) {
-    return scene->output.surface && strcmp(scene->output.surface, "none");
-}
+bool surface_is_wanted(const spate_scene *scene) { return scene->output.surface != 0; }
 
 /* ---- From the simulation --------------------------------------------------------------------- */
 
@@ -96,6 +96,19 @@ spate_status surface_of_simulation(spate_simulation *sim, surface_mesh *out) {
 
 /* ---- Files ----------------------------------------------------------------------------------- */
 
+spate_status surface_prepare(spate_simulation *sim, surface_mesh *m) {
+    const int64_t count = m->vertex_count;
+    const file_axes a = axes_of_files(sim->scene);
+    if (!count) return SPATE_OK;
+    real *const parts[] = {*m->position, *m->normal, *m->velocity};
+    for (int i = 0; i < COUNT_OF(parts); i++) {
+        if (!finite_reals(parts[i], 3 * count))
+            return simulation_not_finite(sim, "the mesh", "surface");
+        axes_turn_reals(&a, parts[i], count, 3);
+    }
+    return SPATE_OK;
+}
+
 static void ply_header(file_writer *w, const surface_mesh *m, double time) {
     static const char *const names[] = {"x", "y", "z", "nx", "ny", "nz", "vx", "vy", "vz"};
     file_print(w, "ply\nformat binary_little_endian 1.0\ncomment spate surface\n");
@@ -132,7 +145,15 @@ static void ply_faces(file_writer *w, const surface_mesh *m) {
     }
 }
 
-static void obj_content(file_writer *w, const surface_mesh *m, double time) {
+static void write_ply(file_writer *w, const surface_mesh *m, const char *scene, double time) {
+    (void)scene;
+    ply_header(w, m, time);
+    ply_vertices(w, m);
+    ply_faces(w, m);
+}
+
+static void write_obj(file_writer *w, const surface_mesh *m, const char *scene, double time) {
+    (void)scene;
     file_print(w, "# spate surface, time %.17g\n", time);
     for (int64_t v = 0; v < m->vertex_count; v++) {
         const real *x = m->position[v], *n = m->normal[v];
@@ -146,38 +167,164 @@ static void obj_content(file_writer *w, const surface_mesh *m, double time) {
     }
 }
 
-spate_status surface_write(spate_simulation *sim, const surface_mesh *m, const char *path) {
-    file_writer w;
-    const int64_t count = 3 * m->vertex_count;
-    if (count && !(finite_reals(*m->position, count) && finite_reals(*m->normal, count) &&
-                   finite_reals(*m->velocity, count)))
-        return simulation_not_finite(sim, "the mesh", "surface");
-    TRY(file_create(m->ctx, path, false, &w));
-    if (!strcmp(sim->scene->output.surface, "obj")) {
-        obj_content(&w, m, sim->time);
-    } else {
-        ply_header(&w, m, sim->time);
-        ply_vertices(&w, m);
-        ply_faces(&w, m);
+/* An array of the appended part, and after it where the next one begins. */
+static void vtp_declare(file_writer *w, const char *type, const char *name, int components,
+                        uint64_t bytes, uint64_t *offset) {
+    file_print(w,
+               "<DataArray type=\"%s\" Name=\"%s\" NumberOfComponents=\"%d\" "
+               "format=\"appended\" offset=\"%llu\"/>\n",
+               type, name, components, (unsigned long long)*offset);
+    *offset += sizeof bytes + bytes;
+}
+
+static void vtp_text(file_writer *w, const surface_mesh *m, const char *scene, double time) {
+    const char *type = sizeof(real) == 4 ? "Float32" : "Float64";
+    const uint64_t vectors = (uint64_t)m->vertex_count * sizeof *m->position,
+                   corners = (uint64_t)m->triangle_count * sizeof *m->triangle;
+    uint64_t offset = 0;
+    file_print(w, "<?xml version=\"1.0\"?>\n<VTKFile type=\"PolyData\" version=\"1.0\" "
+                  "byte_order=\"LittleEndian\" header_type=\"UInt64\">\n<PolyData>\n");
+    vtk_write_field_data(w, scene, time);
+    file_print(w,
+               "<Piece NumberOfPoints=\"%lld\" NumberOfVerts=\"0\" NumberOfLines=\"0\" "
+               "NumberOfStrips=\"0\" NumberOfPolys=\"%lld\">\n<Points>\n",
+               (long long)m->vertex_count, (long long)m->triangle_count);
+    vtp_declare(w, type, "P", 3, vectors, &offset);
+    file_print(w, "</Points>\n<PointData Normals=\"N\" Vectors=\"v\">\n");
+    vtp_declare(w, type, "N", 3, vectors, &offset);
+    vtp_declare(w, type, "v", 3, vectors, &offset);
+    file_print(w, "</PointData>\n<Polys>\n");
+    vtp_declare(w, "Int32", "connectivity", 1, corners, &offset);
+    vtp_declare(w, "Int32", "offsets", 1, corners / 3, &offset);
+    file_print(w, "</Polys>\n</Piece>\n</PolyData>\n<AppendedData encoding=\"raw\">\n_");
+}
+
+static void vtp_array(file_writer *w, const void *values, uint64_t bytes) {
+    file_write(w, &bytes, sizeof bytes);
+    file_write(w, values, (size_t)bytes);
+}
+
+/* Where each triangle ends among the corners. */
+static void vtp_offsets(file_writer *w, int64_t count) {
+    int32_t batch[ROW_BATCH];
+    const uint64_t bytes = (uint64_t)count * sizeof *batch;
+    file_write(w, &bytes, sizeof bytes);
+    for (int64_t done = 0; done < count; done += ROW_BATCH) {
+        const int64_t n = count - done < ROW_BATCH ? count - done : ROW_BATCH;
+        for (int64_t k = 0; k < n; k++) batch[k] = (int32_t)(3 * (done + k + 1));
+        file_write(w, batch, (size_t)n * sizeof *batch);
     }
+}
+
+static void write_vtp(file_writer *w, const surface_mesh *m, const char *scene, double time) {
+    const uint64_t vectors = (uint64_t)m->vertex_count * sizeof *m->position;
+    vtp_text(w, m, scene, time);
+    vtp_array(w, m->position, vectors);
+    vtp_array(w, m->normal, vectors);
+    vtp_array(w, m->velocity, vectors);
+    vtp_array(w, m->triangle, (uint64_t)m->triangle_count * sizeof *m->triangle);
+    vtp_offsets(w, m->triangle_count);
+    file_print(w, "\n</AppendedData>\n</VTKFile>\n");
+}
+
+const surface_format surface_formats[SURFACE_FORMATS] = {
+    {OUTPUT_PLY, "ply", write_ply},
+    {OUTPUT_OBJ, "obj", write_obj},
+    {OUTPUT_VTP, "vtp", write_vtp},
+};
+
+spate_status surface_write(spate_context *ctx, const surface_mesh *m, const surface_format *format,
+                           const char *scene, double time, const char *path) {
+    file_writer w;
+    TRY(file_create(ctx, path, false, &w));
+    format->write(&w, m, scene, time);
     return file_close(&w);
 }
 
 /* ---- Names ----------------------------------------------------------------------------------- */
 
-void surface_name(char out[FRAME_NAME_SIZE], const spate_scene *scene, int64_t number) {
-    snprintf(out, FRAME_NAME_SIZE, "surface_%04lld.%s", (long long)number, scene->output.surface);
+void surface_name(char out[FRAME_NAME_SIZE], int64_t number, const char *extension) {
+    snprintf(out, FRAME_NAME_SIZE, "surface_%04lld.%s", (long long)number, extension);
 }
 
-bool surface_beside(const spate_scene *scene, const char *frame, char out[PATH_SIZE]) {
-    static const char head[] = "particles_", tail[] = ".vtp";
+bool surface_find(const char *folder, int64_t number, char out[PATH_SIZE]) {
+    for (int i = 0; i < SURFACE_FORMATS; i++) {
+        char name[FRAME_NAME_SIZE];
+        surface_name(name, number, surface_formats[i].extension);
+        int used = snprintf(out, PATH_SIZE, "%s/%s", folder, name);
+        if (used > 0 && used < PATH_SIZE && file_exists(out)) return true;
+    }
+    return false;
+}
+
+bool surface_beside(const char *frame, char out[PATH_SIZE]) {
+    static const char head[] = "particles_", tail[] = ".vtp", itself[] = "surface_";
+    char folder[PATH_SIZE] = ".";
     const char *slash = strrchr(frame, '/'), *name = slash ? slash + 1 : frame;
-    size_t length = strlen(name);
-    if (!surface_is_wanted(scene) || length < sizeof head + sizeof tail ||
-        memcmp(name, head, sizeof head - 1) || strcmp(name + length - (sizeof tail - 1), tail))
+    const size_t length = strlen(name), around = sizeof head + sizeof tail - 2;
+    int64_t number;
+    if (!strncmp(name, itself, sizeof itself - 1))
+        return snprintf(out, PATH_SIZE, "%s", frame) < PATH_SIZE;
+    if (length <= around || memcmp(name, head, sizeof head - 1) ||
+        strcmp(name + length - (sizeof tail - 1), tail) ||
+        !text_to_int64(name + sizeof head - 1, length - around, &number))
         return false;
-    int digits = (int)(length - (sizeof head - 1) - (sizeof tail - 1));
-    int used = snprintf(out, PATH_SIZE, "%.*ssurface_%.*s.%s", (int)(name - frame), frame, digits,
-                        name + sizeof head - 1, scene->output.surface);
-    return used > 0 && used < PATH_SIZE && file_exists(out);
+    if (slash) snprintf(folder, sizeof folder, "%.*s", (int)(slash - frame), frame);
+    return surface_find(folder, number, out);
+}
+
+/* ---- Reading back ---------------------------------------------------------------------------- */
+
+/* Whether a file of PLY or OBJ has triangles; our readers of meshes want some. */
+static bool has_faces(const char *bytes) {
+    return memcmp(bytes, "ply", 3) ? strstr(bytes, "\nf ") != NULL
+                                   : strstr(bytes, "element face 0\n") == NULL;
+}
+
+static spate_status read_mesh_file(const char *path, read_surface *out) {
+    spate_context *ctx = out->arena.ctx;
+    char *bytes;
+    size_t length;
+    mesh m = {0};
+    TRY(file_read(ctx, path, MESH_BYTES, &bytes, &length));
+    spate_status status = SPATE_OK;
+    if (length > 3 && has_faces(bytes))
+        status = memcmp(bytes, "ply", 3) ? mesh_read_obj(&out->arena, path, bytes, length, &m)
+                                         : mesh_read_ply(&out->arena, path, bytes, length, &m);
+    give(ctx, bytes);
+    out->vertices = m.vertices, out->vertex_count = m.vertex_count;
+    out->triangles = m.triangles, out->triangle_count = m.triangle_count;
+    return status;
+}
+
+static spate_status read_vtp(const char *path, read_surface *out) {
+    snapshot s;
+    TRY(snapshot_load(out->arena.ctx, path, &s));
+    out->vertices = arena_take(&out->arena, (size_t)s.count + 1, sizeof *out->vertices);
+    out->triangles = arena_take(&out->arena, (size_t)s.triangle_count + 1, sizeof *out->triangles);
+    if (out->vertices && out->triangles) {
+        out->vertex_count = s.count, out->triangle_count = s.triangle_count;
+        for (int64_t v = 0; v < s.count; v++)
+            for (int a = 0; a < 3; a++) out->vertices[v][a] = snapshot_value(&s.arrays[0], v, a);
+        if (s.triangles)
+            memcpy(out->triangles, s.triangles, (size_t)s.triangle_count * sizeof *out->triangles);
+    }
+    snapshot_free(&s);
+    return out->vertices && out->triangles ? SPATE_OK : SPATE_OUT_OF_MEMORY;
+}
+
+spate_status surface_read(const spate_scene *scene, const char *path, read_surface *out) {
+    const char *dot = strrchr(path, '.');
+    const file_axes to = axes_of_files(scene), back = axes_back(&to);
+    *out = (read_surface){.arena = arena_create(scene->ctx)};
+    spate_status status =
+        dot && !strcmp(dot, ".vtp") ? read_vtp(path, out) : read_mesh_file(path, out);
+    for (int64_t v = 0; v < out->vertex_count; v++) axes_turn_point(&back, out->vertices[v]);
+    if (status != SPATE_OK) surface_read_free(out);
+    return status;
+}
+
+void surface_read_free(read_surface *s) {
+    if (s->arena.ctx) arena_free(&s->arena);
+    *s = (read_surface){0};
 }

@@ -8,12 +8,31 @@
 #define SPATE_OUTPUT_VOLUME_H
 
 #include "output/frames.h"
+#include "output/vtp_read.h"
 
 /* Whether a run writes them: the solver has such fields and the scene wants them. */
 bool volume_is_wanted(const spate_simulation *sim);
 
-/* Writes the fields of the present state, one after another: only one is in memory at a time. */
-spate_status volume_write(spate_simulation *sim, const char *path);
+/* The fields of one moment. */
+typedef struct volume_frame {
+    spate_context *ctx;
+    const char *scene_name;
+    const domain *domain;
+    double time;
+    volume_field fields[SNAPSHOT_ARRAYS];
+    int field_count;
+    file_axes axes;
+    int cells[3]; /* of the file */
+    double origin[3];
+    uint64_t cell_count;
+    float *values; /* one field after another */
+} volume_frame;
+
+/* Copies the fields of the present state. */
+spate_status volume_create(spate_simulation *sim, volume_frame *f);
+void volume_free(volume_frame *f);
+/* The context is that of the thread that writes; it tells what fails. */
+spate_status volume_write(spate_context *ctx, const volume_frame *f, const char *path);
 
 /* "volume_0001.vti" */
 void volume_name(char out[FRAME_NAME_SIZE], int64_t number);

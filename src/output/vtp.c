@@ -86,9 +86,9 @@ static void write_cells(file_writer *w, const particle_frame *f, int64_t first) 
     }
 }
 
-spate_status vtp_write(const particle_frame *f, const char *path) {
+spate_status vtp_write(spate_context *ctx, const particle_frame *f, const char *path) {
     file_writer w;
-    TRY(file_create(f->ctx, path, false, &w));
+    TRY(file_create(ctx, path, false, &w));
     write_text(&w, f);
     for (int i = 0; i < f->array_count; i++) {
         const uint64_t bytes = array_bytes(f, i);

@@ -100,18 +100,10 @@ static bool read_type(const reader *r, const char *element, snapshot_type *type)
     return false;
 }
 
-/* One <DataArray .../>: its data must lie in the raw part and be as long as its count says. */
-static spate_status read_array(reader *r, const char *element) {
-    snapshot *s = r->s;
-    snapshot_array a = {.components = 1};
-    int64_t components = 1, offset;
-    size_t length;
-    if (!read_name(r, element, a.name)) return bad(r, "an array without a name");
-    if (!read_type(r, element, &a.type)) return bad(r, "an array of a type that is not known");
-    if (xml_value(r, element, "NumberOfComponents", &length) &&
-        (!xml_int64(r, element, "NumberOfComponents", &components) || components < 1 ||
-         components > COMPONENTS_MAX))
-        return bad(r, "an array with a wrong number of components");
+/* The data of a <DataArray .../>: it must lie in the raw part and be `count` entries long. */
+static spate_status find_data(const reader *r, const char *element, int64_t count, uint64_t width,
+                              const unsigned char **out) {
+    int64_t offset;
     if (!xml_is(r, element, "format", "appended") || !xml_int64(r, element, "offset", &offset) ||
         offset < 0)
         return bad(r, "an array that is not in the appended part");
@@ -119,12 +111,26 @@ static spate_status read_array(reader *r, const char *element) {
     if (room < sizeof stated || (uint64_t)offset > room - sizeof stated)
         return bad(r, "it ends too early");
     memcpy(&stated, r->raw + offset, sizeof stated);
-    uint64_t width = (uint64_t)components * types[a.type].size;
-    if ((uint64_t)s->count > UINT64_MAX / width || stated != (uint64_t)s->count * width)
+    if ((uint64_t)count > UINT64_MAX / width || stated != (uint64_t)count * width)
         return bad(r, "an array of the wrong length");
     if (stated > room - sizeof stated - (uint64_t)offset) return bad(r, "it ends too early");
+    *out = r->raw + offset + sizeof stated;
+    return SPATE_OK;
+}
+
+static spate_status read_array(reader *r, const char *element) {
+    snapshot *s = r->s;
+    snapshot_array a = {.components = 1};
+    int64_t components = 1;
+    size_t length;
+    if (!read_name(r, element, a.name)) return bad(r, "an array without a name");
+    if (!read_type(r, element, &a.type)) return bad(r, "an array of a type that is not known");
+    if (xml_value(r, element, "NumberOfComponents", &length) &&
+        (!xml_int64(r, element, "NumberOfComponents", &components) || components < 1 ||
+         components > COMPONENTS_MAX))
+        return bad(r, "an array with a wrong number of components");
+    TRY(find_data(r, element, s->count, (uint64_t)components * types[a.type].size, &a.data));
     a.components = (int)components;
-    a.data = r->raw + offset + sizeof stated;
     if (s->array_count == SNAPSHOT_ARRAYS) return bad(r, "more arrays than a frame can have");
     s->arrays[s->array_count++] = a;
     return SPATE_OK;
@@ -147,6 +153,34 @@ static void read_time(reader *r) {
         r->s->time = time;
 }
 
+/* Three corners each, that are there. */
+static spate_status check_triangles(const reader *r) {
+    const snapshot *s = r->s;
+    for (int64_t i = 0; i < 3 * s->triangle_count; i++) {
+        int32_t corner;
+        memcpy(&corner, s->triangles + (size_t)i * sizeof corner, sizeof corner);
+        if (corner < 0 || corner >= s->count) return bad(r, "a triangle without a corner");
+    }
+    return SPATE_OK;
+}
+
+/* The triangles of a surface. That they are triangles is seen by the number of their corners. */
+static spate_status read_triangles(reader *r, const char *piece) {
+    int64_t count = 0;
+    const char *from = find(r->text, r->text_end, "<Polys>"),
+               *to = find(from, r->text_end, "</Polys>");
+    if (!xml_int64(r, piece, "NumberOfPolys", &count) || count <= 0) return SPATE_OK;
+    for (const char *c = from; to && (c = find(c, to, "<DataArray ")); c++) {
+        if (!xml_is(r, c, "Name", "connectivity")) continue;
+        if (!xml_is(r, c, "type", types[SNAPSHOT_INT32].name))
+            return bad(r, "its corners are no Int32");
+        TRY(find_data(r, c, count, 3 * sizeof(int32_t), &r->s->triangles));
+        r->s->triangle_count = count;
+        return check_triangles(r);
+    }
+    return bad(r, "its triangles are missing");
+}
+
 static spate_status read_particles(reader *r) {
     const char *piece = find(r->text, r->text_end, "<Piece ");
     if (!piece || !xml_int64(r, piece, "NumberOfPoints", &r->s->count) || r->s->count < 0)
@@ -155,6 +189,7 @@ static spate_status read_particles(reader *r) {
     const snapshot_array *points = r->s->arrays;
     if (r->s->array_count != 1 || points->components != 3 || points->type > SNAPSHOT_FLOAT64)
         return bad(r, "its points are not one array of three numbers each");
+    TRY(read_triangles(r, piece));
     return read_arrays(r, "<PointData", "</PointData>");
 }
 
@@ -244,6 +279,8 @@ const snapshot_array *snapshot_find(const snapshot *s, const char *name) {
         if (!strcmp(s->arrays[i].name, name)) return &s->arrays[i];
     return NULL;
 }
+
+size_t snapshot_type_size(snapshot_type type) { return types[type].size; }
 
 #define READ_AS(type)                                             \
     do {                                                          \

@@ -54,6 +54,9 @@ spate_status mesh_read_stl(arena *a, const char *name, const char *bytes, size_t
  * normals and hierarchy. */
 spate_status mesh_prepare(arena *a, const char *name, mesh *m);
 
+/* A copy of a prepared mesh with its vertices mapped by a matrix that keeps orientation. */
+spate_status mesh_map(arena *a, const mesh *m, const double by[3][3], mesh **out);
+
 /* Signed distance (negative inside) and, when `normal` is not NULL, the outward unit normal there.
  * For an open mesh the sign is that of the generalised winding number. */
 double mesh_distance(const mesh *m, const double x[3], double normal[3]);

@@ -319,6 +319,13 @@ static spate_status repair_surface(repair *r, const char *name) {
     return SPATE_OK;
 }
 
+/* What makes distances fast. */
+static spate_status build(arena *a, mesh *m) {
+    TRY(mesh_build_tree(a, m));
+    TRY(mesh_build_normals(a, m));
+    return m->by_winding ? mesh_build_far(a, m) : SPATE_OK;
+}
+
 spate_status mesh_prepare(arena *a, const char *name, mesh *m) {
     TRY(weld(a->ctx, name, m));
     measure_bounds(m);
@@ -332,7 +339,21 @@ spate_status mesh_prepare(arena *a, const char *name, mesh *m) {
     give(r.ctx, r.hole_of);
     give(r.ctx, r.hole_sum);
     TRY(status);
-    TRY(mesh_build_tree(a, m));
-    TRY(mesh_build_normals(a, m));
-    return m->by_winding ? mesh_build_far(a, m) : SPATE_OK;
+    return build(a, m);
+}
+
+spate_status mesh_map(arena *a, const mesh *m, const double by[3][3], mesh **out) {
+    mesh *c = arena_take(a, 1, sizeof *c);
+    if (!c) return SPATE_OUT_OF_MEMORY;
+    *c = *m; /* its edges, pieces and orientation stay */
+    c->vertices = arena_take(a, (size_t)m->vertex_count, sizeof *c->vertices);
+    c->triangles = arena_take(a, (size_t)m->triangle_count, sizeof *c->triangles);
+    if (!c->vertices || !c->triangles) return SPATE_OUT_OF_MEMORY;
+    for (int64_t v = 0; v < m->vertex_count; v++) mat_apply(c->vertices[v], by, m->vertices[v]);
+    memcpy(c->triangles, m->triangles, (size_t)m->triangle_count * sizeof *c->triangles);
+    mat_apply(c->hole, by, m->hole);
+    c->volume *= mat_determinant(by);
+    measure_bounds(c);
+    *out = c;
+    return build(a, c);
 }

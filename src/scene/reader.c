@@ -1,5 +1,6 @@
 /* Reading values by field tables. See reader.h. */
 #include "scene/reader.h"
+#include "scene/color_names.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -56,9 +57,13 @@ spate_status reader_fail_field(reader *r, const yaml_value *at, const char *name
 
 spate_status reader_fail_word(reader *r, const yaml_value *at, const char *what, const char *word,
                               const char *const *words, int count) {
-    char shown[YAML_SHOWN], hint[YAML_SHOWN + 32] = "", near[YAML_SHOWN], list[512] = "";
+    char shown[YAML_SHOWN], hint[YAML_SHOWN + 40] = "", near[YAML_SHOWN], list[512] = "";
     const char *nearest = text_nearest(word, words, count);
-    if (nearest) snprintf(hint, sizeof hint, "did you mean '%s'? ", yaml_shown(nearest, near));
+    if (nearest)
+        snprintf(hint, sizeof hint,
+                 text_is_same_but_case(word, nearest) ? "only the case is wrong, write '%s' "
+                                                      : "did you mean '%s'? ",
+                 yaml_shown(nearest, near));
     size_t n = 0;
     for (int i = 0; i < count && n < sizeof list - YAML_SHOWN - 8; i++)
         n += (size_t)snprintf(list + n, sizeof list - n, "%s%s", i > 0 ? ", " : "",
@@ -86,18 +91,38 @@ spate_status reader_list(reader *r, const yaml_value *v) {
                        yaml_described(v, found));
 }
 
+/* The number that a word with a comma for its point stands for. */
+static bool has_decimal_comma(const reader *r, const yaml_value *v, char point[YAML_SHOWN]) {
+    double number;
+    const char *comma = v->kind == YAML_WORD ? strchr(v->text, ',') : NULL;
+    if (!comma || strchr(comma + 1, ',') || v->length >= YAML_SHOWN) return false;
+    memcpy(point, v->text, v->length + 1);
+    point[comma - v->text] = '.';
+    return text_to_double(r->ctx, point, v->length, &number);
+}
+
+/* What stands where a number is expected, and how it would be one. */
+static spate_status fail_number(reader *r, const yaml_value *v, const char *kind,
+                                const char *form) {
+    char found[YAML_SHOWN + 8], point[YAML_SHOWN];
+    double number;
+    yaml_described(v, found);
+    if (v->quoted && text_to_double(r->ctx, v->text, v->length, &number))
+        return reader_fail(r, v, "expected %s, found the text %s; write it without quotes", kind,
+                           found);
+    if (has_decimal_comma(r, v, point))
+        return reader_fail(r, v, "expected %s, found %s; write %s, with a point for the comma",
+                           kind, found, point);
+    return reader_fail(r, v, "expected %s, found %s; write it like %s", kind, found, form);
+}
+
 spate_status reader_number(reader *r, const yaml_value *v, double *out) {
-    char found[YAML_SHOWN + 8];
     bool good = v->kind == YAML_WORD && !v->quoted &&
                 text_to_double(r->ctx, v->text, v->length, out) && isfinite(*out);
-    if (good) return SPATE_OK;
-    return reader_fail(r, v,
-                       "expected a number, found %s; write it like 0.02 or 2e5, without a unit",
-                       yaml_described(v, found));
+    return good ? SPATE_OK : fail_number(r, v, "a number", "0.02 or 2e5, without a unit");
 }
 
 spate_status reader_integer(reader *r, const yaml_value *v, int64_t *out) {
-    char found[YAML_SHOWN + 8];
     double number;
     bool word = v->kind == YAML_WORD && !v->quoted;
     if (word && text_to_int64(v->text, v->length, out)) return SPATE_OK;
@@ -107,8 +132,7 @@ spate_status reader_integer(reader *r, const yaml_value *v, int64_t *out) {
         *out = (int64_t)number;
         return SPATE_OK;
     }
-    return reader_fail(r, v, "expected a whole number, found %s; write it like 8",
-                       yaml_described(v, found));
+    return fail_number(r, v, "a whole number", "8");
 }
 
 spate_status reader_flag(reader *r, const yaml_value *v, bool *out) {
@@ -249,9 +273,10 @@ static spate_status set_default(reader *r, const field *f, void *out) {
     switch (f->type) {
     case FIELD_INTEGER: *(int64_t *)to = isnan(value) ? 0 : whole_number(value); break;
     case FIELD_FLAG: *(bool *)to = f->fallback != 0; break;
-    case FIELD_CHOICE: *(int *)to = (int)f->fallback; break;
+    case FIELD_CHOICE: *(int *)to = isnan(f->fallback) ? -1 : (int)f->fallback; break;
     case FIELD_TEXT: *(const char **)to = NULL; break;
     case FIELD_NUMBERS: return default_list(r, value, to);
+    case FIELD_COLOR: *(field_color *)to = (field_color){0}; break;
     case FIELD_PART: break;
     default:
         for (int i = 0; i < components(f); i++) ((double *)to)[i] = value;
@@ -302,6 +327,43 @@ static spate_status read_spin(reader *r, const yaml_value *v, double out[3]) {
     return reader_number(r, v, &out[2]);
 }
 
+static spate_status fail_color(reader *r, const yaml_value *v) {
+    char shown[YAML_SHOWN + 8], hint[YAML_SHOWN] = "";
+    const char *near =
+        v->kind == YAML_WORD ? text_nearest(v->text, color_names, COLOR_NAMES) : NULL;
+    if (near) snprintf(hint, sizeof hint, "did you mean '%s'? Or ", near);
+    return reader_fail(r, v,
+                       "%s is no colour; %swrite a name such as orange, \"#e8a317\" in quotes, or "
+                       "[0.91, 0.64, 0.09]",
+                       yaml_described(v, shown), hint);
+}
+
+/* 0 to 1 each; whoever writes 0 to 255 is told what that is. */
+static spate_status check_channels(reader *r, const yaml_value *v, const double c[3]) {
+    const double low = fmin(c[0], fmin(c[1], c[2])), high = fmax(c[0], fmax(c[1], c[2]));
+    if (low >= 0 && high <= 1) return SPATE_OK;
+    if (low >= 0 && high <= 255)
+        return reader_fail(r, v,
+                           "red, green and blue go from 0 to 1, not to 255; write [%.3g, %.3g, "
+                           "%.3g]",
+                           c[0] / 255, c[1] / 255, c[2] / 255);
+    return reader_fail(r, v,
+                       "red, green and blue go from 0 to 1; write it like [0.91, 0.64, 0.09]");
+}
+
+static spate_status read_color(reader *r, const yaml_value *v, field_color *out) {
+    out->given = true;
+    if (v->kind == YAML_LIST) {
+        if (v->count != 3)
+            return reader_fail(r, v, "has %d numbers; give red, green and blue, 0 to 1 each",
+                               v->count);
+        TRY(reader_numbers(r, v, 3, out->rgb));
+        return check_channels(r, v, out->rgb);
+    }
+    if (v->kind == YAML_WORD && color_from_text(v->text, out->rgb)) return SPATE_OK;
+    return fail_color(r, v);
+}
+
 static spate_status read_member(reader *r, const yaml_value *v, const field *f, void *to) {
     double *numbers = to;
     switch (f->type) {
@@ -319,6 +381,7 @@ static spate_status read_member(reader *r, const yaml_value *v, const field *f, 
     case FIELD_FLAG: return reader_flag(r, v, to);
     case FIELD_TEXT: return reader_text(r, v, to);
     case FIELD_CHOICE: return reader_choice(r, v, f->choices, to);
+    case FIELD_COLOR: return read_color(r, v, to);
     case FIELD_PART: return SPATE_OK;
     }
     if (v->kind != YAML_LIST) return check_range(r, v, f, numbers[f->type == FIELD_SPIN ? 2 : 0]);
@@ -341,6 +404,10 @@ static spate_status read_field(reader *r, const yaml_value *mapping, const field
     }
     if (!v) return set_default(r, f, out);
     int back = reader_enter(r, f->name);
+    if (yaml_is_null(v) && f->type == FIELD_COLOR)
+        return reader_fail(r, v,
+                           "has no value; give one, and put one that begins with # in quotes, "
+                           "\"#e8a317\": it would be a comment");
     if (yaml_is_null(v)) return reader_fail(r, v, "has no value; give one or remove the field");
     TRY(read_member(r, v, f, member(f, out)));
     reader_leave(r, back);
@@ -351,6 +418,24 @@ static const field *find_field(const field_table *table, const char *name) {
     for (int i = 0; i < table->count; i++)
         if (strcmp(table->fields[i].name, name) == 0) return &table->fields[i];
     return NULL;
+}
+
+/* In braces "dx: 0,05" reads as dx: 0 and a field 05 without a value. */
+static bool is_behind_comma(const yaml_entry *before, const yaml_entry *e) {
+    return before && !e->value->quoted && yaml_is_null(e->value) && e->key->length > 0 &&
+           strspn(e->key->text, "0123456789") == e->key->length &&
+           before->value->kind == YAML_WORD && !before->value->quoted &&
+           before->value->length > 0 &&
+           strspn(before->value->text, "+-0123456789") == before->value->length;
+}
+
+static spate_status fail_comma(reader *r, const yaml_entry *before, const yaml_entry *e) {
+    char whole[YAML_SHOWN], part[YAML_SHOWN];
+    yaml_shown(before->value->text, whole);
+    yaml_shown(e->key->text, part);
+    return reader_fail_field(r, before->value, before->key->text,
+                             "'%s,%s' is two values here; write %s.%s, with a point for the comma",
+                             whole, part, whole, part);
 }
 
 static spate_status unknown_field(reader *r, const yaml_value *key, const reader_part *parts,
@@ -370,10 +455,11 @@ static spate_status unknown_field(reader *r, const yaml_value *key, const reader
 spate_status reader_fields(reader *r, const yaml_value *mapping, const reader_part *parts,
                            int count) {
     TRY(reader_mapping(r, mapping));
-    for (const yaml_entry *e = mapping->first; e; e = e->next) {
+    for (const yaml_entry *e = mapping->first, *before = NULL; e; before = e, e = e->next) {
         bool known = false;
         for (int p = 0; p < count && !known; p++)
             known = find_field(parts[p].table, e->key->text) != NULL;
+        if (!known && is_behind_comma(before, e)) return fail_comma(r, before, e);
         if (!known) return unknown_field(r, e->key, parts, count);
     }
     for (int p = 0; p < count; p++)

@@ -11,7 +11,10 @@
 
 typedef struct loaded_mesh loaded_mesh;
 struct loaded_mesh {
-    const char *file;
+    const char *given; /* as the scene wrote it */
+    const char *file;  /* as a run keeps it: below the folder */
+    const char *path;
+    bool outside;  /* the scene's folder */
     uint64_t hash; /* of the file's bytes */
     mesh *mesh;
     loaded_mesh *next;

@@ -21,15 +21,18 @@ static const double NUDGE[3] = {1e-7, 0.7548777e-7, 0.5698403e-7};
 typedef struct obstacle {
     const shape *shape;
     pose at;
+    bool is_body; /* an earlier one; else a collider */
 } obstacle;
 
 typedef struct sampler {
     spate_context *ctx;
+    const spate_scene *scene;
     const domain *domain;
     const shape *shape;
     int dim;
-    uint64_t seed;
-    double spacing, jitter;
+    sampling kind;
+    double spacing;
+    double jitter; /* how far points are from their lattice at most, in halves of its spacing */
     int64_t lattice[3]; /* points across the domain */
     obstacle *obstacles;
     int obstacle_count;
@@ -87,13 +90,22 @@ static void lattice_point(const sampler *w, const int64_t k[3], double x[3]) {
         x[i] = w->domain->origin[i] + ((double)k[i] + 0.5) * w->spacing;
 }
 
-/* Moves a point at random within its cell of the lattice. Near a surface the move is halved until
- * the point stays on its side. */
-static void jitter_point(const sampler *w, const int64_t k[3], bool near_surface, double x[3]) {
+void sample_move(const spate_scene *scene, sampling kind, double jitter, const int64_t k[3],
+                 double move[3]) {
+    vec_set(move, 0, 0, 0);
+    if (kind == SAMPLE_GLASS) vec_copy(move, glass_move(&scene->glass, k));
+    if (kind != SAMPLE_JITTERED) return;
     uint64_t id = (uint64_t)k[0] + ((uint64_t)k[1] << 21) + ((uint64_t)k[2] << 42);
-    double move[3] = {0, 0, 0}, y[3];
-    for (int i = 0; i < w->dim; i++)
-        move[i] = (random_unit(w->seed, id, (uint64_t)i) - 0.5) * w->jitter * w->spacing;
+    for (int i = 0; i < scene->dim; i++)
+        move[i] = (random_unit(scene->seed, id, (uint64_t)i) - 0.5) * jitter;
+}
+
+/* Moves a point within its cell of the lattice. Near a surface the move is halved until the point
+ * stays on its side. */
+static void move_point(const sampler *w, const int64_t k[3], bool near_surface, double x[3]) {
+    double move[3], y[3];
+    sample_move(w->scene, w->kind, w->jitter, k, move);
+    vec_scale(move, w->spacing, move);
     for (int attempt = 0; attempt < 12; attempt++, vec_scale(move, 0.5, move)) {
         vec_add(y, x, move);
         if (near_surface ? allowed(y, w) : in_domain(w->domain, w->dim, y)) {
@@ -112,7 +124,7 @@ static spate_status add_point(sampler *w, const int64_t k[3], bool near_surface)
     TRY(GROW(w->ctx, s->points, s->capacity, s->count + 1));
     double *x = s->points[s->count++];
     lattice_point(w, k, x);
-    if (w->jitter > 0) jitter_point(w, k, near_surface, x);
+    if (w->jitter > 0) move_point(w, k, near_surface, x);
     return SPATE_OK;
 }
 
@@ -131,53 +143,61 @@ static void clip_block(const sampler *w, const block *b, int64_t low[3], int64_t
     }
 }
 
-/* Takes every point of a block that is wholly inside; `kept` false: an obstacle holds them. */
-static spate_status take_block(sampler *w, const block *b, bool kept) {
+static void leave_out(sampler *w, const obstacle *holder, int64_t points) {
+    w->out->left_out += points;
+    if (holder->is_body) w->out->left_to_bodies += points;
+}
+
+/* Takes every point of a block that is wholly inside, unless an obstacle holds them. */
+static spate_status take_block(sampler *w, const block *b, const obstacle *holder) {
     int64_t low[3], high[3], k[3], points = 1;
     clip_block(w, b, low, high);
     for (int i = 0; i < 3; i++) points *= high[i] > low[i] ? high[i] - low[i] : 0;
-    if (!kept) w->out->left_out += points;
-    if (kept && w->count) w->out->count += points;
-    if (!kept || w->count) return SPATE_OK;
+    if (holder) leave_out(w, holder, points);
+    if (!holder && w->count) w->out->count += points;
+    if (holder || w->count) return SPATE_OK;
     for (k[2] = low[2]; k[2] < high[2]; k[2]++)
         for (k[1] = low[1]; k[1] < high[1]; k[1]++)
             for (k[0] = low[0]; k[0] < high[0]; k[0]++) TRY(add_point(w, k, false));
     return SPATE_OK;
 }
 
-static spate_status take_surface_point(sampler *w, const int64_t k[3], bool kept) {
+static spate_status take_surface_point(sampler *w, const int64_t k[3], const obstacle *holder) {
     for (int i = 0; i < w->dim; i++)
         if (k[i] < 0 || k[i] >= w->lattice[i]) return SPATE_OK;
-    if (kept) return add_point(w, k, true);
-    w->out->left_out++;
+    if (!holder) return add_point(w, k, true);
+    leave_out(w, holder, 1);
     return SPATE_OK;
 }
 
-/* Sorts the first *open obstacles so that those which cut the block come first, and counts them;
- * false when one of them holds the whole block. `reach`: from the centre to its farthest point. */
-static bool sort_obstacles(sampler *w, const double centre[3], double reach, int *open) {
+/* Sorts the first *open obstacles so that those which cut the block come first, and counts them.
+ * Returns one that holds the whole block, or NULL. `reach`: from the centre to its farthest point. */
+static const obstacle *sort_obstacles(sampler *w, const double centre[3], double reach, int *open) {
     int cutting = 0;
-    bool held = false;
+    const obstacle *holder = NULL;
     for (int i = 0; i < *open; i++) {
-        double d = obstacle_distance(&w->obstacles[w->open[i]], w->dim, centre);
+        const obstacle *o = &w->obstacles[w->open[i]];
+        double d = obstacle_distance(o, w->dim, centre);
         if (d > reach) continue;
-        if (d < -reach) held = true;
+        if (d < -reach && !holder) holder = o;
         int swap = w->open[cutting];
         w->open[cutting++] = w->open[i];
         w->open[i] = swap;
     }
     *open = cutting;
-    return !held;
+    return holder;
 }
 
 /* A single point beside a surface. */
 static spate_status visit_point(sampler *w, const block *b, const double nudged[3], bool inside,
                                 int open) {
     if (!inside && !(shape_distance(w->shape, w->dim, nudged) < 0)) return SPATE_OK;
-    bool kept = true;
-    for (int i = 0; i < open && kept; i++)
-        kept = !(obstacle_distance(&w->obstacles[w->open[i]], w->dim, nudged) < 0);
-    return take_surface_point(w, b->low, kept);
+    const obstacle *holder = NULL;
+    for (int i = 0; i < open && !holder; i++) {
+        const obstacle *o = &w->obstacles[w->open[i]];
+        if (obstacle_distance(o, w->dim, nudged) < 0) holder = o;
+    }
+    return take_surface_point(w, b->low, holder);
 }
 
 static spate_status visit(sampler *w, const block *b, bool inside, int open) {
@@ -191,9 +211,8 @@ static spate_status visit(sampler *w, const block *b, bool inside, int open) {
         if (d > reach) return SPATE_OK;
         inside = d < -reach;
     }
-    bool is_free = sort_obstacles(w, centre, reach, &open);
-    if (inside && !is_free) return take_block(w, b, false);
-    if (inside && open == 0) return take_block(w, b, true);
+    const obstacle *holder = sort_obstacles(w, centre, reach, &open);
+    if (inside && (holder || open == 0)) return take_block(w, b, holder);
     if (b->size == 1) return visit_point(w, b, centre, inside, open);
 
     for (int corner = 0; corner < 1 << w->dim; corner++) {
@@ -260,8 +279,9 @@ static spate_status sample_poisson(sampler *w, double volume) {
     }
     double(*points)[3] = NULL;
     int64_t count = 0;
-    TRY(poisson_fill(w->ctx, &region, w->dim, w->seed, poisson_radius(w), &points, &count));
-    spate_status status = poisson_thin(w->ctx, w->seed, llround(volume / cell), points, &count);
+    TRY(poisson_fill(w->ctx, &region, w->dim, w->scene->seed, poisson_radius(w), &points, &count));
+    spate_status status =
+        poisson_thin(w->ctx, w->scene->seed, llround(volume / cell), points, &count);
     if (status != SPATE_OK) {
         give(w->ctx, points);
         return status;
@@ -280,10 +300,10 @@ static sampler sampler_of(const spate_scene *scene, const shape *solid, double p
     *out = (samples){.spacing = sample_spacing(&scene->domain, scene->dim, per_cell)};
     out->volume = cell_volume(out->spacing, scene->dim);
     return (sampler){.ctx = scene->ctx,
+                     .scene = scene,
                      .domain = &scene->domain,
                      .shape = solid,
                      .dim = scene->dim,
-                     .seed = scene->seed,
                      .spacing = out->spacing,
                      .out = out};
 }
@@ -305,14 +325,14 @@ static spate_status find_obstacles(sampler *w, const spate_scene *scene, int ind
     for (int i = 0; i < scene->collider_count; i++) {
         const collider *c = &scene->colliders[i];
         if (!collider_is_present(c, 0)) continue;
-        w->obstacles[w->obstacle_count++] = (obstacle){c->shape, motion_pose(&c->motion, 0)};
+        w->obstacles[w->obstacle_count++] = (obstacle){c->shape, motion_pose(&c->motion, 0), false};
     }
     /* On a grid a body may add to what an earlier one has brought. */
     for (int i = 0; i < index && !scene_on_grid(scene); i++) {
         const shape *other = scene->bodies[i].shape;
         bounds box = shape_bounds(other, w->dim);
         if (other->kind != SHAPE_POINTS && overlap(&own, &box, w->dim))
-            w->obstacles[w->obstacle_count++] = (obstacle){other, motion_pose(&rest, 0)};
+            w->obstacles[w->obstacle_count++] = (obstacle){other, motion_pose(&rest, 0), true};
     }
     for (int i = 0; i < w->obstacle_count; i++) w->open[i] = i;
     return SPATE_OK;
@@ -329,6 +349,10 @@ static spate_status copy_points(sampler *w) {
             w->out->clipped = true;
             continue;
         }
+        if (w->count) {
+            w->out->count++;
+            continue;
+        }
         TRY(GROW(w->ctx, w->out->points, w->out->capacity, w->out->count + 1));
         vec_copy(w->out->points[w->out->count++], x);
     }
@@ -336,14 +360,17 @@ static spate_status copy_points(sampler *w) {
 }
 
 /* Lattice or Poisson-disc set, and the volume each particle stands for. */
-static spate_status fill_body(sampler *w, sampling kind) {
+static spate_status fill_body(sampler *w) {
     samples *s = w->out;
     TRY(sample_lattice(w));
     double exact = shape_volume(w->shape, w->dim);
     bool whole = !s->clipped && s->left_out == 0 && isfinite(exact) && exact > 0;
     double volume = whole ? exact : (double)s->count * s->volume;
     if (s->count == 0) return SPATE_OK;
-    if (kind == SAMPLE_POISSON) TRY(sample_poisson(w, volume));
+    if (w->kind == SAMPLE_POISSON && w->count)
+        s->count = llround(volume / s->volume); /* what the set is thinned to */
+    else if (w->kind == SAMPLE_POISSON)
+        TRY(sample_poisson(w, volume));
     s->volume = volume / (double)s->count;
     return SPATE_OK;
 }
@@ -352,14 +379,17 @@ static spate_status sample(const spate_scene *scene, int index, bool count, samp
     const body *b = &scene->bodies[index];
     const bool cells = scene_on_grid(scene);
     sampler w = sampler_of(scene, b->shape, cells ? 1 : b->particles_per_cell, out);
-    w.count = count && (cells || b->sampling != SAMPLE_POISSON);
-    if (b->sampling == SAMPLE_JITTERED && !cells) w.jitter = b->jitter;
+    w.kind = cells ? SAMPLE_REGULAR : b->sampling;
+    w.jitter = w.kind == SAMPLE_GLASS      ? 2 * GLASS_MOVE_MAX
+               : w.kind == SAMPLE_JITTERED ? b->jitter
+                                           : 0;
+    w.count = count;
     spate_status status;
     if (b->shape->kind == SHAPE_POINTS) {
         TRY_OR_DONE(status, copy_points(&w));
     } else {
         TRY_OR_DONE(status, find_obstacles(&w, scene, index));
-        TRY_OR_DONE(status, fill_body(&w, cells ? SAMPLE_REGULAR : b->sampling));
+        TRY_OR_DONE(status, fill_body(&w));
     }
 done:
     give(w.ctx, w.obstacles);

@@ -3,7 +3,8 @@
  *
  * Regular: a lattice of spacing s = dx / n^(1/d), n particles a cell, aligned with the grid's cells
  * so that cells are filled evenly. Jittered: the same, each point moved by up to jitter * s / 2 a
- * side. Poisson: points no two of which are nearer than a radius, as dense as such a set gets, then
+ * side. Glass: the same, moved so that they keep their distance from one another (glass.h). Poisson:
+ * points no two of which are nearer than a radius, as dense as such a set gets, then
  * thinned to the same mean number (poisson.h). A point that belongs to no body's inside, to an
  * earlier body, or to a collider, is left out.
  *
@@ -22,7 +23,8 @@ typedef struct samples {
                       the shape has an exact one and nothing of it was left out */
     double spacing;
     int64_t left_out; /* lattice points inside the body that a collider or an earlier body holds */
-    bool clipped;     /* the shape reaches out of the domain; that part has no points */
+    int64_t left_to_bodies; /* those of them that an earlier body holds */
+    bool clipped;           /* the shape reaches out of the domain; that part has no points */
 } samples;
 
 /* Points of body `index`, in a fixed order; memory from take(). Points inside a collider (at t = 0)
@@ -32,9 +34,13 @@ typedef struct samples {
 spate_status sample_body(const spate_scene *scene, int index, samples *out);
 /* The same, where a body without particles is an error that says why. */
 spate_status sample_filled_body(const spate_scene *scene, int index, samples *out);
-/* The same, but the points themselves are only there where they must be made to be counted (Poisson
- * sets, given points): a block inside a body is counted at once, however many points it has. */
+/* The same without the points: a block inside a body is counted at once, however many it has. Of a
+ * Poisson set it is the number that it is thinned to; one in a thin shape may fall short of it. */
 spate_status sample_count_body(const spate_scene *scene, int index, samples *out);
+/* How far the point of lattice index k is from its place on the lattice, in spacings: 0 but for
+ * jittered points and those of a glass. */
+void sample_move(const spate_scene *scene, sampling kind, double jitter, const int64_t k[3],
+                 double move[3]);
 /* Spacing of a lattice of n particles a cell. */
 double sample_spacing(const domain *d, int dim, double particles_per_cell);
 void samples_free(spate_context *ctx, samples *s);

@@ -1,6 +1,6 @@
 /*
- * From a scene file to a checked scene: the top level, domain, solver, materials, output and
- * camera. Bodies and the like: scene_bodies.c; shapes and motion: scene_shapes.c.
+ * From a scene file to a checked scene: the top level, domain, solver, materials and output. Bodies
+ * and the like: scene_bodies.c; shapes and motion: scene_shapes.c; the camera: scene_camera.c.
  */
 #include "scene/scene.h"
 #include "core/file.h"
@@ -190,9 +190,18 @@ static spate_status prepare(reader *r, const yaml_value *v,
     return reader_fail(r, v, "%s", report.message);
 }
 
+/* A solver's name alone is what people try first. */
+static spate_status refuse_bare_solver(reader *r, const yaml_value *v) {
+    char shown[YAML_SHOWN];
+    if (v->kind != YAML_WORD || yaml_is_null(v)) return SPATE_OK;
+    return reader_fail(r, v, "expected a mapping, found '%s'; write {type: %s}",
+                       yaml_shown(v->text, shown), shown);
+}
+
 spate_status scene_read_solver(reader *r, const yaml_value *v) {
     spate_scene *s = r->scene;
     solver_common common;
+    if (v) TRY(refuse_bare_solver(r, v));
     if (v) TRY(reader_mapping(r, v));
     /* Without a solver's mapping everything has its default. */
     yaml_value none = {.kind = YAML_MAPPING, .set = -1, .line = 1, .column = 1};
@@ -252,14 +261,17 @@ static spate_status find_model(reader *r, const yaml_value *v, const material_ty
 }
 
 static spate_status read_material(reader *r, const yaml_value *v, material *m) {
-    material ignored;
     TRY(reader_mapping(r, v));
     TRY(find_model(r, v, &m->type));
     m->parameters = arena_take(r->arena, 1, m->type->table.size + 1);
     if (!m->parameters) return SPATE_OUT_OF_MEMORY;
-    reader_part parts[] = {{&scene_material_table, &ignored}, {&m->type->table, m->parameters}};
+    reader_part parts[] = {{&scene_material_table, m}, {&m->type->table, m->parameters}};
     TRY(reader_fields(r, v, parts, COUNT_OF(parts)));
     TRY(prepare(r, v, m->type->prepare, m->parameters));
+    if (m->look >= 0 && m->type->look == LOOK_SMOKE)
+        return reader_fail_field(r, yaml_find(v, "look"), "look",
+                                 "%s is drawn as smoke alone; leave it out", m->type->name);
+    if (m->look < 0) m->look = (int)m->type->look;
     memcpy(&m->density, (char *)m->parameters + m->type->density_offset, sizeof m->density);
     return SPATE_OK;
 }
@@ -281,7 +293,18 @@ spate_status scene_read_materials(reader *r, const yaml_value *v) {
     return SPATE_OK;
 }
 
-/* ---- Output and camera ----------------------------------------------------------------------- */
+/* A field of a mapping, where it is given. */
+static spate_status read_part(reader *r, const yaml_value *mapping, const char *name,
+                              spate_status (*read)(reader *, const yaml_value *)) {
+    const yaml_value *v = yaml_find(mapping, name);
+    if (!v) return SPATE_OK;
+    int back = reader_enter(r, name);
+    TRY(read(r, v));
+    reader_leave(r, back);
+    return SPATE_OK;
+}
+
+/* ---- Output ---------------------------------------------------------------------------------- */
 
 /* The entries of a list, or a word that stands for a list of one. */
 static const yaml_value *entry_of(const yaml_value *v, int index) {
@@ -289,9 +312,9 @@ static const yaml_value *entry_of(const yaml_value *v, int index) {
     return index == 0 ? v : NULL;
 }
 
-static spate_status read_formats(reader *r, const yaml_value *v, unsigned *out) {
-    static const char *const words[] = {"none", "vtp", "ply", "bgeo", NULL};
-    static const unsigned bits[] = {0, OUTPUT_VTP, OUTPUT_PLY, OUTPUT_BGEO};
+/* A word or a list of `words`, of which the first is "none", as the bits beside them. */
+static spate_status read_formats(reader *r, const yaml_value *v, const char *const *words,
+                                 const unsigned *bits, unsigned *out) {
     const yaml_value *entry;
     *out = 0;
     for (int i = 0; (entry = entry_of(v, i)); i++) {
@@ -342,17 +365,27 @@ static spate_status read_attributes(reader *r, const yaml_value *v, const char *
     return SPATE_OK;
 }
 
-static spate_status read_surface(reader *r, const yaml_value *v, const char **out) {
-    static const char *const words[] = {"none", "ply", "obj", NULL};
+static spate_status read_particle_formats(reader *r, const yaml_value *v) {
+    static const char *const words[] = {"none", "vtp", "ply", "bgeo", NULL};
+    static const unsigned bits[] = {0, OUTPUT_VTP, OUTPUT_PLY, OUTPUT_BGEO};
+    return read_formats(r, v, words, bits, &r->scene->output.particles);
+}
+
+static spate_status read_output_fields(reader *r, const yaml_value *v) {
+    return read_attributes(r, v, &r->scene->output.fields, &r->scene->output.field_count);
+}
+
+static spate_status read_surface(reader *r, const yaml_value *v) {
+    static const char *const words[] = {"none", "ply", "obj", "vtp", NULL};
+    static const unsigned bits[] = {0, OUTPUT_PLY, OUTPUT_OBJ, OUTPUT_VTP};
     const spate_scene *s = r->scene;
+    unsigned *out = &r->scene->output.surface;
     bool liquid = false;
-    int word;
-    TRY(reader_choice(r, v, words, &word));
-    *out = words[word];
+    TRY(read_formats(r, v, words, bits, out));
     for (int i = 0; i < s->material_count; i++) liquid |= material_is_liquid(&s->materials[i]);
-    if (word && s->dim == 2)
+    if (*out && s->dim == 2)
         return reader_fail(r, v, "surface meshes are made in 3D only; leave it out");
-    if (word && !liquid)
+    if (*out && !liquid)
         return reader_fail(r, v, "no material of this scene is a liquid; leave it out");
     return SPATE_OK;
 }
@@ -360,44 +393,19 @@ static spate_status read_surface(reader *r, const yaml_value *v, const char **ou
 spate_status scene_read_output(reader *r, const yaml_value *v) {
     output_settings *o = &r->scene->output;
     output_common common = {.checkpoint = 10, .surface_resolution = 2, .surface_smoothing = 2};
-    int back;
     if (v) TRY(reader_table(r, v, &scene_output_table, &common));
     o->checkpoint = (int)common.checkpoint;
     o->surface_resolution = (int)common.surface_resolution;
     o->surface_smoothing = (int)common.surface_smoothing;
     o->volumes = common.volume == 0;
-    o->surface = "none";
+    o->up = (up_axis)common.up;
     o->particles = OUTPUT_VTP;
-    const yaml_value *formats = yaml_find(v, "particles"), *fields = yaml_find(v, "fields");
-    const yaml_value *surface = yaml_find(v, "surface");
-    if (formats) {
-        back = reader_enter(r, "particles");
-        TRY(read_formats(r, formats, &o->particles));
-        reader_leave(r, back);
-    }
-    if (fields) {
-        back = reader_enter(r, "fields");
-        TRY(read_attributes(r, fields, &o->fields, &o->field_count));
-        reader_leave(r, back);
-    }
-    if (surface) {
-        back = reader_enter(r, "surface");
-        TRY(read_surface(r, surface, &o->surface));
-        reader_leave(r, back);
-    }
-    return SPATE_OK;
-}
-
-spate_status scene_read_camera(reader *r, const yaml_value *v) {
-    camera *c = &r->scene->camera;
-    double view[3];
-    TRY(reader_table(r, v, &scene_camera_table, c));
-    vec_sub(view, c->to, c->from);
-    if (!(vec_length(view) > 0))
-        return reader_fail_field(r, yaml_find(v, "to"), "to",
-                                 "is where the camera stands; move it");
-    c->given = true;
-    return SPATE_OK;
+    if (o->up != UP_AS_SCENE && r->dim == 2)
+        return reader_fail_field(r, yaml_find(v, "up"), "up",
+                                 "a 2D scene lies in the plane of x and y; leave it out");
+    TRY(read_part(r, v, "particles", read_particle_formats));
+    TRY(read_part(r, v, "fields", read_output_fields));
+    return read_part(r, v, "surface", read_surface);
 }
 
 /* ---- The top --------------------------------------------------------------------------------- */
@@ -449,16 +457,6 @@ static spate_status read_top(reader *r, const yaml_value *root, scene_top *top) 
     return SPATE_OK;
 }
 
-static spate_status read_part(reader *r, const yaml_value *root, const char *name,
-                              spate_status (*read)(reader *, const yaml_value *)) {
-    const yaml_value *v = yaml_find(root, name);
-    if (!v) return SPATE_OK;
-    int back = reader_enter(r, name);
-    TRY(read(r, v));
-    reader_leave(r, back);
-    return SPATE_OK;
-}
-
 static spate_status read_scene(reader *r, const yaml_value *root) {
     scene_top top;
     TRY(read_head(r, root, &top));
@@ -503,29 +501,35 @@ static spate_status hash_tree(const reader *r, const char *const *left_out, uint
     return status;
 }
 
-static spate_status keep_mesh_names(reader *r) {
+static spate_status keep_mesh_files(reader *r) {
     spate_scene *s = r->scene;
     int count = 0;
     for (const loaded_mesh *m = r->meshes; m; m = m->next) count++;
     s->mesh_files = arena_take(r->arena, (size_t)count + 1, sizeof *s->mesh_files);
     if (!s->mesh_files) return SPATE_OUT_OF_MEMORY;
-    for (const loaded_mesh *m = r->meshes; m; m = m->next) {
-        const char **name = &s->mesh_files[s->mesh_file_count++];
-        *name = arena_text(r->arena, m->file, strlen(m->file));
-        if (!*name) return SPATE_OUT_OF_MEMORY;
-    }
+    for (const loaded_mesh *m = r->meshes; m; m = m->next)
+        s->mesh_files[s->mesh_file_count++] = (scene_file){m->file, m->path};
     return SPATE_OK;
 }
 
 static spate_status finish(reader *r) {
     /* What may change when a run is taken up again. */
-    static const char *const not_physics[] = {"name",   "duration",         "output",
-                                              "camera", "solver.max_steps", NULL};
+    static const char *const not_physics[] = {"name",
+                                              "duration",
+                                              "output",
+                                              "camera",
+                                              "solver.max_steps",
+                                              "materials.*.color",
+                                              "materials.*.look",
+                                              "bodies.*.color",
+                                              "colliders.*.color",
+                                              "sources.*.color",
+                                              NULL};
     spate_scene *s = r->scene;
     text t = {.ctx = r->ctx};
     TRY(hash_tree(r, not_physics, &s->hash));
     TRY(hash_tree(r, NULL, &s->full_hash));
-    TRY(keep_mesh_names(r));
+    TRY(keep_mesh_files(r));
     yaml_emit(r->tree->root, &t);
     if (!t.failed) s->canonical = arena_text(r->arena, t.data, t.length);
     text_free(&t);

@@ -8,6 +8,8 @@
 
 #include "core/arena.h"
 #include "core/fields.h"
+#include "scene/camera.h"
+#include "scene/glass.h"
 #include "scene/motion.h"
 #include "scene/shape.h"
 #include <string.h>
@@ -29,9 +31,11 @@ typedef struct material {
     const material_type *type;
     void *parameters; /* struct of type->table */
     double density;
+    field_color color;
+    int look; /* material_look */
 } material;
 
-typedef enum sampling { SAMPLE_REGULAR, SAMPLE_JITTERED, SAMPLE_POISSON } sampling;
+typedef enum sampling { SAMPLE_REGULAR, SAMPLE_JITTERED, SAMPLE_GLASS, SAMPLE_POISSON } sampling;
 
 /* A part of a body's motion at the start (flow.h). */
 typedef struct flow_part {
@@ -44,7 +48,8 @@ typedef struct flow_part {
 
 typedef struct body {
     const char *name;
-    int material; /* index into scene.materials */
+    int material;      /* index into scene.materials */
+    field_color color; /* instead of the material's */
     shape *shape;
     double particles_per_cell; /* 8 in 3D, 4 in 2D by default */
     sampling sampling;
@@ -62,6 +67,7 @@ typedef enum contact { CONTACT_STICKY, CONTACT_SLIP, CONTACT_SEPARATE } contact;
 typedef struct collider {
     const char *name;
     shape *shape;
+    field_color color;
     contact contact;
     double friction;
     motion motion;
@@ -81,11 +87,14 @@ static inline bool collider_is_temporary(const collider *c) {
 typedef struct source {
     const char *name;
     int material;
+    field_color color; /* instead of the material's */
     shape *shape;
     double velocity[3];
     double from, until; /* seconds; until HUGE_VAL by default */
     int64_t limit;      /* particles in all; INT64_MAX by default */
     double particles_per_cell;
+    sampling sampling; /* not SAMPLE_POISSON */
+    double jitter;
 } source;
 
 /* Where material is taken away. */
@@ -128,7 +137,10 @@ typedef struct probe {
     int64_t at_least; /* pieces: particles of the smallest that counts */
 } probe;
 
-enum { OUTPUT_VTP = 1, OUTPUT_PLY = 2, OUTPUT_BGEO = 4 };
+enum { OUTPUT_VTP = 1, OUTPUT_PLY = 2, OUTPUT_BGEO = 4, OUTPUT_OBJ = 8 };
+
+/* Which axis of the files points up. */
+typedef enum up_axis { UP_AS_SCENE, UP_Y, UP_Z } up_axis;
 
 typedef struct output_settings {
     unsigned particles;  /* OUTPUT_* bits */
@@ -136,17 +148,18 @@ typedef struct output_settings {
     int field_count;
     bool gradient;          /* whether one of these needs the deformation gradient */
     int checkpoint;         /* frames between checkpoints; 0: only at the end */
-    const char *surface;    /* "none", "ply" or "obj": meshes of the liquids' surface */
+    unsigned surface;       /* OUTPUT_* bits: meshes of the liquids' surface */
     int surface_resolution; /* lattice cells a grid cell along an axis */
     int surface_smoothing;  /* passes over the mesh */
     bool volumes;           /* fields of solvers that have a grid, as vti */
+    up_axis up;
 } output_settings;
 
-typedef struct camera {
-    bool given;
-    double from[3], to[3];
-    double fov; /* degrees, vertical */
-} camera;
+/* A mesh file of a scene. */
+typedef struct scene_file {
+    const char *name; /* below the folder of the scene, and of a run */
+    const char *path; /* where it is */
+} scene_file;
 
 struct spate_scene {
     spate_context *ctx;
@@ -178,16 +191,20 @@ struct spate_scene {
     int sink_count;
     probe *probes;
     int probe_count;
+    glass glass; /* where a body or source is sampled by it */
     output_settings output;
     camera camera;
     uint64_t hash;          /* of what decides the course of a run, mesh files included: all but
-                               name, duration, solver.max_steps, output, camera; with overrides */
+                               name, duration, solver.max_steps, output, camera, colours and looks;
+                               with overrides */
     uint64_t full_hash;     /* of everything */
     const char *canonical;  /* the scene with all overrides applied, as YAML, kept with a run */
     int64_t particle_count; /* after spate_scene_summarise; -1 before */
     int64_t cell_count;     /* that bodies fill, where the solver's matter is on a grid; as above */
-    int64_t warnings;       /* given while reading, and by spate_scene_summarise */
-    const char **mesh_files; /* that it names, below `folder` */
+    double body_volume;     /* that particles stand for; as above */
+    int64_t warnings; /* given while reading, by spate_scene_summarise and spate_scene_review */
+    bool looked_over; /* by scene_warn_of_slips */
+    scene_file *mesh_files; /* that it names */
     int mesh_file_count;
 };
 
@@ -199,9 +216,27 @@ static inline int scene_group_material(const spate_scene *s, int group) {
     return group < s->body_count ? s->bodies[group].material
                                  : s->sources[group - s->body_count].material;
 }
+/* The axis against gravity; y without any. */
+static inline int scene_up_axis(const spate_scene *s) {
+    int up = 1;
+    for (int a = 0; a < 3; a++)
+        if (fabs(s->gravity[a]) > fabs(s->gravity[up])) up = a;
+    return up;
+}
+/* The colour of its own, which need not be given. */
+static inline const field_color *scene_group_color(const spate_scene *s, int group) {
+    return group < s->body_count ? &s->bodies[group].color
+                                 : &s->sources[group - s->body_count].color;
+}
+/* Whether a body or source has one. */
+static inline bool scene_colors_groups(const spate_scene *s) {
+    bool any = false;
+    for (int g = 0; g < scene_group_count(s); g++) any |= scene_group_color(s, g)->given;
+    return any;
+}
 /* Whether its matter is on the grid's cells, without particles. */
 static inline bool scene_on_grid(const spate_scene *s) { return s->solver && s->solver->on_grid; }
-/* Whether a material is drawn and meshed as a liquid. */
+/* Whether a material is meshed as a liquid. */
 static inline bool material_is_liquid(const material *m) {
     return strcmp(m->type->name, "liquid") == 0;
 }

@@ -152,10 +152,33 @@ static spate_status read_flow(reader *r, const yaml_value *mapping, body *b) {
 
 static double default_per_cell(const reader *r) { return r->dim == 3 ? 8 : 4; }
 
+/* What was not given: a glass of what flows, where the solver can do without a lattice. */
+static void choose_sampling(const reader *r, const yaml_value *v, int of, sampling *out) {
+    const spate_scene *s = r->scene;
+    if (yaml_find(v, "sampling")) return;
+    const bool can = s->solver->irregular && s->materials[of].type->flows;
+    *out = yaml_find(v, "jitter") ? SAMPLE_JITTERED : can ? SAMPLE_GLASS : SAMPLE_REGULAR;
+}
+
+/* The tile of points that all who are sampled as a glass share. */
+static spate_status need_glass(reader *r, sampling kind) {
+    spate_scene *s = r->scene;
+    if (kind != SAMPLE_GLASS || s->glass.moves || scene_on_grid(s)) return SPATE_OK;
+    return glass_create(r->arena, r->dim, s->seed, &s->glass);
+}
+
 static spate_status check_times(reader *r, const yaml_value *mapping, double from, double until) {
     if (until > from) return SPATE_OK;
     return reader_fail_field(r, yaml_find(mapping, "until"), "until",
                              "%.10g is not after from (%.10g); make it later", until, from);
+}
+
+/* Smoke has the colour of its material: what a body or source brings mixes with the rest. */
+static spate_status check_color(reader *r, const yaml_value *mapping, const field_color *c) {
+    if (!c->given || !scene_on_grid(r->scene)) return SPATE_OK;
+    return reader_fail_field(r, yaml_find(mapping, "color"), "color",
+                             "matter on a grid has the colour of its material; give it to a "
+                             "material of its own");
 }
 
 /* ---- Bodies, colliders, sources, sinks ------------------------------------------------------- */
@@ -170,11 +193,12 @@ static spate_status read_body(reader *r, const yaml_value *v, int index) {
     TRY(read_shape_field(r, v, &b->shape));
     TRY(check_inside(r, v, b->shape));
     TRY(check_vortices(r, v, b->vortices));
+    TRY(check_color(r, v, &b->color));
     TRY(read_flow(r, v, b));
     if (scene_on_grid(r->scene)) TRY(refuse_points(r, v, b->shape, "body on a grid"));
     if (isnan(b->particles_per_cell)) b->particles_per_cell = default_per_cell(r);
-    if (yaml_find(v, "jitter") && !yaml_find(v, "sampling")) b->sampling = SAMPLE_JITTERED;
-    return SPATE_OK;
+    choose_sampling(r, v, b->material, &b->sampling);
+    return need_glass(r, b->sampling);
 }
 
 spate_status scene_read_bodies(reader *r, const yaml_value *v) {
@@ -228,7 +252,10 @@ static spate_status read_source(reader *r, const yaml_value *v, int index) {
     TRY(refuse_points(r, v, s->shape, "source"));
     TRY(check_inside(r, v, s->shape));
     TRY(check_times(r, v, s->from, s->until));
+    TRY(check_color(r, v, &s->color));
     if (isnan(s->particles_per_cell)) s->particles_per_cell = default_per_cell(r);
+    choose_sampling(r, v, s->material, &s->sampling);
+    TRY(need_glass(r, s->sampling));
     if (vec_length(s->velocity) == 0 && !scene_on_grid(r->scene))
         warn(r->ctx, "still source",
              "%s: source '%s' has no velocity, so nothing leaves it while it runs; give it one, or "

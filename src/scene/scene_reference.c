@@ -1,5 +1,6 @@
 /* The reference of every scene field in Markdown (docs/scene.md), generated from the field tables.
  */
+#include "scene/color_names.h"
 #include "scene/scene_tables.h"
 
 #include "core/text.h"
@@ -32,6 +33,7 @@ static void put_type(page *p, const field *f) {
     case FIELD_PAIR: put(p, "number or two"); break;
     case FIELD_NUMBERS: put(p, "number or list of numbers"); break;
     case FIELD_SPIN: put(p, "vector; 2D: number"); break;
+    case FIELD_COLOR: put(p, "colour"); break;
     case FIELD_PART: put(p, "%s", f->unit); break;
     case FIELD_CHOICE:
         for (int i = 0; f->choices[i]; i++) put(p, "%s`%s`", i > 0 ? ", " : "", f->choices[i]);
@@ -44,6 +46,8 @@ static void put_default(page *p, const field *f) {
         put(p, "**required**");
     else if (f->type == FIELD_PART || f->type == FIELD_TEXT || isnan(f->fallback))
         return;
+    else if (f->type == FIELD_CHOICE && f->fallback < 0)
+        return; /* told by its help */
     else if (f->type == FIELD_CHOICE)
         put(p, "`%s`", f->choices[(int)f->fallback]);
     else if (f->type == FIELD_FLAG)
@@ -106,6 +110,15 @@ void scene_describe_table(spate_context *context, const field_table *table,
     put_table(&(page){.ctx = context, .write = write, .user = user}, "##", table);
 }
 
+static void put_colors(page *p) {
+    put(p,
+        "- Colours are names, six hexadecimal digits in quotes (`\"#e8a317\"`; without the quotes "
+        "YAML takes it for a comment), or red, green and blue from 0 to 1 (`[0.91, 0.64, "
+        "0.09]`). Names:");
+    for (int i = 0; i < COLOR_NAMES; i++) put(p, "%s %s", i > 0 ? "," : "", color_names[i]);
+    put(p, ".\n");
+}
+
 static void put_introduction(page *p) {
     put(p, "# Scene files\n\n"
            "A scene is one YAML document. This page is generated from the field tables that also "
@@ -115,6 +128,7 @@ static void put_introduction(page *p) {
            "- Units are SI. With `units: cgs` all lengths are in cm, masses in g, and the defaults "
            "and ranges below are converted.\n"
            "- Numbers stand alone (`0.02`, `2e5`), without a unit.\n");
+    put_colors(p);
     put(p, "- Unknown, missing, duplicate and out-of-range fields are errors with line and "
            "column.\n"
            "- `--set path=value` changes any field: `--set solver.cfl=0.3`, `--set "
@@ -137,9 +151,26 @@ static void put_shapes(page *p) {
     for (int i = 0; i < SHAPE_DECLARATIONS; i++) put_table(p, "###", &scene_shapes[i].table);
 }
 
+/* The models whose bodies and sources are sampled as a glass by default. */
+static void put_irregular(page *p, const solver_declaration *s) {
+    int count = 0;
+    for (int i = 0; i < spate_registry.material_count; i++) {
+        const material_type *m = spate_registry.materials[i];
+        for (int k = 0; m->flows && s->material_names[k]; k++)
+            if (!strcmp(m->name, s->material_names[k]))
+                put(p, "%s `%s`", count++ ? "," : " Bodies and sources of", m->name);
+    }
+    put(p, " have `sampling: glass` by default%s.",
+        s->material_names[count] ? ", all others `regular`" : "");
+}
+
 /* What differs from solver to solver in the fields that all have. */
 static void put_abilities(page *p, const solver_declaration *s) {
     put(p, "`solver.cfl` is %g by default and at most %g.", s->cfl, s->cfl_most);
+    if (s->irregular)
+        put_irregular(p, s);
+    else if (!s->on_grid)
+        put(p, " Bodies and sources have `sampling: regular` by default.");
     if (s->moves_walls) put(p, " It knows `domain.wall_velocity`.");
     if (s->on_grid)
         put(p,
@@ -191,5 +222,6 @@ spate_status spate_scene_reference(spate_context *context, void (*write)(const c
     for (int i = 0; i < PROBE_DECLARATIONS; i++) put_table(&p, "###", &scene_probes[i].table);
     put_table(&p, "##", &scene_output_table);
     put_table(&p, "##", &scene_camera_table);
+    put_table(&p, "###", &scene_camera_key_table);
     return SPATE_OK;
 }

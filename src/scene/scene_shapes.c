@@ -5,7 +5,9 @@
 #include "scene/mesh.h"
 #include "scene/scene_parts.h"
 #include "scene/scene_tables.h"
+#include "scene/stretch.h"
 
+#include <stdio.h>
 #include <string.h>
 
 static const double degree = 3.14159265358979323846 / 180;
@@ -98,48 +100,85 @@ static spate_status read_polygon(reader *r, const yaml_value *v, shape *s) {
 
 /* ---- Meshes ---------------------------------------------------------------------------------- */
 
-/* A mesh is named from the scene's folder and stays below it. */
-static spate_status check_mesh_name(reader *r, const yaml_value *v, const char *file) {
-    if (file[0] == '/' || file[0] == '\\')
-        return reader_fail(r, v,
-                           "an absolute path; put the mesh beside the scene and name it "
-                           "from there");
+#define OR_OUTSIDE "or allow it with outside: true"
+
+static bool is_absolute(const char *file) { return file[0] == '/' || file[0] == '\\'; }
+
+static bool climbs(const char *file) {
     for (const char *s = file; s; s = strchr(s, '/')) {
         s += *s == '/';
-        if (strncmp(s, "..", 2) == 0 && (s[2] == 0 || s[2] == '/'))
-            return reader_fail(r, v, "'..' leaves the scene's folder; put the mesh below it");
+        if (strncmp(s, "..", 2) == 0 && (s[2] == 0 || s[2] == '/')) return true;
     }
+    return false;
+}
+
+/* A mesh is named from the scene's folder and stays below it. */
+static spate_status check_mesh_name(reader *r, const yaml_value *v, const char *file) {
+    if (is_absolute(file))
+        return reader_fail(r, v,
+                           "an absolute path; put the mesh beside the scene and name it "
+                           "from there, " OR_OUTSIDE);
+    if (climbs(file))
+        return reader_fail(r, v,
+                           "'..' leaves the scene's folder; put the mesh below it, " OR_OUTSIDE);
     return SPATE_OK;
 }
 
-static spate_status load_mesh(reader *r, const char *file, loaded_mesh **out) {
+/* The name under which a run keeps a mesh from outside. Its bytes are in it, so that it is no other
+ * mesh's, and the same wherever the mesh lies. */
+static spate_status name_copy(reader *r, loaded_mesh *m) {
+    char name[PATH_SIZE];
+    const char *slash = strrchr(m->given, '/'), *base = slash ? slash + 1 : m->given;
+    const char *dot = strrchr(base, '.'), *ending = dot && dot != base ? dot : "";
+    int stem = (int)(*ending ? (size_t)(ending - base) : strlen(base));
+    snprintf(name, sizeof name, "meshes/%.*s_%016llx%s", stem, base, (unsigned long long)m->hash,
+             ending);
+    m->file = arena_text(r->arena, name, strlen(name));
+    return m->file ? SPATE_OK : SPATE_OUT_OF_MEMORY;
+}
+
+/* Reads a mesh; what lies outside the scene's folder is told, and refused unless it is `allowed`. */
+static spate_status load_mesh(reader *r, const char *file, bool allowed, loaded_mesh **out) {
     char path[PATH_SIZE], *bytes;
     size_t length;
     loaded_mesh *m = arena_take(r->arena, 1, sizeof *m);
     if (!m) return SPATE_OUT_OF_MEMORY;
     TRY(path_join(r->ctx, r->scene->folder, file, path));
-    if (!file_is_below(path, r->scene->folder))
-        return fail(r->ctx, SPATE_BAD_INPUT,
-                    "'%s' is a link that leaves the scene's folder; put the mesh below it", file);
+    const bool below = file_is_below(path, r->scene->folder);
+    if (!below && !allowed)
+        return fail(
+            r->ctx, SPATE_BAD_INPUT,
+            "'%s' is a link that leaves the scene's folder; put the mesh below it, " OR_OUTSIDE,
+            file);
     TRY(file_read(r->ctx, path, MESH_BYTES, &bytes, &length));
-    m->file = file;
+    if (!below) inform(r->ctx, "the mesh %s is from outside the scene's folder", path);
+    *m = (loaded_mesh){.given = file, .file = file, .outside = !below};
     m->hash = hash_bytes(bytes, length, 0);
-    spate_status status = mesh_read(r->arena, path, bytes, length, &m->mesh);
+    m->path = arena_text(r->arena, path, strlen(path));
+    spate_status status = m->path ? SPATE_OK : SPATE_OUT_OF_MEMORY;
+    if (status == SPATE_OK) status = mesh_read(r->arena, path, bytes, length, &m->mesh);
     give(r->ctx, bytes);
     *out = m;
-    return status;
+    return status == SPATE_OK && (is_absolute(file) || climbs(file)) ? name_copy(r, m) : status;
 }
 
+static bool is_loaded(const loaded_mesh *m, const char *file, bool allowed) {
+    if (m->outside && !allowed) return false;
+    return strcmp(m->given, file) == 0 || strcmp(m->file, file) == 0;
+}
+
+/* A file that the scene does not name itself, but whoever sets the field, may lie anywhere. */
 static spate_status read_mesh(reader *r, const yaml_value *mapping, shape *s) {
-    const yaml_value *v = yaml_find(mapping, "file");
+    yaml_value *v = yaml_find(mapping, "file");
     const char *file;
     int back = reader_enter(r, "file");
     TRY(reader_text(r, v, &file));
-    TRY(check_mesh_name(r, v, file));
+    const bool allowed = s->outside || v->set >= 0;
+    if (!allowed) TRY(check_mesh_name(r, v, file));
     loaded_mesh *m = r->meshes;
-    while (m && strcmp(m->file, file) != 0) m = m->next;
+    while (m && !is_loaded(m, file, allowed)) m = m->next;
     if (!m) {
-        spate_status status = load_mesh(r, file, &m);
+        spate_status status = load_mesh(r, file, allowed, &m);
         if (status != SPATE_OK) {
             char place[YAML_PLACE_SIZE];
             yaml_place(r->tree, v, place);
@@ -149,6 +188,9 @@ static spate_status read_mesh(reader *r, const yaml_value *mapping, shape *s) {
         m->next = r->meshes;
         r->meshes = m;
     }
+    /* Hash and copy of the scene speak of the mesh as a run keeps it. */
+    v->text = m->file;
+    v->length = strlen(m->file);
     s->mesh = m->mesh;
     reader_leave(r, back);
     return SPATE_OK;
@@ -180,7 +222,8 @@ static spate_status read_kind(reader *r, const shape_declaration *d, const yaml_
     case SHAPE_POLYGON: return read_polygon(r, v, s);
     case SHAPE_BOX:
     case SHAPE_ROUNDED_BOX: return check_box(r, v, s);
-    case SHAPE_SPHERE: return SPATE_OK;
+    case SHAPE_SPHERE:
+    case SHAPE_ELLIPSOID: return SPATE_OK;
     case SHAPE_CYLINDER:
     case SHAPE_CAPSULE: return check_rod(r, v, s);
     case SHAPE_TORUS: return check_torus(r, v, s);
@@ -213,8 +256,27 @@ static spate_status find_kind(reader *r, const yaml_value *v, const shape_declar
                        "no kind of shape; add one such as sphere: {center: ..., radius: ...}");
 }
 
+/* One factor is part of the placement; one for each axis changes the shape itself. */
+static spate_status scale_shape(reader *r, const yaml_value *v, const number_list *scale,
+                                shape *s) {
+    s->scale = scale->values[0];
+    if (scale->count == 1) return SPATE_OK;
+    int back = reader_enter(r, "scale");
+    if (scale->count != r->dim)
+        return reader_fail(r, v, "%d numbers; give one, or one for each of the %d axes",
+                           scale->count, r->dim);
+    double by[3][3];
+    const char *why = NULL;
+    mat_identity(by);
+    for (int i = 0; i < r->dim; i++) by[i][i] = scale->values[i];
+    TRY(shape_stretch(r->arena, s, r->dim, by, &why));
+    if (why) return reader_fail(r, v, "%s; use one factor, or a mesh of the stretched shape", why);
+    reader_leave(r, back);
+    return SPATE_OK;
+}
+
 spate_status scene_read_shape(reader *r, const yaml_value *v, shape **out) {
-    shape placement = {.scale = 1};
+    shape_placement placement;
     const shape_declaration *kind;
     const yaml_value *value = NULL, *rotate;
     TRY(reader_table(r, v, &scene_shape_table, &placement));
@@ -231,10 +293,9 @@ spate_status scene_read_shape(reader *r, const yaml_value *v, shape **out) {
     int back = reader_enter(r, kind->name);
     TRY(read_kind(r, kind, value, s));
     reader_leave(r, back);
-    vec_copy(s->move, placement.move);
-    s->scale = placement.scale;
+    vec_copy(s->move, placement.translate);
     *out = s;
-    return SPATE_OK;
+    return scale_shape(r, yaml_find(v, "scale"), &placement.scale, s);
 }
 
 /* ---- Motion ---------------------------------------------------------------------------------- */

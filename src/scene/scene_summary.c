@@ -5,6 +5,10 @@
 
 enum { PROBES_ACROSS = 24 };
 
+/* The share of a body that may be in colliders or earlier bodies without a word: a rounding of
+ * shapes that touch, a pole that stands in a pool. */
+static const double lost_share = 0.25;
+
 /* The share of a shape that is outside the domain, from points spread over its bounds. */
 static double share_outside(const spate_scene *s, const shape *of) {
     const domain *d = &s->domain;
@@ -32,13 +36,33 @@ static double share_outside(const spate_scene *s, const shape *of) {
     return inside + outside > 0 ? (double)outside / (double)(inside + outside) : 0;
 }
 
+/* Particles that are not there because something else is. */
+static void warn_lost(const spate_scene *s, const body *b, const char *kind, const char *holder,
+                      const char *remedy, int64_t lost, int64_t all) {
+    if ((double)lost < lost_share * (double)all) return;
+    warn(s->ctx, kind, "%s: body '%s': %lld of its %lld %s lie in %s and are left out; %s", s->path,
+         b->name, (long long)lost, (long long)all, scene_on_grid(s) ? "cells" : "particles", holder,
+         remedy);
+}
+
+static void warn_covered(const spate_scene *s, const body *b, const samples *counted) {
+    const int64_t all = counted->count + counted->left_out;
+    warn_lost(s, b, "body in collider", "colliders",
+              "move it out of them, or cut them out by a difference",
+              counted->left_out - counted->left_to_bodies, all);
+    warn_lost(s, b, "bodies overlap", "earlier bodies",
+              "move them apart, or cut it out by a difference", counted->left_to_bodies, all);
+}
+
 /* Particles, or cells on a grid. */
 static spate_status count_body(spate_scene *s, int index, int64_t *filled) {
     const body *b = &s->bodies[index];
     samples points;
     TRY(sample_count_body(s, index, &points));
-    int64_t count = points.count;
-    bool clipped = points.clipped;
+    const int64_t count = points.count;
+    const bool clipped = points.clipped;
+    warn_covered(s, b, &points);
+    s->body_volume += points.volume * (double)count;
     samples_free(s->ctx, &points);
     double share = clipped && b->shape->kind != SHAPE_POINTS ? share_outside(s, b->shape) : 0;
     if (clipped && b->shape->kind == SHAPE_POINTS)

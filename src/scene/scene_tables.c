@@ -1,12 +1,16 @@
 /* The field tables of a scene: what may be written, with unit, default, range and help. */
 #include "scene/scene_tables.h"
 
+/* In the order of material_look; smoke is not for particles. */
+static const char *const look_words[] = {"surface", "skin", "grains", NULL};
 static const char *const unit_words[] = {"si", "cgs", NULL};
-static const char *const sampling_words[] = {"regular", "jittered", "poisson", NULL};
+static const char *const sampling_words[] = {"regular", "jittered", "glass", "poisson", NULL};
+static const char *const source_sampling_words[] = {"regular", "jittered", "glass", NULL};
 static const char *const contact_words[] = {"sticky", "slip", "separate", NULL};
 static const char *const interpolation_words[] = {"linear", "smooth", NULL};
 static const char *const side_words[] = {"min", "max", NULL};
 static const char *const volume_words[] = {"vti", "none", NULL};
+static const char *const up_words[] = {"scene", "y", "z", NULL};
 static const char *const spread_words[] = {"x", "y", "z", "horizontal", "all", NULL};
 const char *const scene_axis_words[] = {"x", "y", "z", NULL};
 const char *const scene_wall_words[] = {"slip", "sticky", "separate", "open", "periodic", NULL};
@@ -46,7 +50,7 @@ static const field top_fields[] = {
     PART_FIELD("sinks", "list", false, "where material is taken away"),
     PART_FIELD("probes", "list", false, "measurements, each a column of stats.csv"),
     PART_FIELD("output", "mapping", false, "what is written"),
-    PART_FIELD("camera", "mapping", false, "where 3D pictures are taken from"),
+    PART_FIELD("camera", "mapping", false, "where pictures are taken from"),
 };
 const field_table scene_top_table =
     FIELD_TABLE("scene", "The fields at the top of a scene file.", top_fields, scene_top);
@@ -117,23 +121,35 @@ const field_table scene_solver_table =
 
 static const field material_fields[] = {
     PART_FIELD("model", "word", true, "the material model"),
+    COLOR_FIELD(material, "in pictures; default: the model's own, of a second one without a colour "
+                          "one of a palette"),
+    CHOICE_FIELD(material, look, NAN, look_words,
+                 "how it is drawn in 3D: as a clear `surface`, as bodies with an opaque `skin`, or "
+                 "as single `grains`; default: as suits the model. Not for gas"),
 };
 const field_table scene_material_table =
-    FIELD_TABLE("materials.NAME", "The field that every material has; the model brings the others.",
+    FIELD_TABLE("materials.NAME", "Fields that every material has; the model brings the others.",
                 material_fields, material);
 
 /* ---- What is in it --------------------------------------------------------------------------- */
+
+#define SOLVERS_OWN (-1) /* choose_sampling() in scene_bodies.c knows it */
+#define JITTER_FIELD(type_)                                                                        \
+    NUMBER_FIELD(type_, jitter, "", 0.5, 0, 1,                                                     \
+                 "how far points leave the lattice, as a share of its spacing; giving it implies " \
+                 "`sampling: jittered`")
 
 static const field body_fields[] = {
     TEXT_FIELD(body, name, "default: body 1, body 2, ...; unique among bodies and sources"),
     PART_FIELD("material", "word", true, "name of one of the materials"),
     PART_FIELD("shape", "mapping", true, "what it fills; see shapes"),
+    COLOR_FIELD(body, "in pictures; default: the material's. Not on a grid"),
     NUMBER_FIELD(body, particles_per_cell, "", NAN, 0.001, 1000, "default: 8 in 3D, 4 in 2D"),
-    CHOICE_FIELD(body, sampling, SAMPLE_REGULAR, sampling_words,
-                 "a lattice, a disturbed lattice, or random points that keep their distance"),
-    NUMBER_FIELD(body, jitter, "", 0.5, 0, 1,
-                 "how far points leave the lattice, as a share of its spacing; giving it implies "
-                 "`sampling: jittered`"),
+    CHOICE_FIELD(
+        body, sampling, SOLVERS_OWN, sampling_words,
+        "a lattice; one disturbed at random; points without rows, yet nearly as even as a lattice; "
+        "or random points that keep their distance; default: the solver's, see its section"),
+    JITTER_FIELD(body),
     VECTOR_FIELD(body, velocity, "m/s", 0, -SPEED_MOST, SPEED_MOST, "at the start"),
     {.name = "spin",
      .type = FIELD_SPIN,
@@ -188,6 +204,7 @@ const field_table scene_body_table =
 static const field collider_fields[] = {
     TEXT_FIELD(collider, name, "default: collider 1, collider 2, ...; unique"),
     PART_FIELD("shape", "mapping", true, "its solid; see shapes"),
+    COLOR_FIELD(collider, "in pictures; default: grey"),
     CHOICE_FIELD(collider, contact, CONTACT_SEPARATE, contact_words,
                  "material sticks to it, slips along it, or may also leave it"),
     NUMBER_FIELD(collider, friction, "", 0, 0, 100,
@@ -209,12 +226,16 @@ static const field source_fields[] = {
     TEXT_FIELD(source, name, "default: source 1, source 2, ...; unique among bodies and sources"),
     PART_FIELD("material", "word", true, "name of one of the materials"),
     PART_FIELD("shape", "mapping", true, "where material appears; see shapes"),
+    COLOR_FIELD(source, "in pictures; default: the material's. Not on a grid"),
     VECTOR_FIELD(source, velocity, "m/s", 0, -SPEED_MOST, SPEED_MOST,
                  "of the material that appears"),
     NUMBER_FIELD(source, from, "s", 0, 0, ANY_MAX, "when it begins"),
     NUMBER_FIELD(source, until, "s", HUGE_VAL, 0, ANY_MAX, "when it ends"),
     INTEGER_FIELD(source, limit, HUGE_VAL, 0, ANY_MAX, "most particles it makes in all"),
     NUMBER_FIELD(source, particles_per_cell, "", NAN, 0.001, 1000, "default: 8 in 3D, 4 in 2D"),
+    CHOICE_FIELD(source, sampling, SOLVERS_OWN, source_sampling_words,
+                 "as of bodies; default: the solver's, see its section"),
+    JITTER_FIELD(source),
 };
 const field_table scene_source_table =
     FIELD_TABLE("sources", "Each entry is a source.", source_fields, source);
@@ -259,27 +280,70 @@ static const field output_fields[] = {
                "formats of the particle files: `vtp` (default), `ply`, `bgeo`, or `none`"),
     PART_FIELD("fields", "word or list", false,
                "more attributes of particles, e.g. [J, density]; docs/output.md lists them"),
-    PART_FIELD("surface", "word", false,
-               "meshes of the surface of all liquids, 3D only: `none` (default), `ply` or `obj`"),
+    PART_FIELD(
+        "surface", "word or list", false,
+        "meshes of the surface of all liquids, 3D only: `none` (default), `ply`, `obj`, `vtp`"),
     INTEGER_FIELD(output_common, surface_resolution, 2, 1, 4,
                   "how much finer than the grid the surface's lattice is, along each axis"),
     INTEGER_FIELD(output_common, surface_smoothing, 2, 0, 100,
                   "passes that smooth the surface and keep its volume; 0: none"),
     CHOICE_FIELD(output_common, volume, 0, volume_words,
                  "files of the fields on the grid, by solvers that have any to show"),
+    CHOICE_FIELD(output_common, up, UP_AS_SCENE, up_words,
+                 "the axis that points up, against gravity, in files of particles, surfaces and "
+                 "fields: as in the scene, or turned to y or z; 3D only"),
     INTEGER_FIELD(output_common, checkpoint, 10, 0, 1e9,
                   "frames between checkpoints; 0: only at the end"),
 };
 const field_table scene_output_table =
     FIELD_TABLE("output", "What a run writes.", output_fields, output_common);
 
+#define FOV_LEAST 1
+#define FOV_MOST  170
+#define TURNS     36000 /* degrees: a hundred of them */
+
 static const field camera_fields[] = {
-    REQUIRED_VECTOR(camera, from, "m", ANY_MIN, ANY_MAX, "where it stands"),
-    REQUIRED_VECTOR(camera, to, "m", ANY_MIN, ANY_MAX, "what it looks at"),
-    NUMBER_FIELD(camera, fov, "deg", 35, 1, 170, "vertical angle of view"),
+    VECTOR_FIELD(
+        camera, from, "m", NAN, ANY_MIN, ANY_MAX,
+        "where it stands; 2D: a corner of what is shown; default: so that the whole domain "
+        "is seen"),
+    VECTOR_FIELD(camera, to, "m", NAN, ANY_MIN, ANY_MAX,
+                 "what it looks at; 2D: the opposite corner; with `from`, or neither"),
+    NUMBER_FIELD(
+        camera, fov, "deg", NAN, FOV_LEAST, FOV_MOST,
+        "vertical angle of view; default: 35, or 30 where the whole domain is seen; not in "
+        "2D"),
+    NUMBER_FIELD(camera, orbit, "deg", 0, -TURNS, TURNS,
+                 "how far it circles what it looks at in the course of the run, counter-clockwise "
+                 "from above; not in 2D"),
+    PART_FIELD("keys", "list", false, "views in the order of their times; held before and after"),
+    {.name = "interpolate",
+     .type = FIELD_CHOICE,
+     .offset = offsetof(camera, path.interpolation),
+     .unit = "",
+     .fallback = MOTION_SMOOTH,
+     .choices = interpolation_words,
+     .help = "between keys: with continuous velocity, at rest at the ends; or straight"},
 };
-const field_table scene_camera_table =
-    FIELD_TABLE("camera", "The view of `spate render`.", camera_fields, camera);
+const field_table scene_camera_table = FIELD_TABLE(
+    "camera",
+    "The view of `spate render`, which may be given another by its options: none of this "
+    "changes a run.",
+    camera_fields, camera);
+
+static const field camera_key_fields[] = {
+    REQUIRED_NUMBER(camera_key, t, "s", ANY_MIN, ANY_MAX, "simulated time of the view"),
+    VECTOR_FIELD(camera_key, from, "m", NAN, ANY_MIN, ANY_MAX,
+                 "where it stands; default: as in the key before, at first as in the camera"),
+    VECTOR_FIELD(camera_key, to, "m", NAN, ANY_MIN, ANY_MAX, "what it looks at; default: likewise"),
+    NUMBER_FIELD(camera_key, fov, "deg", NAN, FOV_LEAST, FOV_MOST,
+                 "vertical angle of view; default: likewise"),
+};
+const field_table scene_camera_key_table = FIELD_TABLE(
+    "camera.keys",
+    "Each entry is a view: `keys: [{t: 0, from: [3, 1, 2], to: [0.5, 0.2, 0.5]}, {t: 1, "
+    "from: [1, 1, 3], fov: 25}]`.",
+    camera_key_fields, camera_key);
 
 /* ---- Probes ---------------------------------------------------------------------------------- */
 
@@ -489,8 +553,12 @@ static const field plane_fields[] = {
      .help = "out of the solid, of any length"},
 };
 static const field mesh_fields[] = {
-    PART_FIELD("file", "word", true,
-               "OBJ, PLY or STL, in the scene's folder or below it, e.g. meshes/rock.obj"),
+    PART_FIELD(
+        "file", "word", true,
+        "OBJ, PLY or STL, in the scene's folder or below it, e.g. meshes/rock.obj; `--set` may "
+        "name any file"),
+    FLAG_FIELD(shape, outside, false,
+               "the file may lie outside the scene's folder; a run keeps a copy of it"),
 };
 
 #define NO_FIELDS(title, about) \
@@ -534,19 +602,16 @@ static const field shape_fields[] = {
     PART_FIELD("union", "list", false, "what is in any of the shapes"),
     PART_FIELD("difference", "list", false, "the first shape without the others"),
     PART_FIELD("intersection", "list", false, "what is in all of the shapes"),
-    NUMBER_FIELD(shape, scale, "", 1, SMALLEST, 1e9, "about the origin, first"),
+    NUMBERS_FIELD(shape_placement, scale, "", 1, SMALLEST, 1e9,
+                  "about the origin, first; one factor for each axis stretches points, boxes, "
+                  "spheres, planes, polygons, meshes, cylinders along themselves, and unions, "
+                  "differences and intersections of these"),
     PART_FIELD("rotate", "number or list", false,
                "about the origin, second; 2D: degrees; 3D: [axis_x, axis_y, axis_z, degrees]"),
-    {.name = "translate",
-     .type = FIELD_VECTOR,
-     .offset = offsetof(shape, move),
-     .unit = "m",
-     .min = ANY_MIN,
-     .max = ANY_MAX,
-     .help = "last"},
+    VECTOR_FIELD(shape_placement, translate, "m", 0, ANY_MIN, ANY_MAX, "last"),
 };
 const field_table scene_shape_table =
     FIELD_TABLE("shape",
                 "One of the kinds, and where wanted a placement beside it: `{sphere: {center: [0, "
                 "0, 0], radius: 1}, scale: 2, translate: [1, 0, 0]}`.",
-                shape_fields, shape);
+                shape_fields, shape_placement);

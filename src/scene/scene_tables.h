@@ -22,13 +22,18 @@ typedef struct solver_common {
 typedef struct output_common {
     int64_t checkpoint, surface_resolution, surface_smoothing;
     int volume; /* 0: vti, 1: none */
+    int up;     /* up_axis */
 } output_common;
+
+typedef struct camera_key {
+    double t, from[3], to[3], fov;
+} camera_key;
 
 extern const field_table scene_top_table, scene_domain_table, scene_walls_table,
     scene_wall_velocity_table, scene_solver_table, scene_material_table, scene_body_table,
     scene_flow_table, scene_collider_table, scene_source_table, scene_sink_table,
     scene_motion_table, scene_motion_key_table, scene_probe_table, scene_output_table,
-    scene_camera_table, scene_shape_table;
+    scene_camera_table, scene_camera_key_table, scene_shape_table;
 
 /* Words in the order of their enums, closed by NULL. */
 extern const char *const scene_wall_words[], *const scene_axis_words[];
@@ -39,6 +44,12 @@ typedef struct shape_declaration {
     shape_kind kind;
     field_table table; /* no fields: the value is a list */
 } shape_declaration;
+
+/* What may stand beside the kind of a shape. */
+typedef struct shape_placement {
+    number_list scale; /* one factor, or one an axis */
+    double translate[3];
+} shape_placement;
 
 enum { SHAPE_DECLARATIONS = 13, PROBE_DECLARATIONS = 13 };
 extern const shape_declaration scene_shapes[SHAPE_DECLARATIONS];

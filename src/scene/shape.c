@@ -66,6 +66,51 @@ static double sphere_distance(const shape *s, int dim, const double x[3], double
     return length_and_direction(d, n) - s->radius;
 }
 
+/* The nearest point of an ellipsoid (Eberly 2013, "Distance from a point to an ellipse, an
+ * ellipsoid, or a hyperellipsoid"), for a point y with no negative coordinate. In units of the
+ * shortest half axis, and with r the squares of the half axes, it is x_i = r_i y_i / (r_i - 1 + q),
+ * where q > 0 makes sum(x_i^2 / r_i) = 1. That sum falls and is convex in q, so that Newton's method
+ * rises to the root from any smaller q. */
+static void nearest_of_ellipsoid(const double r[3], const double y[3], int dim, double x[3]) {
+    enum { MOST = 200 };
+    double q = 0;
+    for (int i = 0; i < dim; i++) q = fmax(q, sqrt(r[i]) * y[i] + 1 - r[i]);
+    for (int k = 0; k < MOST; k++) {
+        double sum = -1, slope = 0;
+        for (int i = 0; i < dim; i++) {
+            x[i] = r[i] * y[i] / (r[i] - 1 + q);
+            sum += x[i] * x[i] / r[i];
+            slope += 2 * x[i] * x[i] / r[i] / (r[i] - 1 + q);
+        }
+        double next = q + sum / slope;
+        if (!(next > q)) return;
+        q = next;
+    }
+}
+
+static double ellipsoid_distance(const shape *s, int dim, const double x[3], double n[3]) {
+    double d[3], r[3] = {1, 1, 1}, y[3] = {0, 0, 0}, at[3] = {0, 0, 0}, size = HUGE_VAL,
+                 inside = -1;
+    offset(x, s->a, dim, d);
+    for (int i = 0; i < dim; i++) size = fmin(size, s->b[i]);
+    for (int i = 0; i < dim; i++) {
+        double half = s->b[i] / size;
+        r[i] = half * half;
+        y[i] = fabs(d[i]) / size;
+        inside += y[i] * y[i] / r[i];
+        /* From within the plane across a shortest axis there may be two ways out, one to each side. */
+        if (half == 1) y[i] = fmax(y[i], 1e-13);
+    }
+    nearest_of_ellipsoid(r, y, dim, at);
+    double gap[3];
+    for (int i = 0; i < 3; i++) {
+        n[i] = copysign(at[i] / r[i], d[i]);
+        gap[i] = at[i] - y[i];
+    }
+    vec_normalise(n);
+    return copysign(size * vec_length(gap), inside);
+}
+
 /* Unit axis from `from` to `to` and the length between them. */
 static double axis_of(const shape *s, int dim, double u[3]) {
     offset(s->b, s->a, dim, u);
@@ -242,6 +287,7 @@ static double own_distance(const shape *s, int dim, const double x[3], double n[
     case SHAPE_BOX: return box_distance(s->a, s->b, dim, x, n);
     case SHAPE_ROUNDED_BOX: return rounded_box_distance(s, dim, x, n);
     case SHAPE_SPHERE: return sphere_distance(s, dim, x, n);
+    case SHAPE_ELLIPSOID: return ellipsoid_distance(s, dim, x, n);
     case SHAPE_CYLINDER: return cylinder_distance(s, dim, x, n);
     case SHAPE_CAPSULE: return capsule_distance(s, dim, x, n);
     case SHAPE_TORUS: return torus_distance(s, dim, x, n);
@@ -314,6 +360,9 @@ static double own_support(const shape *s, int dim, const double u[3]) {
         for (int i = 0; i < dim; i++) reach += fmax(u[i] * s->a[i], u[i] * s->b[i]);
         return reach;
     case SHAPE_SPHERE: return vec_dot(s->a, u) + s->radius;
+    case SHAPE_ELLIPSOID:
+        for (int i = 0; i < 3; i++) axis[i] = s->b[i] * u[i];
+        return vec_dot(s->a, u) + vec_length(axis);
     case SHAPE_CAPSULE: return fmax(vec_dot(s->a, u), vec_dot(s->b, u)) + s->radius;
     case SHAPE_CYLINDER:
         axis_of(s, dim, axis);
@@ -404,6 +453,10 @@ static double torus_volume(double ring, double tube, int dim) {
     return tube <= ring ? 2 * PI * PI * ring * tube * tube : NAN;
 }
 
+static double ellipsoid_volume(const double half[3], int dim) {
+    return dim == 2 ? PI * half[0] * half[1] : 4 * PI / 3 * half[0] * half[1] * half[2];
+}
+
 static double own_volume(const shape *s, int dim) {
     double r = s->radius, axis[3];
     double ball = dim == 2 ? PI * r * r : 4 * PI / 3 * r * r * r;
@@ -412,6 +465,7 @@ static double own_volume(const shape *s, int dim) {
     case SHAPE_BOX: return rounded_box_volume(s, dim, 0);
     case SHAPE_ROUNDED_BOX: return rounded_box_volume(s, dim, r);
     case SHAPE_SPHERE: return ball;
+    case SHAPE_ELLIPSOID: return ellipsoid_volume(s->b, dim);
     case SHAPE_CYLINDER: return disc * axis_of(s, dim, axis);
     case SHAPE_CAPSULE: return disc * axis_of(s, dim, axis) + ball;
     case SHAPE_TORUS: return torus_volume(r, s->thickness, dim);
@@ -443,6 +497,7 @@ static double own_thickness(const shape *s, int dim) {
     case SHAPE_ROUNDED_BOX: return smallest_side(s->a, s->b, dim);
     case SHAPE_SPHERE:
     case SHAPE_CAPSULE: return 2 * s->radius;
+    case SHAPE_ELLIPSOID: return 2 * smallest_side((const double[3]){0, 0, 0}, s->b, dim);
     case SHAPE_CYLINDER: return fmin(2 * s->radius, axis_of(s, dim, axis));
     case SHAPE_TORUS: return 2 * s->thickness;
     case SHAPE_MESH: return smallest_side(s->mesh->min, s->mesh->max, dim);

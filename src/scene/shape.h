@@ -15,6 +15,7 @@ typedef enum shape_kind {
     SHAPE_BOX,         /* min, max */
     SHAPE_ROUNDED_BOX, /* min, max, radius */
     SHAPE_SPHERE,      /* center, radius */
+    SHAPE_ELLIPSOID,   /* center, half axes: what a stretched sphere becomes (stretch.h) */
     SHAPE_CYLINDER,    /* from, to, radius */
     SHAPE_CAPSULE,     /* from, to, radius */
     SHAPE_TORUS,       /* center, axis, radius (of the ring), thickness (radius of the tube) */
@@ -29,11 +30,12 @@ typedef enum shape_kind {
 typedef struct shape shape;
 struct shape {
     shape_kind kind;
-    double a[3], b[3]; /* min/max, center/axis, from/to, point/normal */
+    double a[3], b[3]; /* min/max, center/axis, center/half axes, from/to, point/normal */
     double radius, thickness;
     double (*points)[3]; /* points, polygon */
     int64_t point_count;
-    mesh *mesh; /* owned by the scene's arena */
+    mesh *mesh;   /* owned by the scene's arena */
+    bool outside; /* its file may lie outside the scene's folder */
     shape **children;
     int child_count;
     /* Placement of this node, applied after everything below it: x = move + turn (scale x'). */

@@ -20,7 +20,9 @@ typedef struct frame {
 
 typedef struct builder {
     yaml_tree *tree;
-    int set; /* the override being read, -1 for the file */
+    int set;           /* the override being read, -1 for the file */
+    const char *bytes; /* what is read */
+    size_t length;
     frame frames[YAML_DEPTH];
     int depth;
     yaml_value *root;
@@ -132,6 +134,21 @@ static spate_status refuse(const builder *b, yaml_mark_t mark, const char *forma
     return fail(b->tree->ctx, SPATE_BAD_INPUT, "%s: %s%s", place, path, what);
 }
 
+/* Whether a tab stands at a mark: there libyaml only says that no token starts with such a character.
+ * Marks count characters, so the tab is looked for in bytes from the line's beginning. */
+static bool is_at_tab(const builder *b, yaml_mark_t mark) {
+    const char *line = b->bytes, *end = b->bytes + b->length;
+    for (size_t i = 0; i < mark.line && line; i++) {
+        line = memchr(line, '\n', (size_t)(end - line));
+        if (line) line++;
+    }
+    for (size_t i = 0; line && line < end && *line != '\n' && i <= mark.column; line++) {
+        if (*line == '\t' && i == mark.column) return true;
+        i += ((unsigned char)*line & 0xc0) != 0x80;
+    }
+    return false;
+}
+
 /* libyaml's own complaint, in our form. */
 static spate_status refuse_syntax(const builder *b, const yaml_parser_t *p) {
     if (p->error == YAML_MEMORY_ERROR)
@@ -140,12 +157,19 @@ static spate_status refuse_syntax(const builder *b, const yaml_parser_t *p) {
     char place[YAML_PLACE_SIZE], context[256] = "";
     yaml_mark_t mark = p->error == YAML_READER_ERROR ? p->mark : p->problem_mark;
     place_of(b->tree, b->set, (int)mark.line + 1, (int)mark.column + 1, place);
+    if (p->error == YAML_SCANNER_ERROR && is_at_tab(b, mark))
+        return fail(b->tree->ctx, SPATE_BAD_INPUT,
+                    "%s: a tab; YAML is indented by spaces only, so put spaces in its place",
+                    place);
     if (p->context)
         snprintf(context, sizeof context, " %s that starts at line %d", p->context,
                  (int)p->context_mark.line + 1);
+    /* "color: #ff0000}" swallows the bracket. */
+    const bool open = p->context && strstr(p->context, "flow");
     return fail(b->tree->ctx, SPATE_BAD_INPUT,
-                "%s: not valid YAML: %s%s; check indentation, brackets and quotes near here", place,
-                p->problem ? p->problem : "cannot be read", context);
+                "%s: not valid YAML: %s%s; check indentation, brackets and quotes near here%s",
+                place, p->problem ? p->problem : "cannot be read", context,
+                open ? ", and whether a # outside quotes began a comment" : "");
 }
 
 /* ---- Building the tree ----------------------------------------------------------------------- */
@@ -341,7 +365,7 @@ static spate_status read_events(builder *b, yaml_parser_t *parser) {
 
 spate_status yaml_read(yaml_tree *t, const char *bytes, size_t length, int set, yaml_value **out) {
     yaml_parser_t parser;
-    builder b = {.tree = t, .set = set};
+    builder b = {.tree = t, .set = set, .bytes = bytes, .length = length};
     if (!yaml_parser_initialize(&parser))
         return fail(t->ctx, SPATE_OUT_OF_MEMORY, "%s: out of memory while reading YAML", t->file);
     yaml_parser_set_encoding(&parser, YAML_UTF8_ENCODING);

@@ -89,7 +89,8 @@ const char *yaml_described(const yaml_value *v, char out[YAML_SHOWN + 8]);
 void yaml_emit(const yaml_value *v, text *out);
 /* Writes a value in a form for hashing: numbers by value, fields in the order of their names, those
  * of a field called `ordered` (NULL: of this mapping) in the order written, without the fields at
- * the paths `left_out` from here, "solver.max_steps" (at most 8, closed by NULL; NULL for none). */
+ * the paths `left_out` from here, "solver.max_steps", where "*" is any field or entry (at most 16,
+ * closed by NULL; NULL for none). */
 spate_status yaml_serialise(const yaml_tree *t, const yaml_value *v, const char *ordered,
                             const char *const *left_out, text *out);
 

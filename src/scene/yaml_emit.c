@@ -149,16 +149,19 @@ static bool is_among(const char *name, const char *const *names) {
     return false;
 }
 
-enum { LEFT_OUT_MAX = 8 };
+enum { LEFT_OUT_MAX = 16 };
 
-/* Those of the paths that begin with `name` and a dot, without that beginning. */
+/* Those of the paths that begin with `name`, or with "*", and a dot, without that beginning. */
 static void paths_below(const char *name, const char *const *paths,
                         const char *below[LEFT_OUT_MAX + 1]) {
-    size_t length = strlen(name);
     int count = 0;
-    for (; paths && *paths && count < LEFT_OUT_MAX; paths++)
-        if (strncmp(*paths, name, length) == 0 && (*paths)[length] == '.')
+    for (; paths && *paths && count < LEFT_OUT_MAX; paths++) {
+        const size_t length = strcspn(*paths, ".");
+        const bool any = length == 1 && **paths == '*';
+        if ((*paths)[length] == '.' &&
+            (any || (strlen(name) == length && strncmp(*paths, name, length) == 0)))
             below[count++] = *paths + length + 1;
+    }
     below[count] = NULL;
 }
 
@@ -181,7 +184,7 @@ spate_status yaml_serialise(const yaml_tree *t, const yaml_value *v, const char 
         if (key && is_among(key->text, left_out)) continue;
         if (key) text_add(out, "%zu:%s=", key->length, key->text);
         const char *below[LEFT_OUT_MAX + 1] = {NULL};
-        if (key) paths_below(key->text, left_out, below);
+        paths_below(key ? key->text : "", left_out, below);
         /* Below `ordered` one level keeps its order; deeper ones are sorted again. */
         bool in_order = key && ordered && strcmp(key->text, ordered) == 0;
         status = yaml_serialise(t, entries[i]->value,

@@ -232,12 +232,14 @@ spate_status spate_simulation_step(spate_simulation *sim, double until) {
     const char *landing = "frame";
     until = next_landing(sim, until, &landing);
     choose_step(sim, until, landing);
+    phase_stop(sim, "limit", start);
     if (!(sim->time + sim->dt > sim->time))
         return name_scene(sim, simulation_unstable(sim, -1,
                                                    "the time step became too short to move time "
                                                    "on"));
     spate_status status = SPATE_OK;
     if (!scene_on_grid(sim->scene)) {
+        start = phase_start();
         status = sources_emit(sim, sim->dt);
         phase_stop(sim, "sources", start);
     }
@@ -287,10 +289,10 @@ spate_status simulation_judge(spate_simulation *sim, const solve_result *r, int6
         return SPATE_OK;
     }
     ++*missed;
-    warn(sim->ctx, r->kind,
-         "step %lld, t = %.6g s: the %s has a residual of %.3g after %lld iterations, above "
-         "solver.tolerance %.3g; raise solver.max_iterations or the tolerance",
-         step, sim->time, r->what, r->residual, iterations, r->tolerance);
+    warn_once(sim->ctx, r->kind,
+              "step %lld, t = %.6g s: the %s has a residual of %.3g after %lld iterations, above "
+              "solver.tolerance %.3g; raise solver.max_iterations or the tolerance",
+              step, sim->time, r->what, r->residual, iterations, r->tolerance);
     if (++*failures < FAILURES_MOST) return SPATE_OK;
     return fail(
         sim->ctx, SPATE_NOT_CONVERGED,

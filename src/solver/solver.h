@@ -14,7 +14,7 @@
 #include "state/boundary.h"
 #include "state/particles.h"
 
-enum { PHASES_MAX = 16 };
+enum { PHASES_MAX = 24 };
 
 typedef struct phase {
     const char *name; /* a literal */
@@ -31,8 +31,6 @@ typedef struct state_block {
 /* NAN where it is not known, or where the particles tell it. */
 typedef struct solver_numbers {
     double max_divergence; /* 1/s */
-    double iterations;     /* of the last step's solve */
-    double residual;
     double mass, momentum[3], angular[3], kinetic_energy, potential_energy, volume, max_speed;
 } solver_numbers;
 
@@ -42,8 +40,16 @@ typedef struct volume_field {
     int components; /* 1 or 3 */
 } volume_field;
 
+/* What a run costs, about, in 2D and 3D: for estimates before it (review.c). */
+typedef struct solver_cost {
+    double rate[2];  /* particles, or cells of a grid, that one thread steps in a second */
+    double bytes[2]; /* of memory for each of them */
+} solver_cost;
+
 typedef struct solver_type {
     const solver_declaration *declaration;
+    /* Of this scene. Rates were measured over the scenes that ship (docs/performance.md). */
+    solver_cost (*cost)(const spate_scene *scene);
     /* Grid coordinate of the domain's corner (blocks.h), in cells: what a block's grid begins with. */
     double shift;
     /* Particle fields the solver needs for this scene. */
@@ -78,6 +84,9 @@ typedef struct solver_type {
     /* Second moment D of the kernel at particle i over dx^2, by axis: the angular momentum of its
      * affine motion is m axial(C D); 0 where a scheme does not carry it. */
     void (*affine_moment)(const spate_simulation *sim, int64_t i, double moment[3]);
+    /* Iterations of the last step's solve and what they left, where something was solved; NULL:
+     * nothing ever is. */
+    void (*solved)(const spate_simulation *sim, double *iterations, double *residual);
     /* What the solver itself knows of the columns that every run has; NULL: nothing. */
     void (*numbers)(spate_simulation *sim, solver_numbers *out);
     /* Columns of stats.csv of its own. */

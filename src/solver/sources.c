@@ -2,7 +2,8 @@
  * Sources (method: Dirichlet nozzles). A lattice of particles fills the shape and moves with the
  * source's velocity; while inside, particles keep that velocity and no strain, and grid nodes
  * inside have it too, so the nozzle is always full. Lattice points that enter the shape upstream
- * become particles; those that leave it are free. Nothing depends on the number of threads or on
+ * become particles; those that leave it are free. Where its points are not those of a lattice each
+ * is moved by what its lattice index and the seed say, whenever it enters. Nothing depends on the number of threads or on
  * how time is cut into steps but for the rounding of the lattice's shift.
  */
 #include "solver/sources.h"
@@ -42,11 +43,13 @@ static spate_status emit_point(emission *e, const int64_t k[3]) {
     spate_simulation *sim = e->sim;
     const source *nozzle = &sim->scene->sources[e->index];
     source_state *state = &sim->sources[e->index];
-    double x[3] = {0}, before[3] = {0};
+    double x[3] = {0}, before[3] = {0}, move[3];
+    sample_move(sim->scene, nozzle->sampling, nozzle->jitter, k, move);
     /* both to the bit as the steps before and after see them: no point enters twice or never */
     for (int a = 0; a < sim->scene->dim; a++) {
-        x[a] = ((double)k[a] + 0.5) * e->spacing + state->shift[a];
-        before[a] = ((double)k[a] + 0.5) * e->spacing + e->before[a];
+        const double place = ((double)k[a] + 0.5 + move[a]) * e->spacing;
+        x[a] = place + state->shift[a];
+        before[a] = place + e->before[a];
     }
     if (!(distance_of(e, x) < 0) || (!e->fill && distance_of(e, before) < 0) ||
         state->emitted >= nozzle->limit)
@@ -59,8 +62,9 @@ static spate_status emit_point(emission *e, const int64_t k[3]) {
 static spate_status emit_brick(emission *e, const int64_t corner[3]) {
     const spate_scene *scene = e->sim->scene;
     const source_state *state = &e->sim->sources[e->index];
+    /* points of a glass may leave the brick by less than half a spacing */
     double center[3] = {0},
-           reach = e->spacing * BRICK * 0.5 * sqrt(scene->dim) + vec_length(e->step);
+           reach = e->spacing * (BRICK + 1) * 0.5 * sqrt(scene->dim) + vec_length(e->step);
     for (int a = 0; a < scene->dim; a++)
         center[a] = ((double)corner[a] + BRICK * 0.5) * e->spacing + state->shift[a];
     double distance = distance_of(e, center);

@@ -164,6 +164,13 @@ class BadInput(Case):
                 self.assertEqual(result.returncode, 2, result.stderr)
                 self.assertIn(expected, result.stderr)
                 self.assertRegex(result.stderr, r"scene\.yaml:12:\d+: bodies\.0\.shape\.mesh\.file: ")
+        # Links obey the same rule as names: whoever allows it gets the file, here one that is no mesh.
+        path = self.write(GOOD.replace("{sphere: {center: [0.5, 0.5], radius: 0.2}}",
+                                       "{mesh: {file: link.obj, outside: true}}"))
+        result = spate("check", path)
+        self.assertEqual(result.returncode, 2, result.stderr)
+        self.assertNotIn("leaves the scene's folder", result.stderr)
+        self.assertIn("link.obj", result.stderr)
 
     def test_overrides(self):
         path = self.write(GOOD)

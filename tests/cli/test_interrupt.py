@@ -1,9 +1,11 @@
 """Ctrl-C, SIGTERM and SIGHUP leave a checkpoint and a complete folder; a lost standard output is noticed."""
+import fcntl
 import os
 import pty
-import re
 import signal
+import struct
 import subprocess
+import termios
 import time
 
 from common import COMMAND, Case, SCENES, main, run_json
@@ -80,12 +82,19 @@ class Output(Case):
         self.assertNotIn("\r", result.stdout)
         self.assertRegex(result.stdout, r"(?m)^frame 3/3  t [\d.]+ s  .* particles  .* steps/s")
 
-    def test_one_line_rewritten_on_a_terminal(self):
+    def lines_on_a_terminal(self, columns, *words, resize=None):
+        """What a run writes to a terminal: every state of the line, and the lines that stay. With
+        `resize` the terminal gets another width after the first state."""
         try:
             leader, follower = pty.openpty()
         except OSError as error:  # a container without /dev/pts
             self.skipTest(f"no terminal to be had: {error}")
-        process = subprocess.Popen([COMMAND, "run", SCENE, "-o", self.folder / "run", "--frames", "10"],
+        self.addCleanup(os.close, leader)
+
+        def set_width(width):
+            fcntl.ioctl(leader, termios.TIOCSWINSZ, struct.pack("HHHH", 25, width, 0, 0))
+        set_width(columns)
+        process = subprocess.Popen([COMMAND, "run", SCENE, "-o", self.folder / "run", "--force", *words],
                                    stdout=follower, stderr=subprocess.PIPE)
         os.close(follower)
         shown = b""
@@ -97,11 +106,33 @@ class Output(Case):
             if not piece:
                 break
             shown += piece
+            if resize and b"left" in shown:
+                set_width(resize)
         self.assertEqual(process.wait(60), 0, process.stderr.read())
         process.stderr.close()
-        os.close(leader)
-        self.assertTrue(re.search(rb"\r\x1b\[Kframe \d+/10 ", shown), shown)
+        states = [part.split(b"\n")[0].decode() for part in shown.split(b"\r\x1b[K")]
+        return [s for s in states if "%" in s], shown
+
+    def test_one_line_rewritten_on_a_terminal(self):
+        states, shown = self.lines_on_a_terminal(80, "--frames", "10")
+        self.assertTrue(states, shown)
+        self.assertRegex(states[0], r"^ *\d+% \[=*>? *\]  frame \d+/10 ")
         self.assertEqual(shown.count(b"\n"), 1, shown)
+
+    def test_the_line_is_as_wide_as_the_terminal(self):
+        for columns, words in ((20, ()), (40, ("%", "[", "frame ", " left")), (80, ("%", "[", "frame ", "particles", "dt ", "left")),
+                               (200, ("%", "[", "frame ", "particles", "dt ", "left"))):
+            states, shown = self.lines_on_a_terminal(columns, "--frames", "10")
+            self.assertTrue(states, shown)
+            for state in states:
+                self.assertLess(len(state), columns, state)
+            for word in words:
+                self.assertIn(word, states[-1])
+
+    def test_the_line_follows_the_terminal(self):
+        states, shown = self.lines_on_a_terminal(120, "--set", "domain.dx=0.02", "--frames", "20", resize=40)
+        self.assertGreater(len(states[0]), 60)
+        self.assertLess(len(states[-1]), 40)
 
 
 main()

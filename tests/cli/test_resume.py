@@ -43,6 +43,43 @@ class Resume(Case):
         self.run_scene("drop2d", "parts", "--resume", "--set", "gravity=[0,-1]", code=2)
         self.assertEqual(before, {p.name: p.read_bytes() for p in parts.iterdir()})
 
+    def test_what_changed_is_named(self):
+        self.run_scene("drop2d", "parts", "--frames", 2)
+        result = spate("run", SCENES / "drop2d.yaml", "-o", self.folder / "parts", "--resume", "--set", "fps=99",
+                       "--set", "solver.cfl=0.3", "--set", "duration=9", "--set", "output.checkpoint=1")
+        self.assertEqual(result.returncode, 2)
+        self.assertRegex(result.stderr, r"another scene: (fps, solver\.cfl|solver\.cfl, fps) changed \(see its run\.scene")
+        self.assertIn("--force", result.stderr)
+
+    def test_another_output_from_there_on(self):
+        whole = self.run_scene("drop3d", "whole", "--frames", 4, "--set", "output.particles=[vtp,ply]",
+                               "--set", "output.surface=[ply,vtp]", "--set", "output.fields=[J]")
+        parts = self.run_scene("drop3d", "parts", "--frames", 2)
+        result = spate("run", SCENES / "drop3d.yaml", "-o", parts, "--resume", "--frames", 4,
+                       "--set", "output.particles=[vtp,ply]", "--set", "output.surface=[ply,vtp]",
+                       "--set", "output.fields=[J]")
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertRegex(result.stderr, r"output\.particles, output\.[a-z, .]+ changed: frames from 2 on have it")
+        self.assertEqual(run_json(whole)["state_hash"], run_json(parts)["state_hash"])
+        names = {p.name for p in parts.iterdir()}
+        self.assertNotIn("particles_0001.ply", names)
+        self.assertNotIn("surface_0001.vtp", names)
+        for frame in (2, 3, 4):
+            for name in ("particles_%04d.vtp", "particles_%04d.ply", "surface_%04d.ply", "surface_%04d.vtp"):
+                self.assertTrue((whole / (name % frame)).read_bytes() == (parts / (name % frame)).read_bytes(), name)
+        listed = (parts / "surface.pvd").read_text()
+        self.assertEqual([f"surface_{i:04d}.vtp" in listed for i in range(5)], [False, False, True, True, True])
+        self.assertEqual((whole / "particles.pvd").read_text(), (parts / "particles.pvd").read_text())
+
+    def test_another_output_of_a_finished_run(self):
+        run = self.run_scene("drop3d", "run", "--frames", 2)
+        before = (run / "particles_0002.vtp").read_bytes()
+        self.run_scene("drop3d", "run", "--frames", 2, "--resume")
+        self.assertEqual(list(run.glob("surface*")), [])
+        self.run_scene("drop3d", "run", "--frames", 2, "--resume", "--set", "output.surface=obj")
+        self.assertEqual([p.name for p in run.glob("surface*")], ["surface_0002.obj"])
+        self.assertEqual(before, (run / "particles_0002.vtp").read_bytes())
+
     def test_the_previous_checkpoint_serves_when_the_last_is_broken(self):
         whole = self.run_scene("drop2d", "whole", "--frames", 8)
         parts = self.run_scene("drop2d", "parts", "--frames", 6)

@@ -53,6 +53,28 @@ class Usage(Case):
                 self.assertLessEqual(len(result.stderr.splitlines()), 1)
                 self.assertEqual(list(self.folder.iterdir()), [])
 
+    def test_what_was_meant(self):
+        """Slips of the first hour: the message says what to write."""
+        os.environ["SPATE_SCENES"] = str(ROOT / "scenes")
+        run = self.run_scene("flip2d", "a", "--frames", 1)
+        (self.folder / "base.yaml").write_text("spate: 1\n")
+        for words, code, expected in (
+                (["base.yaml"], 2, "did you mean: spate run base.yaml"), (["splash"], 2, "spate run splash"),
+                (["no.yaml"], 2, "spate run no.yaml"), (["a"], 2, "spate info a"),
+                (["run", "splahs"], 5, "did you mean 'splash'?"),
+                (["check", "fig8_hourglass"], 5, "did you mean 'fig08_hourglass'?"),
+                (["render", run / "run.json"], 2, "run.json is a file; give the folder of a run"),
+                (["render", "nowhere"], 2, "nowhere: no such folder"),
+                (["render", run, "--colour", "sped"], 2, "did you mean 'speed'? known: speed, P, v, id"),
+                (["render", run, "--plot", "mass,volme"], 2, "did you mean 'volume'? known: frame"),
+                (["run", SCENES / "drop2d.yaml", "-o", "/proc/x"], 5,
+                 "/proc/x: the file system of /proc takes no new folders; choose another")):
+            with self.subTest(words):
+                result = spate(*words, cwd=self.folder)
+                self.assertEqual(result.returncode, code, result.stderr)
+                self.assertIn(expected, result.stderr)
+                self.assertEqual(len(result.stderr.splitlines()), 1)
+
     def test_short_and_joined_options(self):
         for words in (["-o", "a"], ["-oa"], ["--output=a"], ["--output", "a"]):
             with self.subTest(words):
@@ -76,11 +98,53 @@ class Usage(Case):
         lines = (self.folder / "a" / "steps.jsonl").read_text().splitlines()
         steps = [json.loads(line)["step"] for line in lines]
         self.assertEqual(steps, list(range(1, run_json(self.folder / "a")["steps"] + 1)))
+        self.assertNotIn("state_hash", lines[-1])
+        spate("run", SCENES / "drop2d.yaml", "-o", self.folder / "b", "--frames", 2, "--steps-full", "-q")
+        last = json.loads((self.folder / "b" / "steps.jsonl").read_text().splitlines()[-1])
+        self.assertEqual(last["state_hash"], run_json(self.folder / "a")["state_hash"])
+
+    def test_a_repeated_warning_is_told_once(self):
+        words = ("run", SCENES / "drop2d.yaml", "--set", "materials.water.bulk_modulus=5000", "--json")
+        told = spate(*words, "-o", self.folder / "a").stderr.splitlines()
+        times = run_json(self.folder / "a")["warnings"]["volume drift"]
+        self.assertGreater(times, 2)
+        self.assertEqual(len([line for line in told if "warning: frame" in line]), 1, told)
+        self.assertIn(f"spate: warned of 'volume drift' {times} times in all", told)
+        quiet = spate(*words, "-o", self.folder / "b", "--quiet").stderr.splitlines()
+        self.assertEqual(len(quiet), 1, quiet)
+
+    def test_phases_do_not_overlap(self):
+        """No time is counted twice: together the phases are no longer than the run."""
+        spate("run", SCENES / "drop2d.yaml", "-o", self.folder / "a", "-q", "--threads", 1)
+        report = run_json(self.folder / "a")
+        self.assertLess(sum(report["phases"].values()), 1.001 * report["wall_seconds"] + 0.001)
 
     def test_check_says_what_would_run(self):
         result = spate("check", SCENES / "drop3d.yaml", "--set", "domain.dx=0.1")
         self.assertEqual(result.returncode, 0, result.stderr)
         self.assertIn("10 x 10 x 5 cells", result.stdout)
+        self.assertRegex(result.stdout, r"steps +about \d+ of \S+ s \(limit: \w+\)")
+        self.assertRegex(result.stdout, r"cost +about .* with \d+ threads?, .* of memory, .* on disk")
+
+    def test_check_json(self):
+        scene = SCENES / "drop3d.yaml"
+        result = spate("check", scene, "--json", "--threads", 1, "--set", "gravity=[0, 0, -9.81]")
+        told = json.loads(result.stdout)
+        self.assertEqual((told["file"], told["valid"], told["dimension"], told["message"]), (str(scene), True, 3, ""))
+        self.assertEqual(len(told["cells"]), 3)
+        self.assertEqual(len(told["warnings"]), 1)
+        self.assertIn("sideways", told["warnings"][0])
+        for key in ("particles", "steps", "dt", "seconds", "memory_bytes", "disk_bytes"):
+            self.assertGreater(told["estimate"][key], 0, key)
+        folder = self.run_scene("drop3d", "a")
+        report = run_json(folder)
+        self.assertEqual(told["particles"], report["particles"])
+        for key, real in (("steps", report["steps"]), ("disk_bytes", sum(p.stat().st_size for p in folder.iterdir()))):
+            self.assertLess(max(told["estimate"][key] / real, real / told["estimate"][key]), 2, key)
+        wrong = spate("check", scene, "--json", "--set", "domain.dx=0")
+        told = json.loads(wrong.stdout)
+        self.assertEqual((wrong.returncode, told["valid"]), (2, False))
+        self.assertIn("domain.dx", told["message"])
 
     def test_list_and_names(self):
         # A build elsewhere does not see the source tree around it.
@@ -100,6 +164,11 @@ class Usage(Case):
         (other / "fig1.yaml").write_text("spate: 1\nname: 'first figure'\ndimension: 2\n")
         result = spate("list", env=dict(os.environ, SPATE_SCENES=str(self.folder / "scenes")))
         self.assertEqual(result.stdout.split(), ["book/fig1", "2D", "first", "figure"])
+        told = json.loads(spate("list", "--json").stdout)["scenes"]
+        self.assertEqual([scene["name"] for scene in told], [line.split()[0] for line in listed.splitlines()])
+        for scene in told:
+            self.assertIn(scene["dimension"], (2, 3))
+            self.assertTrue(scene["title"] and pathlib.Path(scene["file"]).is_file())
         result = spate("list", env=dict(os.environ, SPATE_SCENES="/nowhere"))
         self.assertEqual(result.returncode, 5)
         self.assertIn("/nowhere", result.stderr)
@@ -116,6 +185,33 @@ class Usage(Case):
             result = spate("info", file)
             self.assertEqual(result.returncode, 0, result.stderr)
             self.assertGreater(len(result.stdout), 40)
+
+    def test_info_json(self):
+        sets = ("--set", "output.particles=[vtp, ply, bgeo]", "--set", "output.fields=[stress]")
+        folder = self.run_scene("drop2d", "a", "--frames", 1, *sets)
+        smoke = self.run_scene("smoke3d", "b", "--frames", 1)
+        mesh = self.folder / "m.obj"
+        mesh.write_text("v 0 0 0\nv 1 0 0\nv 0 1 0\nv 0 0 1\nf 1 3 2\nf 1 2 4\nf 1 4 3\nf 2 3 4\n")
+        told = {}
+        for file in (SCENES / "drop2d.yaml", folder, folder / "checkpoint.spate", smoke / "volume_0001.vti", mesh,
+                     *(folder / f"particles_0001.{e}" for e in ("vtp", "ply", "bgeo"))):
+            result = spate("info", file, "--json")
+            self.assertEqual((result.returncode, result.stderr), (0, ""))
+            told[file.name] = json.loads(result.stdout)
+            self.assertEqual(told[file.name]["file"], str(file))
+        self.assertEqual([t["kind"] for t in told.values()],
+                         ["scene", "run", "checkpoint", "volume", "mesh", "particles", "particles", "particles"])
+        report = run_json(folder)
+        self.assertEqual(told["a"]["run"], report)
+        for name in ("checkpoint.spate", "particles_0001.vtp", "particles_0001.ply", "particles_0001.bgeo"):
+            self.assertEqual(told[name]["particles"], report["particles"], name)
+        self.assertEqual(told["drop2d.yaml"]["hash"], told["checkpoint.spate"]["scene_hash"])
+        for name in ("particles_0001.vtp", "particles_0001.bgeo"):
+            self.assertIn({"name": "stress", "components": 6}, told[name]["attributes"])
+        self.assertEqual((told["m.obj"]["triangles"], told["m.obj"]["closed"]), (4, True))
+        self.assertTrue(all(field["min"] <= field["max"] for field in told["volume_0001.vti"]["fields"]))
+        (folder / "run.json").write_text('{"scene": 1')
+        self.assertEqual(spate("info", folder, "--json").returncode, 2)
 
     def test_bench_json(self):
         less = ("--variant", "sand", "--dimension", 2) if SANITIZED else ()
@@ -156,6 +252,58 @@ class Usage(Case):
         self.assertTrue((folder / "meshes" / "tetra.obj").exists())
         result = spate("render", folder, "--size", "80x60", "--no-film", "--samples", 1)
         self.assertEqual(result.returncode, 0, result.stderr)
+
+    def test_meshes_from_outside(self):
+        place, other = self.folder / "scene", self.folder / "other"
+        place.mkdir()
+        other.mkdir()
+        (other / "tetra.obj").write_text(
+            "v 0 0 0\nv 1 0 0\nv 0 1 0\nv 0 0 1\nf 1 3 2\nf 1 2 4\nf 1 4 3\nf 2 3 4\n")
+        text = ("spate: 1\ndomain: {size: [1, 1, 1], dx: 0.125}\nduration: 0.04\nfps: 50\n"
+                "materials: {m: {model: liquid}}\n"
+                "bodies: [{material: m, shape: {box: {min: [0, 0.5, 0], max: [1, 0.75, 1]}}}]\n"
+                "colliders: [{name: rock, shape: {mesh: {file: ../other/tetra.obj%s}, scale: [0.4, 0.5, 0.4]}}]\n")
+        scene = place / "s.yaml"
+        scene.write_text(text % "")
+        refused = spate("check", scene)
+        self.assertEqual(refused.returncode, 2)
+        self.assertIn("'..' leaves the scene's folder; put the mesh below it, or allow it with outside: true",
+                      refused.stderr)
+        asked = ["--set", f"colliders.rock.shape.mesh.file={other}/tetra.obj"]
+        told = spate("check", scene, *asked)
+        self.assertEqual(told.returncode, 0, told.stderr)
+        self.assertIn(f"the mesh {other}/tetra.obj is from outside the scene's folder", told.stderr)
+        one = self.run_scene(scene, "one", "--frames", 1, *asked)
+        scene.write_text(text % ", outside: true")
+        two = self.run_scene(scene, "two")
+        # A run keeps a copy, which its scene names, so that all goes on without the mesh's own place.
+        (other / "tetra.obj").unlink()
+        copies = [p.name for p in (one / "meshes").iterdir()]
+        self.assertEqual(len(copies), 1)
+        self.assertRegex(copies[0], r"^tetra_[0-9a-f]{16}\.obj$")
+        self.assertIn(f"meshes/{copies[0]}", (one / "run.scene.yaml").read_text())
+        self.run_scene(one / "run.scene.yaml", "one", "--resume")
+        self.assertEqual(run_json(one)["state_hash"], run_json(two)["state_hash"])
+        result = spate("render", two, "--size", "80x60", "--no-film", "--samples", 1)
+        self.assertEqual(result.returncode, 0, result.stderr)
+
+    def test_render_surfaces_alone(self):
+        pictures = []
+        for kind in ("ply", "obj", "vtp"):
+            run = self.run_scene("drop3d", kind, "--frames", 1, "--set", "output.particles=none",
+                                 "--set", f"output.surface={kind}")
+            result = spate("render", run, "--size", "160x120", "--no-film", "--samples", 1)
+            if "no Embree" in result.stderr:
+                self.skipTest("built without Embree")
+            self.assertEqual(result.returncode, 0, result.stderr)
+            pictures.append((run / "pictures" / "frame_0001.png").read_bytes())
+        self.assertEqual(pictures[0], pictures[1])
+        self.assertEqual(pictures[0], pictures[2])
+        wrong = spate("render", run, "--colour", "speed")
+        self.assertEqual(wrong.returncode, 2)
+        self.assertIn("only surfaces, which have no 'speed'", wrong.stderr)
+        self.assertRegex(spate("info", run / "surface_0001.vtp").stdout,
+                         r"PolyData, \d+ vertices, \d+ triangles, t = 0.02\S* s\n  attributes: P\(3\) N\(3\) v\(3\)\n")
 
     def test_render(self):
         folder = self.run_scene("drop2d", "a", "--frames", 2)

@@ -6,6 +6,7 @@ import xml.etree.ElementTree
 from common import Case, main, run_json, stats
 
 try:
+    from vtkmodules.vtkFiltersCore import vtkMassProperties
     from vtkmodules.vtkIOPLY import vtkPLYReader
     from vtkmodules.vtkIOXML import vtkXMLPolyDataReader
 except ImportError:
@@ -62,6 +63,26 @@ class Vtk(Case):
         # The head of a .bgeo (Houdini classic): magic, 'V', version 5, number of points.
         head = (self.run / "particles_0003.bgeo").read_bytes()[:13]
         self.assertEqual((head[:5], *struct.unpack(">ii", head[5:13])), (b"BgeoV", 5, count))
+
+    def test_surface(self):
+        run = self.run_scene("drop3d", "surface", "--frames", 2, "--set", "output.surface=[vtp,ply]")
+        root = xml.etree.ElementTree.parse(run / "surface.pvd").getroot()
+        listed = [(e.get("file"), float(e.get("timestep"))) for e in root.iter("DataSet")]
+        self.assertEqual([name for name, _ in listed], [f"surface_{i:04d}.vtp" for i in range(3)])
+        for (name, time), row in zip(listed, stats(run)):
+            self.assertAlmostEqual(time, float(row["time"]), places=9)
+            data, other = read(vtkXMLPolyDataReader(), run / name), read(vtkPLYReader(), run / name.replace("vtp", "ply"))
+            self.assertGreater(data.GetNumberOfPolys(), 100)
+            self.assertEqual(data.GetNumberOfPolys(), other.GetNumberOfPolys())
+            self.assertEqual(data.GetNumberOfPoints(), other.GetNumberOfPoints())
+            for a, b in zip(data.GetBounds(), other.GetBounds()):
+                self.assertAlmostEqual(a, b, places=6)
+            mass = vtkMassProperties()
+            mass.SetInputData(data)
+            # The water that it is around: 0.4 x 0.5 x 0.5.
+            self.assertAlmostEqual(mass.GetVolume(), 0.1, delta=0.01)
+            self.assertEqual(data.GetPointData().GetNormals().GetName(), "N")
+            self.assertEqual(data.GetPointData().GetVectors().GetName(), "v")
 
     def test_pvd(self):
         root = xml.etree.ElementTree.parse(self.run / "particles.pvd").getroot()

@@ -25,7 +25,7 @@ static const char words[] =
     " limit: 4}\n";
 
 static size_t element_size(const char type[4]) {
-    if (!memcmp(type, "raw", 4)) return 1;
+    if (!memcmp(type, "raw", 4) || !memcmp(type + 1, "8", 2)) return 1;
     if (!memcmp(type + 1, "16", 3)) return 2;
     if (!memcmp(type + 1, "32", 3)) return 4;
     return !memcmp(type + 1, "64", 3) ? 8 : 0;

@@ -105,6 +105,7 @@ const solver_declaration flip_declaration = {
     .scheme = "transfer",
     .cfl = 1,
     .cfl_most = 5,
+    .irregular = true,
 };
 
 /* ---- Creation -------------------------------------------------------------------------------- */
@@ -468,8 +469,13 @@ static void numbers(spate_simulation *sim, solver_numbers *out) {
     const flip *f = sim->solver;
     if (sim->step == 0) return;
     out->max_divergence = f->memory.divergence;
-    out->iterations = (double)f->memory.iterations;
-    out->residual = f->memory.residual;
+}
+
+static void solved(const spate_simulation *sim, double *iterations, double *residual) {
+    const flip *f = sim->solver;
+    if (sim->step == 0) return;
+    *iterations = (double)f->memory.iterations;
+    *residual = f->memory.residual;
 }
 
 static const char *const column_names[] = {
@@ -503,6 +509,12 @@ static size_t grid_bytes(const spate_simulation *sim) {
            (size_t)f->filled_capacity * sizeof *f->filled;
 }
 
+/* Viscosity is solved for implicitly, all components at once. */
+static solver_cost cost(const spate_scene *scene) {
+    const double dearer = (double)one_liquid_constants(scene).liquid.viscosity > 0 ? 25 : 1;
+    return (solver_cost){.rate = {4.5e6 / dearer, 3e6 / dearer}, .bytes = {500, 300}};
+}
+
 const solver_type solver_flip = {
     .declaration = &flip_declaration,
     .shift = 0,
@@ -512,6 +524,7 @@ const solver_type solver_flip = {
     .free = destroy,
     .start = gradients_to_moments,
     .step_limit = step_limit,
+    .cost = cost,
     .step = step,
     .state = state,
     .stress = stress,
@@ -519,6 +532,7 @@ const solver_type solver_flip = {
     .force = flip_force,
     .affine_moment = affine_moment,
     .numbers = numbers,
+    .solved = solved,
     .column_names = column_names,
     .columns = columns,
     .grid_bytes = grid_bytes,

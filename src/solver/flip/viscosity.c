@@ -455,11 +455,11 @@ static void set_up(viscous *v, viscous_memory *memory) {
 
 static void tell(const viscous *v) {
     const spate_simulation *sim = v->f->sim;
-    warn(sim->ctx, "viscosity not converged",
-         "step %lld, t = %.6g s: the viscosity's residual is %.3g after %d iterations, above "
-         "solver.tolerance %.3g; raise solver.max_iterations or the tolerance",
-         (long long)sim->step + 1, sim->time, sqrt(v->left / v->right), v->iterations,
-         v->tolerance);
+    warn_once(sim->ctx, "viscosity not converged",
+              "step %lld, t = %.6g s: the viscosity's residual is %.3g after %d iterations, above "
+              "solver.tolerance %.3g; raise solver.max_iterations or the tolerance",
+              (long long)sim->step + 1, sim->time, sqrt(v->left / v->right), v->iterations,
+              v->tolerance);
 }
 
 spate_status flip_viscosity(flip *f, double tolerance, bool last) {

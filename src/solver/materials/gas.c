@@ -6,7 +6,6 @@
 
 typedef struct gas {
     double density, viscosity, expansion, smoke, temperature, weight, diffusion;
-    number_list color;
 } gas;
 
 static const field gas_fields[] = {
@@ -25,17 +24,7 @@ static const field gas_fields[] = {
     NUMBER_FIELD(
         gas, diffusion, "m^2/s", 0, 0, 1e12,
         "Diffusivity of this smoke and of its heat, which spreads by the largest of a scene."),
-    NUMBERS_FIELD(gas, color, "", NAN, 0, 1,
-                  "Colour of this smoke in pictures: red, green and blue from 0 to 1."),
 };
-
-static bool prepare(void *parameters, int dim, field_report *report) {
-    const gas *g = parameters;
-    (void)dim;
-    if (g->color.count == 0 || g->color.count == 3) return true;
-    return field_complain(report, "color", "has %d numbers; give red, green and blue",
-                          g->color.count);
-}
 
 static void constants(const void *parameters, int dim, material_constants *out) {
     const gas *g = parameters;
@@ -72,8 +61,10 @@ static void evaluate(const void *parameters, int dim, const strain_state *state,
 const material_model material_gas = {
     .type = {.name = "gas",
              .table = FIELD_TABLE("gas", "Gas with smoke in it (solver smoke).", gas_fields, gas),
-             .prepare = prepare,
-             .density_offset = offsetof(gas, density)},
+             .density_offset = offsetof(gas, density),
+             .look = LOOK_SMOKE,
+             .finish = FINISH_MATT,
+             .color = 0xf7f7f7},
     .constants = constants,
     .wave_speed = wave_speed,
     .viscous_step = viscous_step,

@@ -62,7 +62,10 @@ const material_model material_von_mises = {
              .table =
                  FIELD_TABLE("metal", "Metal: von Mises plasticity.", von_mises_fields, von_mises),
              .prepare = elastic_prepare,
-             .density_offset = offsetof(von_mises, base.density)},
+             .density_offset = offsetof(von_mises, base.density),
+             .look = LOOK_SKIN,
+             .finish = FINISH_METAL,
+             .color = 0xb4b9c0},
     .fields = PARTICLE_BIT(strain) | PARTICLE_BIT(hardening) | PARTICLE_BIT(flow),
     .constants = constants,
     .wave_speed = neo_hookean_wave_speed,

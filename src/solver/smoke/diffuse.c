@@ -96,6 +96,7 @@ static spate_status diffuse(smoke *s, int component, real **values, double visco
                         .depth = s->depth[place],
                         .distance = component < 0 ? NULL : s->distance[component],
                         .right = *values};
+    if (component >= 0) d.job.turning = smoke_turning_of(s, component);
     for (int axis = 0; axis < dim; axis++)
         for (int end = 0; end < 2; end++) d.job.reflect[axis][end] = reflection_at(&d, axis, end);
     if (s->options->pressure == SMOKE_GAUSS_SEIDEL)

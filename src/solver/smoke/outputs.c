@@ -79,8 +79,12 @@ void smoke_numbers(spate_simulation *sim, solver_numbers *out) {
     out->volume = cell * sums[SUM_CELLS];
     out->max_speed = sim->max_speed;
     out->max_divergence = s->memory.divergence;
-    out->iterations = (double)s->memory.iterations;
-    out->residual = s->memory.residual;
+}
+
+void smoke_solved(const spate_simulation *sim, double *iterations, double *residual) {
+    const smoke *s = sim->solver;
+    *iterations = (double)s->memory.iterations;
+    *residual = s->memory.residual;
 }
 
 /* Dyes, heat and velocity, but not what lies around them. */

@@ -31,6 +31,7 @@ typedef struct relax_job {
     real reflect[3][2];   /* what the border next to a value is of that value, times -1, by sides */
     const uint8_t *depth; /* values in solids stay; NULL: there are none */
     const int8_t *distance;
+    smoke_turning turning;
     const real *right;
     real *values;
     const real *now; /* Chebyshev: the last iterate; `values` is the one before, and the next */

@@ -230,7 +230,7 @@ static void warn_of_stuffing(const smoke *s, const pressure_report *report) {
     const double edge = pow((double)report->unknowns, 1.0 / s->layout.dim);
     const double speed = fmax(sources_speed(s->sim), boundary_speed(&s->sim->boundary));
     if (speed == 0 || report->incompatible * edge < 1e-2 * speed) return;
-    warn(
+    warn_once(
         s->sim->ctx, "gas without a way out",
         "step %lld, t = %.6g s: sources or colliders press gas into a part of the domain that is "
         "closed; it swells or shrinks everywhere instead: open a side (domain.walls), or leave out "

@@ -309,14 +309,16 @@ static void add_friction(const reaction_job *job, const cell_spot *c, int a, int
     const int64_t beside = c->at + way * s->layout.stride[b];
     const uint8_t depth = s->depth[a][beside];
     const double share = (double)s->share[a][c->at];
-    const double step = (double)s->velocity[a][c->at] - (double)s->velocity[a][beside];
+    const double here = (double)s->velocity[a][c->at], there = (double)s->velocity[a][beside];
     if (depth == DEPTH_STICKY) {
-        const double gap = (double)smoke_gap(s->distance[a][c->at], s->distance[a][beside]);
-        const double off = way * gap * s->sim->scene->domain.dx;
-        give_along(job, c, a, b, off, share * step / gap, sums);
+        const real gap = smoke_gap(s->distance[a][c->at], s->distance[a][beside]);
+        const smoke_turning turning = smoke_turning_of(s, a);
+        const double surface = (double)smoke_wall(&turning, (real)there, beside, b, way, gap);
+        const double off = way * (double)gap * s->sim->scene->domain.dx;
+        give_along(job, c, a, b, off, share * (here - surface) / (double)gap, sums);
     } else if (depth == DEPTH_GAS) {
         const double left = share - (double)s->share[a][beside];
-        if (left != 0) give_along(job, c, a, a, 0, 0.5 * left * step, sums);
+        if (left != 0) give_along(job, c, a, a, 0, 0.5 * left * (here - there), sums);
     }
 }
 

@@ -125,6 +125,22 @@ INLINE real smoke_gap(int8_t gas, int8_t sticky) {
     return gap > (real)0.05 ? gap : (real)0.05;
 }
 
+/* How colliders turn: the one that a value of some component is in, and by how much the velocities of
+ * each change from cell to cell, three axes to a component. NULL where none moves. */
+typedef struct smoke_turning {
+    const int32_t *collider;
+    const real *change; /* of this component; nine to a collider */
+} smoke_turning;
+
+/* The wall's velocity `gap` cells from a value of the gas, whose sticky one `way` along `axis` is `at`:
+ * a collider that turns is slower inside than on its surface. */
+INLINE real smoke_wall(const smoke_turning *turning, real sticky, int64_t at, int axis, int way,
+                       real gap) {
+    if (!turning->collider) return sticky;
+    const real change = turning->change[9 * (int64_t)turning->collider[at] + axis];
+    return sticky - (real)way * (1 - gap) * change;
+}
+
 /* Values inside colliders next to the gas: the first layer, then the second (solids.c). */
 typedef struct smoke_layers {
     int32_t *list; /* indices */
@@ -169,6 +185,10 @@ typedef struct smoke {
     int8_t
         *distance[3]; /* of faces from the nearest collider, hundredths of a cell, at most 127; NULL
                             where gas sticks to none */
+    /* the collider nearest to a face and how each turns (smoke_turning); NULL where none moves or gas
+     * sticks to none */
+    int32_t *nearest[3];
+    real *turning;
     smoke_layers layers[4];
     /* open shares of faces, 0 in sources and sides, where there are colliders; as they were before the
      * step where some move, else the same arrays */
@@ -203,6 +223,10 @@ static inline bool smoke_colliders_move(const smoke *s) {
         if (scene->colliders[c].motion.key_count || collider_is_temporary(&scene->colliders[c]))
             return true;
     return false;
+}
+
+static inline smoke_turning smoke_turning_of(const smoke *s, int a) {
+    return (smoke_turning){s->nearest[a], s->turning ? s->turning + 3 * a : NULL};
 }
 
 /* Whether this is the second half of a step, or the step has none. */
@@ -286,6 +310,7 @@ void smoke_force_on(const spate_simulation *sim, int c, double force[3], double 
 void smoke_velocity_at(const spate_simulation *sim, const double x[3], double v[3]);
 double smoke_pressure_at(const spate_simulation *sim, const double x[3]);
 void smoke_numbers(spate_simulation *sim, solver_numbers *out);
+void smoke_solved(const spate_simulation *sim, double *iterations, double *residual);
 int smoke_volumes(const spate_simulation *sim, volume_field *out, int capacity);
 void smoke_volume(const spate_simulation *sim, int index, float *values);
 uint64_t smoke_hash(const spate_simulation *sim, uint64_t seed);

@@ -8,6 +8,7 @@
  */
 #include "solver/smoke/smoke.h"
 
+#include "core/vec.h"
 #include "solver/faces.h"
 #include "solver/sources.h"
 
@@ -93,29 +94,28 @@ void smoke_settle_velocity(smoke *s) {
 
 /* ---- Depths --------------------------------------------------------------------------------------- */
 
-/* The distance of a face from the nearest of some colliders, and whether gas sticks to that one. */
-static int8_t sticky_distance(const smoke *s, const boundary_part *part, const int cell[3], int a,
-                              bool *sticks) {
+/* Takes note of a face's distance from the nearest of some colliders and of which one it is; whether the
+ * face is inside (`open`: not as a whole) and gas sticks to that one. */
+static bool is_sticky(const smoke *s, const boundary_part *part, int a, bool open,
+                      const int cell[3]) {
     const spate_scene *scene = s->sim->scene;
+    const int64_t at = layout_at(&s->layout, cell[0], cell[1], cell[2]);
     double x[3];
     int nearest = -1;
     smoke_world(s, a, cell, x);
     const double distance = boundary_part_nearest(part, x, &nearest) / scene->domain.dx;
-    *sticks = nearest >= 0 && scene->colliders[nearest].contact == CONTACT_STICKY;
-    return (int8_t)lrint(100 * fmin(fmax(distance, -1.27), 1.27));
+    s->distance[a][at] = (int8_t)lrint(100 * fmin(fmax(distance, -1.27), 1.27));
+    if (s->nearest[a]) s->nearest[a][at] = nearest;
+    if (nearest < 0 || scene->colliders[nearest].contact != CONTACT_STICKY) return false;
+    return !open || s->distance[a][at] < 0;
 }
 
 /* A face inside a collider; those of sides and sources are prescribed. */
 static uint8_t face_depth(const smoke *s, const boundary_part *part, int a, int64_t from,
                           const int cell[3]) {
     const bool open = s->grid.open[a][from] > 0;
-    bool sticks = false;
     if (s->grid.known[0][from] >> (a + 4) & 1) return DEPTH_HELD;
-    if (s->distance[a]) {
-        int8_t *distance = &s->distance[a][layout_at(&s->layout, cell[0], cell[1], cell[2])];
-        *distance = sticky_distance(s, part, cell, a, &sticks);
-        if (sticks && (!open || *distance < 0)) return DEPTH_STICKY;
-    }
+    if (s->distance[a] && is_sticky(s, part, a, open, cell)) return DEPTH_STICKY;
     return open ? DEPTH_GAS : DEPTH_SECOND;
 }
 
@@ -255,6 +255,18 @@ static void mark_inside(void *data, int64_t begin, int64_t end, int worker) {
     }
 }
 
+/* What the velocities of colliders change by from cell to cell. */
+static void find_turning(const smoke *s) {
+    const int count = s->turning ? s->sim->scene->collider_count : 0;
+    for (int c = 0; c < count; c++)
+        for (int b = 0; b < 3; b++) {
+            double along[3] = {0}, change[3];
+            along[b] = s->sim->scene->domain.dx;
+            vec_cross(change, s->sim->boundary.poses[c].spin, along);
+            for (int a = 0; a < 3; a++) s->turning[9 * c + 3 * a + b] = (real)change[a];
+        }
+}
+
 /* Whether the same sources run and colliders are there as when the faces were prepared; takes note of them. */
 static bool has_same_sources(smoke *s) {
     const spate_scene *scene = s->sim->scene;
@@ -274,6 +286,7 @@ static spate_status place_walls(smoke *s, double t) {
     spate_simulation *sim = s->sim;
     boundary_move(&sim->boundary, t);
     s->walls_time = t;
+    find_turning(s);
     const bool blow = s->options->grid == SMOKE_MAC;
     faces_prepare(&(faces){
         .sim = sim, .grid = &s->grid, .sources = blow ? FACES_MOVING_SOURCES : FACES_NO_SOURCES});

@@ -68,7 +68,8 @@ INLINE surrounding surrounding_of(const relax_job *j, const real *values, int64_
             real share = -1, rest = 0; /* rest - share f is there */
             if (depth[beside] == DEPTH_STICKY) {
                 const real gap = smoke_gap(j->distance[at], j->distance[at + beside]);
-                share = (1 - gap) / gap, rest = f[beside] / gap;
+                const real surface = smoke_wall(&j->turning, f[beside], at + beside, a, way, gap);
+                share = (1 - gap) / gap, rest = surface / gap;
             }
             s.sum += rest - share * *f - f[beside];
             s.extra += share;

@@ -552,12 +552,13 @@ static double volume(const spate_simulation *sim) {
     return sum;
 }
 
-static void numbers(spate_simulation *sim, solver_numbers *out) {
+static void numbers(spate_simulation *sim, solver_numbers *out) { out->volume = volume(sim); }
+
+static void solved(const spate_simulation *sim, double *iterations, double *residual) {
     const sph *s = sim->solver;
-    out->volume = volume(sim);
     if (sim->step == 0 || s->options->pressure == SPH_WCSPH) return;
-    out->iterations = (double)s->memory.iterations;
-    out->residual = s->memory.density_error;
+    *iterations = (double)s->memory.iterations;
+    *residual = s->memory.density_error;
 }
 
 static const char *const column_names[] = {
@@ -582,6 +583,11 @@ static void columns(spate_simulation *sim, double *values) {
 
 static size_t grid_bytes(const spate_simulation *sim) { return sph_tables_bytes(sim->solver); }
 
+static solver_cost cost(const spate_scene *scene) {
+    (void)scene;
+    return (solver_cost){.rate = {2.9e6, 1.7e6}, .bytes = {600, 1000}};
+}
+
 const solver_type solver_sph = {
     .declaration = &sph_declaration,
     .shift = 0,
@@ -590,12 +596,14 @@ const solver_type solver_sph = {
     .free = destroy,
     .start = start,
     .step_limit = step_limit,
+    .cost = cost,
     .step = step,
     .state = state,
     .stress = stress,
     .force = sph_force,
     .affine_moment = affine_moment,
     .numbers = numbers,
+    .solved = solved,
     .column_names = column_names,
     .columns = columns,
     .grid_bytes = grid_bytes,

@@ -1,0 +1,22 @@
+/* How far a run is: one line with a bar on a terminal, a plain line a frame elsewhere. */
+#ifndef SPATE_CLI_PROGRESS_H
+#define SPATE_CLI_PROGRESS_H
+
+#include "terminal.h"
+
+typedef struct progress_line {
+    FILE *out;
+    const char *label; /* in front of every line; "" for none */
+    bool terminal;
+    bool seen;                                           /* whether `last` holds something */
+    spate_progress last;                                 /* of the step before */
+    char last_limit[SHORT_TEXT], last_phase[SHORT_TEXT]; /* its words */
+    double told_at;                                      /* seconds */
+} progress_line;
+
+/* spate_run's callback; `user` is a progress_line. */
+void tell_progress(const spate_progress *p, void *user);
+/* A plain line for the last frame, when it was not told. */
+void tell_last_frame(progress_line *line, int frame);
+
+#endif

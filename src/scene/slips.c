@@ -1,0 +1,147 @@
+/* Each slip is a thing that people were seen to do: axes and units taken for other ones. */
+#include "scene/slips.h"
+#include "core/vec.h"
+#include "scene/scene_tables.h"
+
+/* ---- Gravity ---- */
+
+/* The axis along which a vector is longest. */
+static int main_axis(const double v[3], int dim) {
+    int axis = 0;
+    for (int a = 1; a < dim; a++)
+        if (fabs(v[a]) > fabs(v[axis])) axis = a;
+    return axis;
+}
+
+/* y is up. Along a periodic axis gravity is a force that drives a flow. */
+static void warn_of_gravity(const spate_scene *s) {
+    const double pull = vec_length(s->gravity);
+    const int axis = main_axis(s->gravity, s->dim);
+    if (pull == 0 || s->domain.walls[axis][0] == WALL_PERIODIC) return;
+    const bool down = s->gravity[axis] < 0;
+    if (axis == 1 && down) return;
+    warn(s->ctx, "gravity",
+         "%s: gravity points %s, along %s%s; y is up here, so did you mean [0, %.6g%s]?", s->path,
+         axis == 1 ? "upwards" : "sideways", down ? "-" : "+", scene_axis_words[axis], -pull,
+         s->dim == 3 ? ", 0" : "");
+}
+
+/* ---- Densities ---- */
+
+/* Liquids and solids have 0.3 to 25 g/cm^3; a thousand times as much is the number in kg/m^3. */
+static const double lightest = 0.3, heaviest = 25, grams_in_kilograms = 1000;
+
+/* Without gravity it may be a textbook's problem of pure numbers. */
+static void warn_of_densities(const spate_scene *s) {
+    const bool cgs = s->units == UNITS_CGS;
+    if (vec_length(s->gravity) == 0) return;
+    for (int i = 0; i < s->material_count && !scene_on_grid(s); i++) {
+        const material *m = &s->materials[i];
+        const double meant =
+            cgs ? m->density / grams_in_kilograms : m->density * grams_in_kilograms;
+        const double grams = cgs ? meant : m->density; /* a cubic centimetre */
+        if (grams < lightest || grams > heaviest) continue;
+        warn(s->ctx, "density", "%s: materials.%s.density: %.6g %s is %s; did you mean %.6g?",
+             s->path, m->name, m->density, cgs ? "g/cm^3" : "kg/m^3",
+             cgs ? "more than any matter on earth has" : "that of a gas", meant);
+    }
+}
+
+/* ---- Colliders outside ---- */
+
+/* A box that turns with a pose, as a larger one that does not. */
+static bounds moved_box(const bounds *box, const pose *at, int dim) {
+    bounds out = {{HUGE_VAL, HUGE_VAL, HUGE_VAL}, {-HUGE_VAL, -HUGE_VAL, -HUGE_VAL}};
+    for (int corner = 0; corner < 1 << dim; corner++) {
+        double x[3] = {0}, y[3];
+        for (int a = 0; a < dim; a++) x[a] = corner >> a & 1 ? box->max[a] : box->min[a];
+        pose_to_world(at, x, y);
+        for (int a = 0; a < dim; a++)
+            out.min[a] = fmin(out.min[a], y[a]), out.max[a] = fmax(out.max[a], y[a]);
+    }
+    return out;
+}
+
+static bool meets_domain(const spate_scene *s, const bounds *b) {
+    const domain *d = &s->domain;
+    for (int a = 0; a < s->dim; a++)
+        if (!(b->min[a] <= d->origin[a] + d->size[a] && b->max[a] >= d->origin[a])) return false;
+    return true;
+}
+
+static bool is_finite_box(const bounds *b, int dim) {
+    for (int a = 0; a < dim; a++)
+        if (!isfinite(b->min[a]) || !isfinite(b->max[a])) return false;
+    return true;
+}
+
+/* Whether a collider is ever in the domain: looked at many times over its keys. */
+static bool comes_in(const spate_scene *s, const collider *c) {
+    enum { LOOKS = 256 };
+    const bounds box = shape_bounds(c->shape, s->dim);
+    if (!is_finite_box(&box, s->dim)) return true;
+    for (int i = 0; i <= LOOKS; i++) {
+        const pose at = motion_pose(&c->motion, s->duration * i / LOOKS);
+        const bounds there = moved_box(&box, &at, s->dim);
+        if (meets_domain(s, &there)) return true;
+        if (!c->motion.key_count) return false;
+    }
+    return false;
+}
+
+static void warn_of_colliders_outside(const spate_scene *s) {
+    for (int i = 0; i < s->collider_count; i++)
+        if (!comes_in(s, &s->colliders[i]))
+            warn(
+                s->ctx, "collider outside domain",
+                "%s: collider '%s' is outside the domain all the time and touches nothing; move it "
+                "or leave it out",
+                s->path, s->colliders[i].name);
+}
+
+/* ---- Meshes in other units ---- */
+
+/* From here on a mesh is so much larger than the domain that its unit must be another one. */
+static const double oversized = 20;
+
+static double longest_side(const double from[3], const double to[3]) {
+    double longest = 0;
+    for (int a = 0; a < 3; a++) longest = fmax(longest, to[a] - from[a]);
+    return longest;
+}
+
+static void warn_of_mesh(const spate_scene *s, const char *part, const char *name, const shape *of,
+                         double scale) {
+    const double unit = s->units == UNITS_CGS ? 0.1 : 0.001; /* a millimetre */
+    scale *= of->scale;
+    for (int i = 0; i < of->child_count; i++) warn_of_mesh(s, part, name, of->children[i], scale);
+    if (of->kind != SHAPE_MESH) return;
+    double room = 0;
+    for (int a = 0; a < s->dim; a++) room = fmax(room, s->domain.size[a]);
+    const double size = scale * longest_side(of->mesh->min, of->mesh->max);
+    if (!(size > oversized * room)) return;
+    warn(s->ctx, "mesh units",
+         "%s: %s '%s': its mesh is %.4g long in a domain of %.4g, as if in millimetres; write "
+         "scale: %.4g (it is then %.4g long)",
+         s->path, part, name, size, room, of->scale * unit, size * unit);
+}
+
+static void warn_of_meshes(const spate_scene *s) {
+    for (int i = 0; i < s->body_count; i++)
+        warn_of_mesh(s, "body", s->bodies[i].name, s->bodies[i].shape, 1);
+    for (int i = 0; i < s->collider_count; i++)
+        warn_of_mesh(s, "collider", s->colliders[i].name, s->colliders[i].shape, 1);
+    for (int i = 0; i < s->source_count; i++)
+        warn_of_mesh(s, "source", s->sources[i].name, s->sources[i].shape, 1);
+}
+
+void scene_warn_of_slips(spate_scene *s) {
+    const int64_t before = warnings_total(s->ctx);
+    if (s->looked_over) return;
+    s->looked_over = true;
+    warn_of_gravity(s);
+    warn_of_densities(s);
+    warn_of_colliders_outside(s);
+    warn_of_meshes(s);
+    s->warnings += warnings_total(s->ctx) - before;
+}
