@@ -221,7 +221,7 @@ static double virial_error(int dim, const char *kernel) {
             for (int c = 0; c < dim; c++)
                 found[r][c] += (double)p.sim->particles.mass[i] *
                                ((double)record[r] * (x[c] - 1.5) +
-                                0.1 * moment[c] * (double)record[4 + 4 * c + r]);
+                                0.1 * moment[c] * (double)p.sim->particles.affine[i][c][r]);
     }
     for (int r = 0; r < dim; r++)
         for (int c = 0; c < dim; c++) {
