@@ -3,6 +3,7 @@
 #include "scenes.h"
 #include "terminal.h"
 #include <stddef.h>
+#include <unistd.h>
 
 typedef struct info_settings {
     bool json;
@@ -24,7 +25,9 @@ static int run_info(const command *self, int argc, char **argv) {
     spate_context *ctx;
     spate_status status = session_open(0, false, &ctx);
     if (status) return status;
-    const char *path = scene_path(args.items[0], found);
+    /* What is there comes before a shipped scene of that name: a run's folder too. */
+    const char *path = args.items[0];
+    if (access(path, F_OK)) path = scene_path(path, found);
     status = settings.json ? spate_describe_file_json(ctx, path, write_to_file, stdout)
                            : spate_describe_file(ctx, path, write_to_file, stdout);
     report_failure(ctx, status);

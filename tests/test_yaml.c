@@ -36,6 +36,14 @@ static yaml_tree read_good(const char *document) {
     return t;
 }
 
+static void test_byte_order_marks_are_passed_over(void **state) {
+    (void)state;
+    yaml_tree t = read_good("\xef\xbb\xbfspate: 1\nname: a\n");
+    assert_non_null(yaml_find(t.root, "spate"));
+    assert_non_null(yaml_find(t.root, "name"));
+    yaml_tree_free(&t);
+}
+
 /* Reads a document that must fail. A '^' in it marks the expected place and is taken out first. */
 static void expect_failure(const char *marked, const char *fragment) {
     char document[4096], place[64];
@@ -376,6 +384,7 @@ static void test_shown(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_byte_order_marks_are_passed_over),
         cmocka_unit_test(test_values_and_places),
         cmocka_unit_test(test_quoted_null_is_text),
         cmocka_unit_test(test_wrong_documents),

@@ -364,7 +364,9 @@ static spate_status read_events(builder *b, yaml_parser_t *parser) {
 }
 
 spate_status yaml_read(yaml_tree *t, const char *bytes, size_t length, int set, yaml_value **out) {
+    static const char byte_order_mark[] = "\xef\xbb\xbf"; /* with which some editors begin a file */
     yaml_parser_t parser;
+    if (length >= 3 && !memcmp(bytes, byte_order_mark, 3)) bytes += 3, length -= 3;
     builder b = {.tree = t, .set = set, .bytes = bytes, .length = length};
     if (!yaml_parser_initialize(&parser))
         return fail(t->ctx, SPATE_OUT_OF_MEMORY, "%s: out of memory while reading YAML", t->file);

@@ -186,6 +186,12 @@ class Usage(Case):
             self.assertEqual(result.returncode, 0, result.stderr)
             self.assertGreater(len(result.stdout), 40)
 
+    def test_info_of_a_run_named_like_a_shipped_scene(self):
+        self.run_scene("drop2d", "splash", "--frames", 1)
+        result = spate("info", "splash", cwd=self.folder)
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertIn("folder of a run", result.stdout)
+
     def test_info_json(self):
         sets = ("--set", "output.particles=[vtp, ply, bgeo]", "--set", "output.fields=[stress]")
         folder = self.run_scene("drop2d", "a", "--frames", 1, *sets)

@@ -127,8 +127,11 @@ static void project(const void *parameters, int dim, strain_state *state) {
 
 const material_model material_drucker_prager = {
     .type = {.name = "sand",
-             .table = FIELD_TABLE("sand", "Sand: Drucker-Prager plasticity.", drucker_prager_fields,
-                                  drucker_prager),
+             .table = FIELD_TABLE(
+                 "sand",
+                 "Sand: Drucker-Prager plasticity. It heaps up where the ground has "
+                 "friction, which is 0 by default: domain.wall_friction, friction of a collider.",
+                 drucker_prager_fields, drucker_prager),
              .prepare = prepare,
              .density_offset = offsetof(drucker_prager, base.density),
              .look = LOOK_GRAINS,
