@@ -13,13 +13,7 @@ typedef struct bench_settings {
 
 #define AT(member) .offset = offsetof(bench_settings, member)
 static const option bench_options[] = {
-    {.name = "threads",
-     .type = OPTION_INTEGER,
-     AT(threads),
-     .argument = "N",
-     .min = 1,
-     .max = 1024,
-     .help = "Worker threads; default: one, then two"},
+    THREADS_OPTION("Worker threads; default: one, then two"),
     {.name = "particles",
      .type = OPTION_INTEGER,
      AT(particles),

@@ -17,13 +17,7 @@ static const option check_options[] = {
      AT(sets),
      .argument = "PATH=VALUE",
      .help = "Override a field, e.g. solver.cfl=0.3; may be repeated"},
-    {.name = "threads",
-     .type = OPTION_INTEGER,
-     AT(threads),
-     .argument = "N",
-     .min = 1,
-     .max = 1024,
-     .help = "That the run would have; by default one per core"},
+    THREADS_OPTION("That the run would have; by default one per core"),
     {.name = "json", .type = OPTION_FLAG, AT(json), .help = "One JSON object on standard output"},
 };
 #undef AT

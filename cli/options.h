@@ -77,4 +77,11 @@ const char *nearest_word(const char *word, const char *const *words, int count);
 void print_overview(void);
 void print_command_help(const command *c);
 
+/* Options that several commands have; AT is defined beside the table. */
+#define THREADS_OPTION(words)                                                              \
+    {                                                                                      \
+        .name = "threads", .type = OPTION_INTEGER, AT(threads), .argument = "N", .min = 1, \
+        .max = 1024, .help = words                                                         \
+    }
+
 #endif

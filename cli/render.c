@@ -99,13 +99,7 @@ static const option render_options[] = {
      AT(plot),
      .argument = "A,B...",
      .help = "Instead of pictures: columns of stats.csv against time"},
-    {.name = "threads",
-     .type = OPTION_INTEGER,
-     AT(threads),
-     .argument = "N",
-     .min = 1,
-     .max = 1024,
-     .help = "Worker threads; by default one per core"},
+    THREADS_OPTION("Worker threads; by default one per core"),
     {.name = "quiet", .letter = 'q', .type = OPTION_FLAG, AT(quiet), .help = "No progress"},
 };
 #undef AT
