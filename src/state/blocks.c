@@ -300,10 +300,12 @@ static void exchange_field(sorter *s, particle_field f, int64_t count) {
     s->b->spare[f] = old;
 }
 
-/* To the velocity's second buffer and back; longer elements go in slices. */
+/* To a second buffer of others and back; elements longer than these go in slices. */
 static void permute_field(sorter *s, particle_field f, int64_t count) {
-    const size_t stride = particle_fields[f].bytes, most = sizeof(real4);
-    s->to = s->b->spare[PARTICLE_velocity];
+    const bool has_affine = s->p->affine;
+    const size_t stride = particle_fields[f].bytes,
+                 most = has_affine ? sizeof(real4x3) : sizeof(real4);
+    s->to = s->b->spare[has_affine ? PARTICLE_affine : PARTICLE_velocity];
     s->stride = stride;
     for (int c = 0; c < used_planes(s, f); c++)
         for (size_t at = 0; at < stride; at += most) {
