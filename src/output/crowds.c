@@ -76,7 +76,7 @@ static spate_status take_list(const shades *s, crowds *out) {
     out->list[GRAINS].rough = shades_by_material(s);
     for (int m = scene->material_count; m-- > 0;) {
         const material_type *type = scene->materials[m].type;
-        const rgb colour = shades_stuff(s, m);
+        const rgb colour = shades_stuff(scene, m);
         if (scene->materials[m].look == LOOK_SURFACE)
             out->clear =
                 (v3){colour.r, colour.g, colour.b, strength(scene->materials[m].color.given)};

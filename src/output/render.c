@@ -307,10 +307,10 @@ static spate_status is_even(const spate_scene *scene, const char *folder, const 
 
 spate_status render_choose_shades(const spate_scene *scene, const char *colour, const char *folder,
                                   const frame_list *frames, shades *out) {
-    bool even = false;
-    if (!colour) TRY(is_even(scene, folder, frames, &even));
-    if (!colour && !even) TRY(is_full(scene, folder, frames, &even));
-    TRY(shades_create(scene, even ? "speed" : colour, out));
+    bool plain = false; /* by material it would be one even area */
+    if (!colour) TRY(is_even(scene, folder, frames, &plain));
+    if (!colour && !plain) TRY(is_full(scene, folder, frames, &plain));
+    TRY(shades_create(scene, plain ? "speed" : colour, out));
     if (frames->kind == FRAMES_OF_SURFACES && !shades_by_material(out))
         return fail(scene->ctx, SPATE_BAD_INPUT,
                     "%s: there are only surfaces, which have no '%s' to colour by; the scene needs "

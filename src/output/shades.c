@@ -102,7 +102,7 @@ double shades_value(const shade_source *by, int64_t particle) {
 
 /* The first material of a model that has no colour given has the model's; all others take the
  * palette's. */
-static rgb material_colour(const spate_scene *scene, int index) {
+rgb shades_stuff(const spate_scene *scene, int index) {
     if (index >= scene->material_count || !scene->materials[index].type)
         return colour_material(index);
     const material *m = &scene->materials[index];
@@ -178,7 +178,7 @@ rgb shades_colour(const shades *s, const snapshot_array *materials, const shade_
     if (by->array) return shades_map(s)((shades_value(by, particle) - s->low) / (s->high - s->low));
     const field_color own = group_color(s, by, particle);
     const rgb colour =
-        colour_given(&own, material_colour(s->scene, material_index(materials, particle)));
+        colour_given(&own, shades_stuff(s->scene, material_index(materials, particle)));
     return is_grain(s, materials, by, particle) ? vary(colour, by, particle) : colour;
 }
 
@@ -189,8 +189,6 @@ double shades_size(const shades *s, const snapshot_array *materials, const shade
                ? 1 + spread * grain_chance(by, particle, STREAM_SIZE)
                : 1;
 }
-
-rgb shades_stuff(const shades *s, int index) { return material_colour(s->scene, index); }
 
 rgb shades_smoke(const shades *s, int index) {
     const spate_scene *scene = s->scene;

@@ -52,7 +52,7 @@ const material *shades_material(const shades *s, const snapshot_array *materials
 /* Whether the scene gives the colour of a material, body or source. */
 bool shades_gives_colour(const spate_scene *scene);
 /* The colour of a material where no particle says more. */
-rgb shades_stuff(const shades *s, int index);
+rgb shades_stuff(const spate_scene *scene, int index);
 
 /* The colour of a material's smoke: its field `color`, else white, or the palette's where there are
  * several. */
