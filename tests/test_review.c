@@ -7,6 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include <cmocka.h>
@@ -150,7 +151,9 @@ static void test_vanished_particles(void **state) {
 
 static void test_mesh_in_millimetres(void **state) {
     (void)state;
-    static const char name[] = "/tmp/spate_review_mesh.obj";
+    char folder[] = "/tmp/spate_review_XXXXXX", name[64];
+    assert_non_null(mkdtemp(folder));
+    snprintf(name, sizeof name, "%s/mesh.obj", folder);
     FILE *f = fopen(name, "w");
     assert_non_null(f);
     fputs("v 0 0 0\nv 90 0 0\nv 0 90 0\nv 0 0 90\nf 1 3 2\nf 1 2 4\nf 1 4 3\nf 2 3 4\n", f);
@@ -160,12 +163,12 @@ static void test_mesh_in_millimetres(void **state) {
     static const char words[] =
         "spate: 1\ndomain: {size: [2, 1, 1], dx: 0.05}\nmaterials: {water: {model: liquid, "
         "bulk_modulus: 1e5}}\nbodies: [{name: dam, material: water, shape: {mesh: {file: "
-        "spate_review_mesh.obj}, scale: %g}}]\n";
+        "mesh.obj}, scale: %g}}]\n";
     for (int scaled = 0; scaled < 2; scaled++) {
         char document[512];
         snprintf(document, sizeof document, words, scaled ? 0.01 : 1.0);
         assert_int_equal(
-            spate_scene_parse(ctx, document, strlen(document), "f.yaml", "/tmp", NULL, 0, &scene),
+            spate_scene_parse(ctx, document, strlen(document), "f.yaml", folder, NULL, 0, &scene),
             SPATE_OK);
         told[0] = 0;
         assert_int_equal(spate_scene_review(scene, &r), SPATE_OK);
@@ -175,7 +178,7 @@ static void test_mesh_in_millimetres(void **state) {
         assert_true(scaled ? !found : found != NULL);
         spate_scene_free(scene);
     }
-    remove(name);
+    remove(name), remove(folder);
 }
 
 /* ---- The cost ---- */
