@@ -41,13 +41,13 @@ typedef struct visits {
     _Atomic int bad;
 } visits;
 
-static void visit(void *data, int64_t begin, int64_t end, int worker) {
+static void visit(void *data, chunk items) {
     visits *v = data;
     /* The borders of a chunk are multiples of the grain, whoever works on it. */
-    if (begin % v->grain || (end != begin + v->grain && end != ITEMS) || worker < 0 ||
-        worker >= v->workers)
+    if (items.begin % v->grain || (items.end != items.begin + v->grain && items.end != ITEMS) ||
+        items.worker < 0 || items.worker >= v->workers)
         v->bad++;
-    for (int64_t i = begin; i < end; i++) v->count[i]++;
+    for (int64_t i = items.begin; i < items.end; i++) v->count[i]++;
 }
 
 static void test_every_item_exactly_once(void **state) {
@@ -72,10 +72,9 @@ static void test_every_item_exactly_once(void **state) {
 
 /* Many short jobs with and without a rest between them: workers must neither miss nor mix up any.
  */
-static void add_one(void *data, int64_t begin, int64_t end, int worker) {
-    (void)worker;
+static void add_one(void *data, chunk items) {
     int *numbers = data;
-    for (int64_t i = begin; i < end; i++) numbers[i]++;
+    for (int64_t i = items.begin; i < items.end; i++) numbers[i]++;
 }
 
 static void test_many_short_jobs(void **state) {
@@ -101,9 +100,9 @@ static double term(int64_t i) {
     return size * (random_unit(1, (uint64_t)i, 1) - 0.5);
 }
 
-static void sum_terms(void *data, int64_t begin, int64_t end, double *part) {
+static void sum_terms(void *data, chunk items, double *part) {
     const double *terms = data;
-    for (int64_t i = begin; i < end; i++) {
+    for (int64_t i = items.begin; i < items.end; i++) {
         part[0] += terms[i];
         part[1] += 1;
         part[2] += (double)i;
@@ -154,18 +153,17 @@ typedef struct colour_check {
     _Atomic int out_of_order;
 } colour_check;
 
-static void check_colour(void *data, int64_t begin, int64_t end, int worker) {
-    (void)worker;
+static void check_colour(void *data, chunk items) {
     colour_check *c = data;
     int colour = 0;
-    while (begin >= c->starts[colour + 1]) colour++;
-    if (end > c->starts[colour + 1]) c->out_of_order++;
+    while (items.begin >= c->starts[colour + 1]) colour++;
+    if (items.end > c->starts[colour + 1]) c->out_of_order++;
     for (int k = 0; k < c->colours; k++) {
         int64_t all = c->starts[k + 1] - c->starts[k];
         if (k < colour && c->done[k] != all) c->out_of_order++;
         if (k > colour && c->done[k] != 0) c->out_of_order++;
     }
-    c->done[colour] += end - begin;
+    c->done[colour] += items.end - items.begin;
 }
 
 static void test_colours_come_one_after_the_other(void **state) {
@@ -193,10 +191,9 @@ typedef struct slow_job {
 } slow_job;
 
 /* The slow chunk ends only when all others are done, or after five seconds. */
-static void wait_in_slow_chunk(void *data, int64_t begin, int64_t end, int worker) {
-    (void)end, (void)worker;
+static void wait_in_slow_chunk(void *data, chunk items) {
     slow_job *j = data;
-    if (begin == j->slow) {
+    if (items.begin == j->slow) {
         for (int i = 0; i < 50000 && j->done < j->chunks - 1; i++) sleep_briefly();
         j->done_before_slow_ended = j->done;
     }
@@ -230,17 +227,17 @@ typedef struct inner_job {
     int64_t next; /* plain: an inner job stays on its worker and in order */
 } inner_job;
 
-static void inner(void *data, int64_t begin, int64_t end, int worker) {
+static void inner(void *data, chunk items) {
     inner_job *in = data;
-    if (worker != in->worker || begin != in->next) in->outer->strangers++;
-    in->next = end;
-    in->outer->inner += (int)(end - begin);
+    if (items.worker != in->worker || items.begin != in->next) in->outer->strangers++;
+    in->next = items.end;
+    in->outer->inner += (int)(items.end - items.begin);
 }
 
-static void outer(void *data, int64_t begin, int64_t end, int worker) {
+static void outer(void *data, chunk items) {
     nested_job *j = data;
-    for (int64_t i = begin; i < end; i++) {
-        inner_job in = {.outer = j, .worker = worker};
+    for (int64_t i = items.begin; i < items.end; i++) {
+        inner_job in = {.outer = j, .worker = items.worker};
         parallel_for(j->pool, 10, 3, inner, &in);
     }
 }

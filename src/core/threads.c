@@ -145,18 +145,22 @@ static void leave(pool *p) {
 
 /* ---- Working -------------------------------------------------------------------------- */
 
-static void run_chunk(const job *j, int64_t chunk, int worker) {
-    int64_t begin = j->begin + chunk * j->grain;
-    int64_t end = j->end - begin > j->grain ? begin + j->grain : j->end;
-    j->task(j->data, begin, end, worker);
+/* Chunk k of items begin..end-1. */
+static chunk chunk_at(int64_t begin, int64_t end, int64_t grain, int64_t k, int worker) {
+    int64_t first = begin + k * grain;
+    return (chunk){first, end - first > grain ? first + grain : end, worker};
+}
+
+static void run_chunk(const job *j, int64_t k, int worker) {
+    j->task(j->data, chunk_at(j->begin, j->end, j->grain, k, worker));
 }
 
 static void work(pool *p, int worker) {
     for (int i = 0; i < p->size; i++) {
         share *s = &p->shares[(worker + i) % p->size];
         while (atomic_load_explicit(&s->next, memory_order_relaxed) < s->end) {
-            int64_t chunk = atomic_fetch_add_explicit(&s->next, 1, memory_order_relaxed);
-            if (chunk < s->end) run_chunk(&p->job, chunk, worker);
+            int64_t k = atomic_fetch_add_explicit(&s->next, 1, memory_order_relaxed);
+            if (k < s->end) run_chunk(&p->job, k, worker);
         }
     }
 }
@@ -227,17 +231,14 @@ typedef struct sum_job {
     double *parts;
 } sum_job;
 
-/* Sums chunks first..last-1 of a batch, each into its own part. */
-static void sum_chunks(void *data, int64_t first, int64_t last, int worker) {
-    (void)worker;
+/* Sums chunks of a batch, each into its own part. */
+static void sum_chunks(void *data, chunk items) {
     const sum_job *s = data;
-    for (int64_t c = first; c < last; c++) {
+    for (int64_t k = items.begin; k < items.end; k++) {
         /* Added up here and then copied, as neighbours among the parts share cache lines. */
         double part[SUM_VALUES] = {0};
-        int64_t begin = s->first_item + c * s->grain;
-        int64_t end = s->last_item - begin > s->grain ? begin + s->grain : s->last_item;
-        s->task(s->data, begin, end, part);
-        memcpy(s->parts + c * s->values, part, (size_t)s->values * sizeof *part);
+        s->task(s->data, chunk_at(s->first_item, s->last_item, s->grain, k, items.worker), part);
+        memcpy(s->parts + k * s->values, part, (size_t)s->values * sizeof *part);
     }
 }
 

@@ -11,8 +11,13 @@
 
 #include "core/context.h"
 
-/* Works on items begin..end-1, one chunk; `worker` is 0..pool_size-1. */
-typedef void (*chunk_task)(void *data, int64_t begin, int64_t end, int worker);
+/* Items begin..end-1, worked on by one of the workers 0..pool_size-1. */
+typedef struct chunk {
+    int64_t begin, end;
+    int worker;
+} chunk;
+
+typedef void (*chunk_task)(void *data, chunk items);
 
 enum { MAX_THREADS = 256 };
 
@@ -32,7 +37,7 @@ void parallel_colours(pool *p, const int64_t *starts, int colours, int64_t grain
 /* Sums `values` numbers over all chunks. The task adds the chunk's part to part[0..values-1]; the
  * parts are then added in chunk order, so the result does not depend on threads. Allocates nothing;
  * not for use inside a task. */
-typedef void (*sum_task)(void *data, int64_t begin, int64_t end, double *part);
+typedef void (*sum_task)(void *data, chunk items, double *part);
 enum { SUM_VALUES = 32 };
 spate_status parallel_sum(spate_context *ctx, int64_t count, int64_t grain, sum_task task,
                           void *data, int values, double *sums);

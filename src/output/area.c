@@ -109,11 +109,10 @@ static bool is_empty(const area *a, int64_t node) {
     return true;
 }
 
-static void find_open(void *data, int64_t begin, int64_t end, int worker) {
-    (void)worker;
+static void find_open(void *data, chunk items) {
     area *a = data;
     const area_input *in = a->in;
-    for (int64_t node = begin; node < end; node++) {
+    for (int64_t node = items.begin; node < items.end; node++) {
         a->open[node] = 1;
         if (is_empty(a, node)) continue;
         const double x = a->corner[0] + a->cell * (double)(node % a->nodes[0]);
@@ -255,12 +254,11 @@ static void draw_pixel(const area *a, int i, int j) {
     picture_blend(a->out, i, j, colour, cover * paint.amount);
 }
 
-static void draw_rows(void *data, int64_t begin, int64_t end, int worker) {
-    (void)worker;
+static void draw_rows(void *data, chunk items) {
     const area *a = data;
     const int first = (int)fmax(floor(a->in->low[0] + 0.5), 0);
     const int last = (int)fmin(ceil(a->in->high[0] - 0.5), a->out->width);
-    for (int j = (int)begin; j < end; j++) {
+    for (int j = (int)items.begin; j < items.end; j++) {
         if (j + 0.5 < a->in->low[1] || j + 0.5 > a->in->high[1]) continue;
         for (int i = first; i < last; i++) draw_pixel(a, i, j);
     }

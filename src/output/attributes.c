@@ -238,10 +238,9 @@ static void copy_particle(const copy_job *job, const particle_view *view) {
     }
 }
 
-static void copy_ranges(void *data, int64_t begin, int64_t end, int worker) {
+static void copy_ranges(void *data, chunk items) {
     const copy_job *job = data;
-    (void)worker;
-    for (int64_t k = begin; k < end; k++) {
+    for (int64_t k = items.begin; k < items.end; k++) {
         particle_range range = particle_range_at(job->sim, k);
         particle_view view = {job->sim, range.coords, range.begin};
         for (; view.index < range.end; view.index++)

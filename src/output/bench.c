@@ -25,10 +25,10 @@ spate_bench_options spate_default_bench_options(void) {
 
 enum { COPY_BYTES = 256 << 20, COPY_GRAIN = 1 << 20 };
 
-static void copy_chunk(void *data, int64_t begin, int64_t end, int worker) {
+static void copy_chunk(void *data, chunk items) {
     char *memory = data;
-    (void)worker;
-    memcpy(memory + COPY_BYTES / 2 + begin, memory + begin, (size_t)(end - begin));
+    memcpy(memory + COPY_BYTES / 2 + items.begin, memory + items.begin,
+           (size_t)(items.end - items.begin));
 }
 
 /* Bytes a second that a plain copy reads and writes with the context's threads. */

@@ -59,10 +59,9 @@ static v3 map_value(const dye_job *job, int64_t i) {
     return (v3){c.r * a, c.g * a, c.b * a, a};
 }
 
-static void fill_cells(void *data, int64_t begin, int64_t end, int worker) {
-    (void)worker;
+static void fill_cells(void *data, chunk items) {
     const dye_job *job = data;
-    for (int64_t i = begin; i < end; i++)
+    for (int64_t i = items.begin; i < items.end; i++)
         job->out->values[i] = job->out->mapped ? map_value(job, i) : mix_dyes(job, i);
 }
 

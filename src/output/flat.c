@@ -59,12 +59,11 @@ static double colliders_distance(const flat_job *job, const double world[3], rgb
 }
 
 /* Colliders, filled where a pixel's middle is inside, faded over one pixel. */
-static void collider_rows(void *data, int64_t begin, int64_t end, int worker) {
-    (void)worker;
+static void collider_rows(void *data, chunk items) {
     flat_job *job = data;
     const spate_scene *scene = job->scene;
     const domain *d = &scene->domain;
-    for (int y = (int)begin; y < end; y++)
+    for (int y = (int)items.begin; y < items.end; y++)
         for (int x = 0; x < job->out->width; x++) {
             double world[3] = {d->origin[0] + (x + 0.5 - job->map.left) / job->map.scale,
                                d->origin[1] + (job->map.bottom - y - 0.5) / job->map.scale, 0};
@@ -248,13 +247,12 @@ static rgb smoke_over(const smoke_job *job, rgb behind, v3 smoke) {
     return colour_mix(colour, behind, expf(-thickness * amount));
 }
 
-static void smoke_rows(void *data, int64_t begin, int64_t end, int worker) {
-    (void)worker;
+static void smoke_rows(void *data, chunk items) {
     smoke_job *job = data;
     const double cell = job->shades->scene->domain.dx * job->map.scale; /* in pixels */
     /* Where cells are smaller than pixels, the mean of several. */
     const int n = cell >= 1 ? 1 : cell > 0.25 ? (int)ceil(1 / cell) : 4;
-    for (int y = (int)begin; y < end; y++)
+    for (int y = (int)items.begin; y < items.end; y++)
         for (int x = 0; x < job->out->width; x++) {
             v3 sum = {0};
             for (int k = 0; k < n * n; k++) {

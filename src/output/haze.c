@@ -57,11 +57,10 @@ typedef struct light_job {
 } light_job;
 
 /* The mean of the cells that a coarse one covers. */
-static void thin_out(void *data, int64_t begin, int64_t end, int worker) {
-    (void)worker;
+static void thin_out(void *data, chunk items) {
     light_job *job = data;
     const haze_grid *g = &job->haze->matter;
-    for (int64_t i = begin; i < end; i++) {
+    for (int64_t i = items.begin; i < items.end; i++) {
         int at[3], from[3], to[3];
         cell_of(&job->coarse, i, at);
         for (int a = 0; a < 3; a++) {
@@ -97,11 +96,10 @@ static v3 light_of(float to_sun, float to_sky) {
            v3_set(0.12f, 0.16f, 0.23f) * v3_splat(sky) + from_ground;
 }
 
-static void fill_light(void *data, int64_t begin, int64_t end, int worker) {
-    (void)worker;
+static void fill_light(void *data, chunk items) {
     light_job *job = data;
     haze *h = job->haze;
-    for (int64_t i = begin; i < end; i++) {
+    for (int64_t i = items.begin; i < items.end; i++) {
         int at[3];
         cell_of(&job->coarse, i, at);
         v3 x = {0};
@@ -141,11 +139,10 @@ static spate_status create_light(haze *h, v3 sun, bool lit) {
 /* ---- Blocks of empty space --------------------------------------------------------------------- */
 
 /* A block counts as filled when it, or a cell beside it that values between reach, has smoke. */
-static void find_filled(void *data, int64_t begin, int64_t end, int worker) {
-    (void)worker;
+static void find_filled(void *data, chunk items) {
     haze *h = data;
     const haze_grid *g = &h->matter;
-    for (int64_t i = begin; i < end; i++) {
+    for (int64_t i = items.begin; i < items.end; i++) {
         const int at[3] = {(int)(i % h->blocks[0]), (int)(i / h->blocks[0] % h->blocks[1]),
                            (int)(i / h->blocks[0] / h->blocks[1])};
         int from[3], to[3];

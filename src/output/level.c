@@ -74,12 +74,12 @@ static void add_particle(const level_job *job, v3 center, int z0, int z1, v3 *su
         }
 }
 
-static void sum_slabs(void *data, int64_t begin, int64_t end, int worker) {
+static void sum_slabs(void *data, chunk items) {
     level_job *job = data;
     level *l = job->l;
     int64_t layer = (int64_t)l->points[0] * l->points[1];
-    v3 *sums = job->sums + worker * layer * SLAB;
-    for (int64_t s = begin; s < end; s++) {
+    v3 *sums = job->sums + items.worker * layer * SLAB;
+    for (int64_t s = items.begin; s < items.end; s++) {
         int z0 = (int)s * SLAB, z1 = z0 + SLAB < l->points[2] ? z0 + SLAB : l->points[2];
         memset(sums, 0, (size_t)(layer * SLAB) * sizeof *sums);
         int64_t from = s > job->slab_reach ? s - job->slab_reach : 0;
@@ -105,12 +105,12 @@ static void smooth_row(float *row, const float *after, float *last, int count) {
     }
 }
 
-static void smooth_layers(void *data, int64_t begin, int64_t end, int worker) {
+static void smooth_layers(void *data, chunk items) {
     level_job *job = data;
     level *l = job->l;
     int nx = l->points[0], ny = l->points[1];
-    float *last = job->rows + (int64_t)worker * 2 * nx;
-    for (int64_t z = begin; z < end; z++) {
+    float *last = job->rows + (int64_t)items.worker * 2 * nx;
+    for (int64_t z = items.begin; z < items.end; z++) {
         float *layer = l->values + z * nx * ny;
         for (int y = 0; y < ny; y++) {
             float *row = layer + (int64_t)y * nx, before = row[0];
@@ -126,13 +126,13 @@ static void smooth_layers(void *data, int64_t begin, int64_t end, int worker) {
     }
 }
 
-static void smooth_columns(void *data, int64_t begin, int64_t end, int worker) {
+static void smooth_columns(void *data, chunk items) {
     level_job *job = data;
     level *l = job->l;
     int nx = l->points[0];
     int64_t layer = (int64_t)nx * l->points[1];
-    float *last = job->rows + (int64_t)worker * 2 * nx;
-    for (int64_t y = begin; y < end; y++) {
+    float *last = job->rows + (int64_t)items.worker * 2 * nx;
+    for (int64_t y = items.begin; y < items.end; y++) {
         float *column = l->values + y * nx;
         memcpy(last, column, (size_t)nx * sizeof *last);
         for (int z = 1; z < l->points[2] - 1; z++)
@@ -159,11 +159,10 @@ static void restore_drops(const level_job *job, int64_t count) {
 }
 
 /* On which side of the surface the bricks are; a brick's points include those it shares. */
-static void mark_bricks(void *data, int64_t begin, int64_t end, int worker) {
-    (void)worker;
+static void mark_bricks(void *data, chunk items) {
     level *l = ((level_job *)data)->l;
     int64_t layer = (int64_t)l->points[0] * l->points[1];
-    for (int64_t bz = begin; bz < end; bz++)
+    for (int64_t bz = items.begin; bz < items.end; bz++)
         for (int by = 0; by < l->bricks[1]; by++)
             for (int bx = 0; bx < l->bricks[0]; bx++) {
                 int low[3] = {bx * LEVEL_BRICK, by * LEVEL_BRICK, (int)bz * LEVEL_BRICK}, high[3];

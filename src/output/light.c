@@ -48,13 +48,12 @@ static photon follow(const world *w, ray r) {
     return p;
 }
 
-static void send_photons(void *data, int64_t begin, int64_t end, int worker) {
-    (void)worker;
+static void send_photons(void *data, chunk items) {
     light_job *job = data;
     const world *w = job->w;
     const light_map *m = &w->light;
     float height = 1.2f * w->stage->size[1] + w->tiny;
-    for (int64_t i = begin; i < end; i++) {
+    for (int64_t i = items.begin; i < items.end; i++) {
         v3 floor = v3_set(m->corner_x + ((float)(i % m->width) + 0.5f) * m->texel, 0,
                           m->corner_z + ((float)(i / m->width) + 0.5f) * m->texel);
         v3 from = floor + w->sun * v3_splat(height / w->sun[1]);
@@ -93,12 +92,11 @@ static void cover_sky(world *w, const v3 *points, int64_t count, float strength)
     }
 }
 
-static void cover_colliders(void *data, int64_t begin, int64_t end, int worker) {
-    (void)worker;
+static void cover_colliders(void *data, chunk items) {
     world *w = ((light_job *)data)->w;
     light_map *m = &w->light;
     float scale = 0.18f * w->stage->size[1] + 4 * m->texel;
-    for (int64_t i = begin; i < end; i++) {
+    for (int64_t i = items.begin; i < items.end; i++) {
         ray up = {v3_set(m->corner_x + ((float)(i % m->width) + 0.5f) * m->texel, -w->tiny,
                          m->corner_z + ((float)(i / m->width) + 0.5f) * m->texel),
                   {0, 1, 0, 0}};
@@ -107,11 +105,10 @@ static void cover_colliders(void *data, int64_t begin, int64_t end, int worker) 
     }
 }
 
-static void cover_haze(void *data, int64_t begin, int64_t end, int worker) {
-    (void)worker;
+static void cover_haze(void *data, chunk items) {
     world *w = ((light_job *)data)->w;
     light_map *m = &w->light;
-    for (int64_t i = begin; i < end; i++) {
+    for (int64_t i = items.begin; i < items.end; i++) {
         ray up = {v3_set(m->corner_x + ((float)(i % m->width) + 0.5f) * m->texel, 0,
                          m->corner_z + ((float)(i / m->width) + 0.5f) * m->texel),
                   {0, 1, 0, 0}};

@@ -86,10 +86,10 @@ static fit fit_around(const mixing_job *job, int64_t i, const int64_t *cells, in
     return f;
 }
 
-static void mix_cells(void *data, int64_t begin, int64_t end, double *part) {
+static void mix_cells(void *data, chunk items, double *part) {
     const mixing_job *job = data;
     const cloud *c = job->cloud;
-    for (int64_t cell = begin; cell < end; cell++) {
+    for (int64_t cell = items.begin; cell < items.end; cell++) {
         int64_t near[CLOUD_REACH_MAX];
         int count = 0;
         for (int k = 0; k < job->reach->count; k++) {

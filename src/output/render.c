@@ -99,13 +99,12 @@ typedef struct matter_job {
 } matter_job;
 
 /* The cells along the stage's axes, with extinction for amount. */
-static void turn_cells(void *data, int64_t begin, int64_t end, int worker) {
-    (void)worker;
+static void turn_cells(void *data, chunk items) {
     const matter_job *job = data;
     const haze_grid *to = job->to;
     const int *n = job->from->cells;
     const int64_t strides[3] = {1, n[0], (int64_t)n[0] * n[1]};
-    for (int64_t i = begin; i < end; i++) {
+    for (int64_t i = items.begin; i < items.end; i++) {
         const int64_t at[3] = {i % to->cells[0], i / to->cells[0] % to->cells[1],
                                i / to->cells[0] / to->cells[1]};
         int64_t place = 0;

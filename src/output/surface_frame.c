@@ -31,11 +31,10 @@ static bool is_liquid(const spate_simulation *sim, int64_t i) {
 }
 
 /* What is no liquid gets no place. */
-static void gather_ranges(void *data, int64_t begin, int64_t end, int worker) {
-    (void)worker;
+static void gather_ranges(void *data, chunk items) {
     const gather_job *job = data;
     const spate_simulation *sim = job->sim;
-    for (int64_t k = begin; k < end; k++) {
+    for (int64_t k = items.begin; k < items.end; k++) {
         particle_range range = particle_range_at(sim, k);
         for (int64_t i = range.begin; i < range.end; i++) {
             if (particle_is_removed(sim, i)) continue;

@@ -8,12 +8,12 @@ static tally tally_empty(void) {
     return t;
 }
 
-static void tally_chunk(void *data, int64_t begin, int64_t end, int worker) {
+static void tally_chunk(void *data, chunk items) {
     const tally_job *job = data;
-    (void)worker;
     tally t = tally_empty();
-    for (int64_t k = begin; k < end; k++) job->visit(job, particle_range_at(job->sim, k), &t);
-    job->chunks[begin / RANGES_A_CHUNK] = t;
+    for (int64_t k = items.begin; k < items.end; k++)
+        job->visit(job, particle_range_at(job->sim, k), &t);
+    job->chunks[items.begin / RANGES_A_CHUNK] = t;
 }
 
 spate_status tally_all(tally_job *job, tally *total) {

@@ -77,11 +77,10 @@ static rgb pixel_colour(const trace_job *job, float x, float y, float *depth) {
     return (rgb){roll_off(c[0]), roll_off(c[1]), roll_off(c[2])};
 }
 
-static void first_rows(void *data, int64_t begin, int64_t end, int worker) {
-    (void)worker;
+static void first_rows(void *data, chunk items) {
     trace_job *job = data;
     int width = job->view.width;
-    for (int64_t i = begin * width; i < end * width; i++)
+    for (int64_t i = items.begin * width; i < items.end * width; i++)
         job->first[i] =
             pixel_colour(job, (float)(i % width) + 0.5f, (float)(i / width) + 0.5f, &job->depth[i]);
 }
@@ -93,11 +92,10 @@ static float contrast(rgb a, rgb b) {
 
 /* More rays for pixels that differ from a neighbour, spread evenly (the R2 sequence, Roberts 2018).
  */
-static void second_rows(void *data, int64_t begin, int64_t end, int worker) {
-    (void)worker;
+static void second_rows(void *data, chunk items) {
     trace_job *job = data;
     int width = job->view.width, height = job->view.height, samples = job->in->samples;
-    for (int64_t i = begin * width; i < end * width; i++) {
+    for (int64_t i = items.begin * width; i < items.end * width; i++) {
         int x = (int)(i % width), y = (int)(i / width);
         const rgb *c = &job->first[i];
         float most = 0;

@@ -181,14 +181,13 @@ static void clear_brick(const mac *m, int64_t first, int dim) {
     for (size_t c = 0; c < cells && m->solid[0]; c++) m->solid[0][first + (int64_t)c] = SOLID_FAR;
 }
 
-static void prepare_bricks(void *data, int64_t begin, int64_t end, int worker) {
+static void prepare_bricks(void *data, chunk items) {
     const faces *f = data;
     const spate_simulation *sim = f->sim;
     const int dim = sim->scene->dim;
     const double half = 0.5 * BRICK_EDGE,
                  reach = sim->scene->domain.dx * (half * sqrt(dim) + SOLID_FAR);
-    (void)worker;
-    for (int64_t i = begin; i < end; i++) {
+    for (int64_t i = items.begin; i < items.end; i++) {
         brick_place b = {.f = f, .first = i * mac_cells(dim)};
         for (int a = 0; a < dim; a++) b.corner[a] = f->grid->bricks.coords[i][a] * BRICK_EDGE;
         world_of(&b, (double[3]){half, half, half}, b.middle);

@@ -363,12 +363,11 @@ static uint64_t hash_particle(const particles *p, int64_t i, uint64_t h) {
 
 /* Each particle is hashed on its own, with its id and grid position; the sum over all particles
  * does not depend on the order they are stored in. */
-static void hash_particles(void *data, int64_t begin, int64_t end, int worker) {
+static void hash_particles(void *data, chunk items) {
     spate_simulation *sim = ((void **)data)[0];
     uint64_t *sums = ((void **)data)[1];
     const particles *p = &sim->particles;
-    (void)worker;
-    for (int64_t o = begin; o < end; o++) {
+    for (int64_t o = items.begin; o < items.end; o++) {
         int32_t block = sim->blocks.occupied[o];
         uint64_t sum = 0;
         for (int64_t i = sim->blocks.first[block]; i < sim->blocks.first[block + 1]; i++) {

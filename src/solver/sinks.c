@@ -39,9 +39,9 @@ static int64_t drain_block(const drain_job *job, int32_t block) {
     return drained;
 }
 
-static void drain_chunk(void *data, int64_t begin, int64_t end, double *part) {
+static void drain_chunk(void *data, chunk items, double *part) {
     const drain_job *job = data;
-    for (int64_t o = begin; o < end; o++)
+    for (int64_t o = items.begin; o < items.end; o++)
         part[0] += (double)drain_block(job, job->sim->blocks.occupied[o]);
 }
 

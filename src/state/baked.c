@@ -214,11 +214,10 @@ typedef struct bake_job {
 } bake_job;
 
 /* Rows of bricks: the distances at their middles. */
-static void measure_rows(void *data, int64_t begin, int64_t end, int worker) {
-    (void)worker;
+static void measure_rows(void *data, chunk items) {
     baked *b = ((bake_job *)data)->b;
     shape_hints hints = {0};
-    for (int64_t k = begin * b->count[2]; k < end * b->count[2]; k++) {
+    for (int64_t k = items.begin * b->count[2]; k < items.end * b->count[2]; k++) {
         int32_t at[3];
         double x[3];
         place_of(b, k, at);
@@ -242,11 +241,10 @@ static bool is_at_turn(const baked *b, const int32_t at[3]) {
     return false;
 }
 
-static void mark_rows(void *data, int64_t begin, int64_t end, int worker) {
-    (void)worker;
+static void mark_rows(void *data, chunk items) {
     baked *b = ((bake_job *)data)->b;
     double reach = (b->half_diagonal + BAND * b->spacing) * (1 + 4 * FLT_EPSILON);
-    for (int64_t k = begin * b->count[2]; k < end * b->count[2]; k++) {
+    for (int64_t k = items.begin * b->count[2]; k < items.end * b->count[2]; k++) {
         int32_t at[3];
         place_of(b, k, at);
         bool near = fabs(b->table[k].middle) <= reach || is_at_turn(b, at);
@@ -339,35 +337,32 @@ static bool has_thin_wall(const baked *b, int64_t index) {
     return false;
 }
 
-static void sample_near(void *data, int64_t begin, int64_t end, int worker) {
-    (void)worker;
+static void sample_near(void *data, chunk items) {
     bake_job *job = data;
     shape_hints hints = {0};
-    for (int64_t n = begin; n < end; n++) sample_brick(job->b, job->list[n], BRICK, &hints, false);
+    for (int64_t n = items.begin; n < items.end; n++)
+        sample_brick(job->b, job->list[n], BRICK, &hints, false);
 }
 
-static void finish_near(void *data, int64_t begin, int64_t end, int worker) {
-    (void)worker;
+static void finish_near(void *data, chunk items) {
     bake_job *job = data;
     shape_hints hints = {0};
-    for (int64_t n = begin; n < end; n++) {
+    for (int64_t n = items.begin; n < items.end; n++) {
         sample_brick(job->b, job->list[n], BRICK, NULL, true);
         job->fine[n] = needs_fine(job->b, job->list[n], &hints);
     }
 }
 
-static void sample_fine(void *data, int64_t begin, int64_t end, int worker) {
-    (void)worker;
+static void sample_fine(void *data, chunk items) {
     bake_job *job = data;
     shape_hints hints = {0};
-    for (int64_t n = begin; n < end; n++)
+    for (int64_t n = items.begin; n < items.end; n++)
         if (job->fine[n]) sample_brick(job->b, job->list[n], FINE, &hints, false);
 }
 
-static void finish_fine(void *data, int64_t begin, int64_t end, int worker) {
-    (void)worker;
+static void finish_fine(void *data, chunk items) {
     bake_job *job = data;
-    for (int64_t n = begin; n < end; n++) {
+    for (int64_t n = items.begin; n < items.end; n++) {
         if (!job->fine[n]) continue;
         sample_brick(job->b, job->list[n], FINE, NULL, true);
         job->thin[n] = has_thin_wall(job->b, job->list[n]);

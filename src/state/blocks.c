@@ -140,11 +140,11 @@ typedef struct sorter {
     size_t bytes, stride;
 } sorter;
 
-static void classify(void *data, int64_t begin, int64_t end, int worker) {
+static void classify(void *data, chunk items) {
     sorter *s = data;
     blocks *b = s->b;
     particles *p = s->p;
-    for (int64_t o = begin; o < end; o++) {
+    for (int64_t o = items.begin; o < items.end; o++) {
         int32_t block = b->occupied[o];
         memset(s->moves[o], 0, sizeof s->moves[o]);
         for (int64_t i = b->first[block]; i < b->first[block + 1]; i++) {
@@ -159,7 +159,8 @@ static void classify(void *data, int64_t begin, int64_t end, int worker) {
                 real moved = *x - (real)(step * BLOCK_EDGE);
                 if (step < 0 && moved >= BLOCK_EDGE) moved = 0, step = 0; /* -0.0000001 + 4 = 4 */
                 if (!(moved >= 0 && moved < BLOCK_EDGE)) {
-                    if (s->lost[worker] < 0 || i < s->lost[worker]) s->lost[worker] = i;
+                    if (s->lost[items.worker] < 0 || i < s->lost[items.worker])
+                        s->lost[items.worker] = i;
                     step = 0, moved = *x;
                 }
                 *x = moved;
@@ -207,10 +208,9 @@ static void count_moves(sorter *s, int64_t old_occupied) {
     for (int32_t i = 0; i < b->count; i++) b->first[i + 1] += b->first[i];
 }
 
-static void scatter_numbers(void *data, int64_t begin, int64_t end, int worker) {
+static void scatter_numbers(void *data, chunk items) {
     sorter *s = data;
-    (void)worker;
-    for (int64_t o = begin; o < end; o++)
+    for (int64_t o = items.begin; o < items.end; o++)
         for (int64_t i = s->ranges[2 * o]; i < s->ranges[2 * o + 1]; i++) {
             if (s->code[i] == CODE_REMOVED) continue;
             int32_t block = s->target[o][s->code[i]];
@@ -218,12 +218,11 @@ static void scatter_numbers(void *data, int64_t begin, int64_t end, int worker) 
         }
 }
 
-static void order_by_cell(void *data, int64_t begin, int64_t end, int worker) {
+static void order_by_cell(void *data, chunk items) {
     sorter *s = data;
     const blocks *b = s->b;
     const particles *p = s->p;
-    (void)worker;
-    for (int64_t o = begin; o < end; o++) {
+    for (int64_t o = items.begin; o < items.end; o++) {
         int32_t block = b->occupied[o];
         int64_t from = b->first[block], to = b->first[block + 1];
         uint32_t starts[BLOCK_NODES_MAX + 1] = {0};
@@ -245,15 +244,14 @@ static void order_by_cell(void *data, int64_t begin, int64_t end, int worker) {
 
 /* Part of the elements to the other buffer, in their new order; a copy of a length that the compiler
  * knows is several times as fast. */
-static void permute_chunk(void *data, int64_t begin, int64_t end, int worker) {
+static void permute_chunk(void *data, chunk items) {
     const sorter *s = data;
     const uint32_t *order = s->b->order;
     const size_t stride = s->stride, bytes = s->bytes;
-    (void)worker;
     switch (bytes) {
 #define CASE(n)                                                                                  \
     case n:                                                                                      \
-        for (int64_t k = begin; k < end; k++)                                                    \
+        for (int64_t k = items.begin; k < items.end; k++)                                        \
             memcpy(s->to + (size_t)k * (n), s->from + order[k] * (stride == (n) ? (n) : stride), \
                    n);                                                                           \
         break
@@ -265,20 +263,19 @@ static void permute_chunk(void *data, int64_t begin, int64_t end, int worker) {
         CASE(48);
 #undef CASE
     default:
-        for (int64_t k = begin; k < end; k++)
+        for (int64_t k = items.begin; k < items.end; k++)
             memcpy(s->to + (size_t)k * bytes, s->from + order[k] * stride, bytes);
     }
 }
 
-static void copy_back(void *data, int64_t begin, int64_t end, int worker) {
+static void copy_back(void *data, chunk items) {
     const sorter *s = data;
-    (void)worker;
     if (s->bytes == s->stride) {
-        memcpy(s->from + (size_t)begin * s->bytes, s->to + (size_t)begin * s->bytes,
-               (size_t)(end - begin) * s->bytes);
+        memcpy(s->from + (size_t)items.begin * s->bytes, s->to + (size_t)items.begin * s->bytes,
+               (size_t)(items.end - items.begin) * s->bytes);
         return;
     }
-    for (int64_t k = begin; k < end; k++)
+    for (int64_t k = items.begin; k < items.end; k++)
         memcpy(s->from + (size_t)k * s->stride, s->to + (size_t)k * s->bytes, s->bytes);
 }
 

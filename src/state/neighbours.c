@@ -63,11 +63,10 @@ static spate_status reserve_rows(neighbours *n, int64_t count) {
 
 /* ---- Blocks ---------------------------------------------------------------------------------- */
 
-static void find_cells(void *data, int64_t begin, int64_t end, int worker) {
+static void find_cells(void *data, chunk items) {
     search *s = data;
     const blocks *b = s->among_blocks;
-    (void)worker;
-    for (int64_t o = begin; o < end; o++) {
+    for (int64_t o = items.begin; o < items.end; o++) {
         uint32_t *ends = s->n->cells[o] + 1;
         const int64_t first = b->first[b->occupied[o]], last = b->first[b->occupied[o] + 1];
         memset(s->n->cells[o], 0, sizeof s->n->cells[o]);
@@ -82,11 +81,10 @@ static void find_cells(void *data, int64_t begin, int64_t end, int worker) {
     }
 }
 
-static void find_around(void *data, int64_t begin, int64_t end, int worker) {
+static void find_around(void *data, chunk items) {
     search *s = data;
     const blocks *b = s->of_blocks;
-    (void)worker;
-    for (int64_t o = begin; o < end; o++)
+    for (int64_t o = items.begin; o < items.end; o++)
         for (int code = 0; code < neighbour_count(b->dim); code++) {
             int32_t c[3];
             sites_neighbour(&s->among_blocks->sites, b->coords[b->occupied[o]], code, c);
@@ -94,17 +92,17 @@ static void find_around(void *data, int64_t begin, int64_t end, int worker) {
         }
 }
 
-static void find_largest(void *data, int64_t begin, int64_t end, int worker) {
+static void find_largest(void *data, chunk items) {
     search *s = data;
     const blocks *b = s->of_blocks;
     const int64_t *first = s->among_blocks->first;
-    for (int64_t o = begin; o < end; o++) {
+    for (int64_t o = items.begin; o < items.end; o++) {
         int64_t candidates = 0;
         for (int code = 0; code < neighbour_count(b->dim); code++) {
             int32_t block = s->around[b->occupied[o]][code];
             if (block >= 0) candidates += first[block + 1] - first[block];
         }
-        if (candidates > s->largest[worker]) s->largest[worker] = candidates;
+        if (candidates > s->largest[items.worker]) s->largest[items.worker] = candidates;
     }
 }
 

@@ -204,16 +204,16 @@ INLINE void visit_block(search *s, vicinity *v, int64_t o, int64_t end, bool fil
     if (!fill) s->starts[o + 1] = length;
 }
 
-#define PASSES(dim)                                                                  \
-    static void count_##dim##d(void *data, int64_t begin, int64_t end, int worker) { \
-        search *s = data;                                                            \
-        for (int64_t o = begin; o < end; o++)                                        \
-            visit_block(s, &s->vicinities[worker], o, 0, false, dim);                \
-    }                                                                                \
-    static void fill_##dim##d(void *data, int64_t begin, int64_t end, int worker) {  \
-        search *s = data;                                                            \
-        for (int64_t o = begin; o < end; o++)                                        \
-            visit_block(s, &s->vicinities[worker], o, s->starts[end], true, dim);    \
+#define PASSES(dim)                                                                           \
+    static void count_##dim##d(void *data, chunk items) {                                     \
+        search *s = data;                                                                     \
+        for (int64_t o = items.begin; o < items.end; o++)                                     \
+            visit_block(s, &s->vicinities[items.worker], o, 0, false, dim);                   \
+    }                                                                                         \
+    static void fill_##dim##d(void *data, chunk items) {                                      \
+        search *s = data;                                                                     \
+        for (int64_t o = items.begin; o < items.end; o++)                                     \
+            visit_block(s, &s->vicinities[items.worker], o, s->starts[items.end], true, dim); \
     }
 
 PASSES(2)

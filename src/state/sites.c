@@ -160,10 +160,9 @@ spate_status sites_reserve(sites *s, int64_t capacity) {
     return SPATE_OK;
 }
 
-static void find_neighbours(void *data, int64_t begin, int64_t end, int worker) {
+static void find_neighbours(void *data, chunk items) {
     sites *s = data;
-    (void)worker;
-    for (int64_t i = begin; i < end; i++)
+    for (int64_t i = items.begin; i < items.end; i++)
         for (int code = 0; code < neighbour_count(s->dim); code++) {
             int32_t c[3];
             sites_neighbour(s, s->coords[i], code, c);

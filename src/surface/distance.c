@@ -124,11 +124,11 @@ static void fill_values(lattice *l, int64_t brick, const int32_t origin[3], cons
     }
 }
 
-static void measure_bricks(void *data, int64_t begin, int64_t end, int worker) {
+static void measure_bricks(void *data, chunk items) {
     measure_job *job = data;
     lattice *l = job->l;
-    brick_sums *s = &job->sums[worker];
-    for (int64_t b = begin; b < end; b++) {
+    brick_sums *s = &job->sums[items.worker];
+    for (int64_t b = items.begin; b < items.end; b++) {
         int32_t origin[3];
         for (int a = 0; a < 3; a++) origin[a] = l->coords[b][a] * BRICK_EDGE;
         uint64_t wanted = cells_in_domain(l, origin) & ~l->deep[b];

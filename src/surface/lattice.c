@@ -84,10 +84,9 @@ static int compare_keys(const void *a, const void *b) {
     return (x > y) - (x < y);
 }
 
-static void find_around(void *data, int64_t begin, int64_t end, int worker) {
-    (void)worker;
+static void find_around(void *data, chunk items) {
     lattice *l = data;
-    for (int64_t b = begin; b < end; b++)
+    for (int64_t b = items.begin; b < items.end; b++)
         for (int k = 0; k < AROUND; k++) {
             int32_t c[3] = {l->coords[b][0] + k % 3 - 1, l->coords[b][1] + k / 3 % 3 - 1,
                             l->coords[b][2] + k / 9 - 1};
@@ -115,10 +114,9 @@ spate_status lattice_order(lattice *l) {
     return SPATE_OK;
 }
 
-static void mark_bricks(void *data, int64_t begin, int64_t end, int worker) {
-    (void)worker;
+static void mark_bricks(void *data, chunk items) {
     lattice *l = data;
-    for (int64_t b = begin; b < end; b++)
+    for (int64_t b = items.begin; b < items.end; b++)
         for (int z = 0; z < BRICK_EDGE; z++) {
             const real *layer = l->values + b * BRICK_POINTS + z * 64;
             uint64_t bits = 0;
@@ -207,10 +205,9 @@ static spate_status add_bricks(build_job *job) {
     return SPATE_OK;
 }
 
-static void find_cells(void *data, int64_t begin, int64_t end, int worker) {
-    (void)worker;
+static void find_cells(void *data, chunk items) {
     build_job *job = data;
-    for (int64_t i = begin; i < end; i++) {
+    for (int64_t i = items.begin; i < items.end; i++) {
         int32_t brick[3];
         int cell = 0;
         for (int a = 2; a >= 0; a--) {
@@ -250,10 +247,9 @@ static uint64_t deep_cells(const lattice *l, int64_t brick) {
     return deep;
 }
 
-static void find_deep(void *data, int64_t begin, int64_t end, int worker) {
-    (void)worker;
+static void find_deep(void *data, chunk items) {
     lattice *l = ((build_job *)data)->l;
-    for (int64_t b = begin; b < end; b++) l->deep[b] = deep_cells(l, b);
+    for (int64_t b = items.begin; b < items.end; b++) l->deep[b] = deep_cells(l, b);
 }
 
 /* Particles of a brick that is deep amid deep ones are not needed. */

@@ -112,11 +112,10 @@ static bool at_border(const lattice *l, int64_t brick) {
     return false;
 }
 
-static void find_edges(void *data, int64_t begin, int64_t end, int worker) {
-    (void)worker;
+static void find_edges(void *data, chunk items) {
     march_job *job = data;
     const lattice *l = job->l;
-    for (int64_t b = begin; b < end; b++) {
+    for (int64_t b = items.begin; b < items.end; b++) {
         brick_edges *e = &job->edges[b];
         bool border = at_border(l, b);
         for (int w = 0; w < WORDS; w++) {
@@ -218,10 +217,9 @@ static void make_vertex(const march_job *job, int64_t brick, int word, int bit, 
     if (job->particles) lattice_velocity(l, brick, job->particles, m->position[v], m->velocity[v]);
 }
 
-static void make_vertices(void *data, int64_t begin, int64_t end, int worker) {
-    (void)worker;
+static void make_vertices(void *data, chunk items) {
     march_job *job = data;
-    for (int64_t b = begin; b < end; b++) {
+    for (int64_t b = items.begin; b < items.end; b++) {
         value_window window;
         int64_t v = job->first_vertex[b];
         if (v == job->first_vertex[b + 1]) continue;
@@ -302,17 +300,15 @@ static int64_t brick_triangles(const march_job *job, int64_t brick, int32_t (*ou
     return count;
 }
 
-static void count_triangles(void *data, int64_t begin, int64_t end, int worker) {
-    (void)worker;
+static void count_triangles(void *data, chunk items) {
     march_job *job = data;
-    for (int64_t b = begin; b < end; b++)
+    for (int64_t b = items.begin; b < items.end; b++)
         job->first_triangle[b + 1] = brick_triangles(job, b, NULL);
 }
 
-static void make_triangles(void *data, int64_t begin, int64_t end, int worker) {
-    (void)worker;
+static void make_triangles(void *data, chunk items) {
     march_job *job = data;
-    for (int64_t b = begin; b < end; b++)
+    for (int64_t b = items.begin; b < items.end; b++)
         brick_triangles(job, b, job->mesh->triangle + job->first_triangle[b]);
 }
 

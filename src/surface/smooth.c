@@ -37,11 +37,10 @@ static void list_neighbours(smooth_job *job) {
 }
 
 /* A vertex follows the neighbours that are bound as it is: in its side, or along its line. */
-static void move_vertices(void *data, int64_t begin, int64_t end, int worker) {
-    (void)worker;
+static void move_vertices(void *data, chunk items) {
     const smooth_job *job = data;
     const uint8_t *bond = job->mesh->bond;
-    for (int64_t v = begin; v < end; v++) {
+    for (int64_t v = items.begin; v < items.end; v++) {
         real sum[LANES] = {0};
         int followed = 0;
         for (int32_t k = job->first[v]; k < job->first[v + 1]; k++) {

@@ -53,12 +53,11 @@ static double outflow(const mac *m, int64_t brick, int c) {
 }
 
 /* p -= 2 s div u, before the projection. */
-static void add_viscous_part(void *data, int64_t begin, int64_t end, int worker) {
+static void add_viscous_part(void *data, chunk items) {
     const coupling *k = data;
     const mac *m = &k->f->grid;
     const double factor = 2 * reach(k->f);
-    (void)worker;
-    for (int64_t brick = begin; brick < end; brick++)
+    for (int64_t brick = items.begin; brick < items.end; brick++)
         for (int c = 0; c < mac_cells(m->dim); c++) {
             const int64_t here = brick * mac_cells(m->dim) + c;
             if (m->phi[0][here] < 0) k->p[here] -= factor * outflow(m, brick, c);
@@ -66,22 +65,20 @@ static void add_viscous_part(void *data, int64_t begin, int64_t end, int worker)
 }
 
 /* p += q, after it; and the velocity is that before viscosity again, which `shift` has kept. */
-static void begin_round(void *data, int64_t begin, int64_t end, int worker) {
+static void begin_round(void *data, chunk items) {
     const coupling *k = data;
     const mac *m = &k->f->grid;
-    const size_t first = (size_t)(begin * mac_cells(m->dim));
-    const size_t count = (size_t)((end - begin) * mac_cells(m->dim));
-    (void)worker;
+    const size_t first = (size_t)(items.begin * mac_cells(m->dim));
+    const size_t count = (size_t)((items.end - items.begin) * mac_cells(m->dim));
     for (size_t c = first; c < first + count; c++) k->p[c] += m->pressure[0][c];
     for (int a = 0; a < m->dim; a++)
         memcpy(m->velocity[a] + first, m->shift[a] + first, count * sizeof(real));
 }
 
-static void take_pressure(void *data, int64_t begin, int64_t end, int worker) {
+static void take_pressure(void *data, chunk items) {
     const coupling *k = data;
     const mac *m = &k->f->grid;
-    (void)worker;
-    for (int64_t c = begin * mac_cells(m->dim); c < end * mac_cells(m->dim); c++)
+    for (int64_t c = items.begin * mac_cells(m->dim); c < items.end * mac_cells(m->dim); c++)
         m->pressure[0][c] += k->p[c];
 }
 

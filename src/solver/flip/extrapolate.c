@@ -32,12 +32,11 @@ static real carried(const mac *m, int axis, int64_t to, int64_t from) {
     return u;
 }
 
-static void fill_layer(void *data, int64_t begin, int64_t end, int worker) {
+static void fill_layer(void *data, chunk items) {
     const extrapolation *e = data;
     const mac *m = &e->f->grid;
     const int dim = m->dim, all = (1 << dim) - 1;
-    (void)worker;
-    for (int64_t brick = begin; brick < end; brick++) {
+    for (int64_t brick = items.begin; brick < items.end; brick++) {
         memset(e->fresh + brick * mac_cells(dim), 0, (size_t)mac_cells(dim));
         if (!is_near_known(e, brick)) continue;
         for (int c = 0; c < mac_cells(dim); c++) {
@@ -62,18 +61,17 @@ static void fill_layer(void *data, int64_t begin, int64_t end, int worker) {
     }
 }
 
-static void keep_layer(void *data, int64_t begin, int64_t end, int worker) {
+static void keep_layer(void *data, chunk items) {
     const extrapolation *e = data;
     const int cells = mac_cells(e->f->grid.dim);
-    (void)worker;
-    for (int64_t c = begin * cells; c < end * cells; c++) e->f->grid.known[0][c] |= e->fresh[c];
+    for (int64_t c = items.begin * cells; c < items.end * cells; c++)
+        e->f->grid.known[0][c] |= e->fresh[c];
 }
 
-static void note_known(void *data, int64_t begin, int64_t end, int worker) {
+static void note_known(void *data, chunk items) {
     const extrapolation *e = data;
     const int cells = mac_cells(e->f->grid.dim);
-    (void)worker;
-    for (int64_t brick = begin; brick < end; brick++) {
+    for (int64_t brick = items.begin; brick < items.end; brick++) {
         int known = 0;
         for (int c = 0; c < cells; c++) known |= e->f->grid.known[0][brick * cells + c];
         e->known[brick] = (uint8_t)(known & ((1 << e->f->grid.dim) - 1));
@@ -82,10 +80,9 @@ static void note_known(void *data, int64_t begin, int64_t end, int worker) {
 
 /* Faces that particles reach but the first layer does not are in free flight: spray and thin sheets,
  * which keep the velocity they have. */
-static void keep_flight(void *data, int64_t begin, int64_t end, int worker) {
+static void keep_flight(void *data, chunk items) {
     const mac *m = &((const extrapolation *)data)->f->grid;
-    (void)worker;
-    for (int64_t c = begin * mac_cells(m->dim); c < end * mac_cells(m->dim); c++)
+    for (int64_t c = items.begin * mac_cells(m->dim); c < items.end * mac_cells(m->dim); c++)
         for (int a = 0; a < m->dim; a++)
             if (m->mass[a][c] > 0 && !(m->known[0][c] >> (a + 4) & 1))
                 m->known[0][c] |= (uint8_t)(1 << a);
@@ -128,14 +125,13 @@ static double along_collider(const flip *f, const boundary_part *part, const dou
 
 /* Faces closed by colliders; the results go to `wall`, which nobody needs any more, so that all of them
  * are formed from the same velocities. */
-static void constrain(void *data, int64_t begin, int64_t end, int worker) {
+static void constrain(void *data, chunk items) {
     const flip *f = ((const extrapolation *)data)->f;
     const mac *m = &f->grid;
     const domain *d = &f->sim->scene->domain;
     const int dim = m->dim;
     const double reach = d->dx * (0.5 * BRICK_EDGE * sqrt(dim) + SOLID_FAR);
-    (void)worker;
-    for (int64_t brick = begin; brick < end; brick++) {
+    for (int64_t brick = items.begin; brick < items.end; brick++) {
         double corner[3] = {0}, middle[3] = {0};
         for (int a = 0; a < dim; a++) {
             corner[a] = d->origin[a] + m->bricks.coords[brick][a] * BRICK_EDGE * d->dx;
@@ -159,10 +155,9 @@ static void constrain(void *data, int64_t begin, int64_t end, int worker) {
     }
 }
 
-static void take_constrained(void *data, int64_t begin, int64_t end, int worker) {
+static void take_constrained(void *data, chunk items) {
     const mac *m = &((const extrapolation *)data)->f->grid;
-    (void)worker;
-    for (int64_t c = begin * mac_cells(m->dim); c < end * mac_cells(m->dim); c++)
+    for (int64_t c = items.begin * mac_cells(m->dim); c < items.end * mac_cells(m->dim); c++)
         for (int a = 0; a < m->dim; a++)
             if (m->open[a][c] == 0 && m->known[0][c] >> a & 1) m->velocity[a][c] = m->wall[a][c];
 }

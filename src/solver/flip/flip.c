@@ -240,15 +240,14 @@ static spate_status scatter(flip *f) {
 }
 
 /* Momentum to velocity, and gravity. */
-static void weigh(void *data, int64_t begin, int64_t end, int worker) {
+static void weigh(void *data, chunk items) {
     const flip *f = data;
     const mac *m = &f->grid;
     const real most = (real)(2 * fmax(f->sim->max_speed, sources_speed(f->sim)));
     const real light = (real)0.25 / f->inverse_mass; /* of a face in the midst of liquid */
-    (void)worker;
     for (int a = 0; a < m->dim; a++) {
         const real pull = (real)(f->sim->scene->gravity[a] * f->sim->dt);
-        for (int64_t c = begin * mac_cells(m->dim); c < end * mac_cells(m->dim); c++) {
+        for (int64_t c = items.begin * mac_cells(m->dim); c < items.end * mac_cells(m->dim); c++) {
             const real mass = m->mass[a][c];
             const bool given = m->known[0][c] >> (a + 4) & 1;
             real u = mass > 0 ? m->velocity[a][c] / mass : 0;

@@ -358,12 +358,12 @@ INLINE void gather_block(const flip *f, int32_t block, const real *tile, const v
     }
 }
 
-INLINE void gather_chunk(void *data, int64_t begin, int64_t end, int worker, int dim) {
+INLINE void gather_chunk(void *data, chunk items, int dim) {
     const flip *f = data;
-    flip_extremes *seen = &f->seen[worker];
+    flip_extremes *seen = &f->seen[items.worker];
     real tile[3 * TILE_EDGE * TILE_EDGE * TILE_EDGE * FACE_REALS + WIDE]
         __attribute__((aligned(64)));
-    for (int64_t o = begin; o < end; o++) {
+    for (int64_t o = items.begin; o < items.end; o++) {
         int32_t block = f->sim->blocks.occupied[o];
         vicinity near = vicinity_of(f, block, dim);
         tile_map map;

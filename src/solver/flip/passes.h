@@ -9,14 +9,9 @@
 #define JOIN_(a, b, c) a##_##b##_##c
 #define JOIN(a, b, c)  JOIN_(a, b, c)
 
-#define PASSES(dim)                                                                    \
-    static void scatter_##dim##d(void *data, int64_t begin, int64_t end, int worker) { \
-        (void)worker;                                                                  \
-        scatter_chunk(data, begin, end, dim);                                          \
-    }                                                                                  \
-    static void gather_##dim##d(void *data, int64_t begin, int64_t end, int worker) {  \
-        gather_chunk(data, begin, end, worker, dim);                                   \
-    }
+#define PASSES(dim)                                                                            \
+    static void scatter_##dim##d(void *data, chunk items) { scatter_chunk(data, items, dim); } \
+    static void gather_##dim##d(void *data, chunk items) { gather_chunk(data, items, dim); }
 
 PASSES(2)
 PASSES(3)

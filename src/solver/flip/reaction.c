@@ -74,13 +74,12 @@ static void add_brick(const reaction *job, const boundary_part *near, int64_t br
     }
 }
 
-static void share_bricks(void *data, int64_t begin, int64_t end, int worker) {
+static void share_bricks(void *data, chunk items) {
     const reaction *job = data;
     const flip *f = job->f;
     const domain *d = &f->sim->scene->domain;
     const double reach = d->dx * (0.5 * BRICK_EDGE * sqrt(f->grid.dim) + SOLID_FAR);
-    (void)worker;
-    for (int64_t brick = begin; brick < end; brick++) {
+    for (int64_t brick = items.begin; brick < items.end; brick++) {
         brick_share *share = &job->shares[brick];
         double middle[3] = {0};
         for (int a = 0; a < f->grid.dim; a++)

@@ -61,9 +61,8 @@ static void release_brick(const flip *f, int64_t brick) {
         }
 }
 
-static void release_bricks(void *data, int64_t begin, int64_t end, int worker) {
-    (void)worker;
-    for (int64_t brick = begin; brick < end; brick++) release_brick(data, brick);
+static void release_bricks(void *data, chunk items) {
+    for (int64_t brick = items.begin; brick < items.end; brick++) release_brick(data, brick);
 }
 
 spate_status flip_release(flip *f) {

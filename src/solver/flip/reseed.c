@@ -23,12 +23,11 @@ static int cell_of(const particles *p, int64_t i, int dim) {
     return cell;
 }
 
-static void count_cells(void *data, int64_t begin, int64_t end, int worker) {
+static void count_cells(void *data, chunk items) {
     const census *c = data;
     const blocks *b = &c->f->sim->blocks;
     const int cells = block_nodes(b->dim);
-    (void)worker;
-    for (int64_t block = begin; block < end; block++) {
+    for (int64_t block = items.begin; block < items.end; block++) {
         uint16_t *counts = c->counts + block * cells;
         memset(counts, 0, (size_t)cells * sizeof *counts);
         for (int64_t i = b->first[block]; i < b->first[block + 1]; i++) {

@@ -108,13 +108,13 @@ INLINE void scatter_block(const flip *f, int32_t block, real *tile, real *volume
     }
 }
 
-INLINE void scatter_chunk(void *data, int64_t begin, int64_t end, int dim) {
+INLINE void scatter_chunk(void *data, chunk items, int dim) {
     const flip *f = data;
     const bool momentum = f->options->transfer != FLIP_KERNEL;
-    /* the last row may be read past its end */
+    /* the last row may be read past its items.end */
     real tile[3 * TILE_EDGE * TILE_EDGE * TILE_EDGE * PAIR + WIDE] __attribute__((aligned(64)));
     real volumes[TILE_EDGE * TILE_EDGE * TILE_EDGE];
-    for (int64_t o = begin; o < end; o++) {
+    for (int64_t o = items.begin; o < items.end; o++) {
         tile_map map;
         map_tile(&map, f, f->sim->blocks.coords[f->coloured[o]], dim);
         memset(tile, 0, (size_t)(dim * component_reals(dim) + WIDE) * sizeof *tile);

@@ -23,13 +23,9 @@
 #include <stdlib.h>
 
 /* A task for each number of dimensions, from a function that takes it last. */
-#define TASKS(name)                                                             \
-    static void name##_2d(void *data, int64_t begin, int64_t end, int worker) { \
-        name(data, begin, end, worker, 2);                                      \
-    }                                                                           \
-    static void name##_3d(void *data, int64_t begin, int64_t end, int worker) { \
-        name(data, begin, end, worker, 3);                                      \
-    }                                                                           \
+#define TASKS(name)                                                          \
+    static void name##_2d(void *data, chunk items) { name(data, items, 2); } \
+    static void name##_3d(void *data, chunk items) { name(data, items, 3); } \
     static const chunk_task name##_tasks[2] = {name##_2d, name##_3d};
 
 /* d^2 of a particle. One heavier than a full cell is no larger: it would reach further than the faces
@@ -168,12 +164,11 @@ INLINE void clear_tile(sharp_tile *tile, int dim) {
     for (int n = 0; n < tile_nodes(dim); n++) tile->nearest[n] = nobody;
 }
 
-INLINE void scatter(void *data, int64_t begin, int64_t end, int worker, int dim) {
+INLINE void scatter(void *data, chunk items, int dim) {
     const sharp *s = data;
     const flip *f = s->f;
     sharp_tile tiles[3];
-    (void)worker;
-    for (int64_t o = begin; o < end; o++) {
+    for (int64_t o = items.begin; o < items.end; o++) {
         const int32_t block = f->coloured[o];
         tile_map map;
         map_tile(&map, f, f->sim->blocks.coords[block], dim);
@@ -185,22 +180,20 @@ INLINE void scatter(void *data, int64_t begin, int64_t end, int worker, int dim)
 }
 TASKS(scatter)
 
-static void forget_nearest(void *data, int64_t begin, int64_t end, int worker) {
+static void forget_nearest(void *data, chunk items) {
     const sharp *s = data;
     const int dim = s->f->grid.dim;
-    (void)worker;
     for (int c = 0; c < dim; c++)
-        for (int64_t n = begin * mac_cells(dim); n < end * mac_cells(dim); n++)
+        for (int64_t n = items.begin * mac_cells(dim); n < items.end * mac_cells(dim); n++)
             s->nearest[c][n] = nobody;
 }
 
-static void take_nearest(void *data, int64_t begin, int64_t end, int worker) {
+static void take_nearest(void *data, chunk items) {
     const sharp *s = data;
     const mac *m = &s->f->grid;
     const particles *p = &s->f->sim->particles;
-    (void)worker;
     for (int c = 0; c < m->dim; c++)
-        for (int64_t n = begin * mac_cells(m->dim); n < end * mac_cells(m->dim); n++) {
+        for (int64_t n = items.begin * mac_cells(m->dim); n < items.end * mac_cells(m->dim); n++) {
             if (s->nearest[c][n] == nobody) continue;
             if (m->mass[c][n] * s->f->inverse_mass > least_weight) continue;
             const int64_t i = (uint32_t)s->nearest[c][n];
@@ -300,11 +293,11 @@ INLINE void add_to_cell(const densities *s, int64_t i, cell_sum *sum, real *larg
     if (radius2 > *largest) *largest = radius2;
 }
 
-INLINE void prepare(void *data, int64_t begin, int64_t end, int worker, int dim) {
+INLINE void prepare(void *data, chunk items, int dim) {
     densities *s = data;
     const blocks *b = &s->f->sim->blocks;
-    real largest = s->seen[worker];
-    for (int64_t o = begin; o < end; o++) {
+    real largest = s->seen[items.worker];
+    for (int64_t o = items.begin; o < items.end; o++) {
         int64_t i = b->first[b->occupied[o]];
         const int64_t last = b->first[b->occupied[o] + 1], cell = o * block_nodes(dim);
         for (int c = 0; c < block_nodes(dim); c++) {
@@ -315,7 +308,7 @@ INLINE void prepare(void *data, int64_t begin, int64_t end, int worker, int dim)
         }
         assert(i == last);
     }
-    s->seen[worker] = largest;
+    s->seen[items.worker] = largest;
 }
 TASKS(prepare)
 
@@ -392,12 +385,12 @@ INLINE real density_at(const densities *s, int64_t particle, const span *list, i
     return (sum[0] + sum[2]) + (sum[1] + sum[3]);
 }
 
-INLINE void find_largest(void *data, int64_t begin, int64_t end, int worker, int dim) {
+INLINE void find_largest(void *data, chunk items, int dim) {
     densities *s = data;
     const blocks *b = &s->f->sim->blocks;
-    real largest = s->seen[worker];
+    real largest = s->seen[items.worker];
     span list[SPANS_MOST];
-    for (int64_t o = begin; o < end; o++)
+    for (int64_t o = items.begin; o < items.end; o++)
         for (int c = 0; c < block_nodes(dim); c++) {
             const int64_t cell = o * block_nodes(dim) + c;
             if (s->starts[cell] == s->starts[cell + 1]) continue;
@@ -407,7 +400,7 @@ INLINE void find_largest(void *data, int64_t begin, int64_t end, int worker, int
                 if (density > largest) largest = density;
             }
         }
-    s->seen[worker] = largest;
+    s->seen[items.worker] = largest;
 }
 TASKS(find_largest)
 
@@ -469,12 +462,11 @@ INLINE real level_of(const densities *s, int32_t block, int cell, int64_t index,
     return phi == 0 ? -REAL_EPSILON : phi; /* liquid is what is below zero */
 }
 
-INLINE void fill_blocks(void *data, int64_t begin, int64_t end, int worker, int dim) {
+INLINE void fill_blocks(void *data, chunk items, int dim) {
     const densities *s = data;
     const blocks *b = &s->f->sim->blocks;
     const mac *m = &s->f->grid;
-    (void)worker;
-    for (int64_t o = begin; o < end; o++) {
+    for (int64_t o = items.begin; o < items.end; o++) {
         const int32_t *c = b->coords[b->occupied[o]], brick[3] = {c[0] >> 1, c[1] >> 1, c[2] >> 1};
         const int32_t home = sites_find(&m->bricks, brick);
         for (int cell = 0; cell < block_nodes(dim); cell++) {
@@ -490,10 +482,10 @@ INLINE void fill_blocks(void *data, int64_t begin, int64_t end, int worker, int 
 }
 TASKS(fill_blocks)
 
-static void all_air(void *data, int64_t begin, int64_t end, int worker) {
+static void all_air(void *data, chunk items) {
     const mac *m = &((const densities *)data)->f->grid;
-    (void)worker;
-    for (int64_t c = begin * mac_cells(m->dim); c < end * mac_cells(m->dim); c++) m->phi[0][c] = 1;
+    for (int64_t c = items.begin * mac_cells(m->dim); c < items.end * mac_cells(m->dim); c++)
+        m->phi[0][c] = 1;
 }
 
 static void find_level(densities *s) {

@@ -28,11 +28,10 @@ static double distance_of(double share) {
     return share <= 0.5 ? 1 - sqrt(2 * share) : sqrt(2 * (1 - share)) - 1;
 }
 
-static void volumes_to_distances(void *data, int64_t begin, int64_t end, int worker) {
+static void volumes_to_distances(void *data, chunk items) {
     const flip *f = data;
     const mac *m = &f->grid;
-    (void)worker;
-    for (int64_t c = begin * mac_cells(m->dim); c < end * mac_cells(m->dim); c++) {
+    for (int64_t c = items.begin * mac_cells(m->dim); c < items.end * mac_cells(m->dim); c++) {
         double filled = (double)m->phi[0][c], solid = (double)m->solid[0][c];
         /* deep in a collider there is nothing to fill; what little there is must not look like much */
         if (solid < 1) filled /= fmax(share_of(-solid), 0.125);
@@ -43,22 +42,21 @@ static void volumes_to_distances(void *data, int64_t begin, int64_t end, int wor
 
 /* ---- Distance to particles ------------------------------------------------------------------- */
 
-static void forget_distances(void *data, int64_t begin, int64_t end, int worker) {
+static void forget_distances(void *data, chunk items) {
     const mac *m = &((const flip *)data)->grid;
-    (void)worker;
-    for (int64_t c = begin * mac_cells(m->dim); c < end * mac_cells(m->dim); c++) m->phi[0][c] = 2;
+    for (int64_t c = items.begin * mac_cells(m->dim); c < items.end * mac_cells(m->dim); c++)
+        m->phi[0][c] = 2;
 }
 
 /* The cells within one of each particle of a block. Those of other blocks of the same colour are out
  * of reach. */
-static void distance_to_particles(void *data, int64_t begin, int64_t end, int worker) {
+static void distance_to_particles(void *data, chunk items) {
     const flip *f = data;
     const mac *m = &f->grid;
     const blocks *b = &f->sim->blocks;
     const particles *p = &f->sim->particles;
     const int dim = m->dim, depth = dim == 3 ? 1 : 0;
-    (void)worker;
-    for (int64_t o = begin; o < end; o++) {
+    for (int64_t o = items.begin; o < items.end; o++) {
         const int32_t *c = b->coords[f->coloured[o]], brick[3] = {c[0] >> 1, c[1] >> 1, c[2] >> 1};
         const int32_t home = sites_find(&m->bricks, brick);
         const int64_t last = b->first[f->coloured[o] + 1];
@@ -85,12 +83,11 @@ static void distance_to_particles(void *data, int64_t begin, int64_t end, int wo
 /* A cell whose middle is in a collider takes the mean of its neighbours that are not: the surface meets
  * the collider square, and pressure is not let off into it. It is read before it is written: only cells
  * outside are read. */
-static void extend_into_colliders(void *data, int64_t begin, int64_t end, int worker) {
+static void extend_into_colliders(void *data, chunk items) {
     const flip *f = data;
     const mac *m = &f->grid;
     const int dim = m->dim;
-    (void)worker;
-    for (int64_t brick = begin; brick < end; brick++)
+    for (int64_t brick = items.begin; brick < items.end; brick++)
         for (int c = 0; c < mac_cells(dim); c++) {
             int64_t here = brick * mac_cells(dim) + c;
             if (m->solid[0][here] >= 0) continue;
@@ -112,12 +109,11 @@ static void extend_into_colliders(void *data, int64_t begin, int64_t end, int wo
 /* A single cell of air all round which there is liquid is a gap between particles, not a bubble: as
  * air it would let the pressure off, and collapse. No two such cells are neighbours, so the order does
  * not matter. */
-static void fill_holes(void *data, int64_t begin, int64_t end, int worker) {
+static void fill_holes(void *data, chunk items) {
     const mac *m = &((const flip *)data)->grid;
     const int cells = mac_cells(m->dim);
     const real barely = (real)-0.1;
-    (void)worker;
-    for (int64_t brick = begin; brick < end; brick++)
+    for (int64_t brick = items.begin; brick < items.end; brick++)
         for (int c = 0; c < cells; c++) {
             const int64_t here = brick * cells + c;
             if (m->phi[0][here] < 0) continue;
@@ -137,10 +133,10 @@ static void fill_holes(void *data, int64_t begin, int64_t end, int worker) {
 
 /* ---- The volume inside ----------------------------------------------------------------------- */
 
-static void add_volume(void *data, int64_t begin, int64_t end, double *part) {
+static void add_volume(void *data, chunk items, double *part) {
     const mac *m = &((const flip *)data)->grid;
     const domain *d = &((const flip *)data)->sim->scene->domain;
-    for (int64_t brick = begin; brick < end; brick++) {
+    for (int64_t brick = items.begin; brick < items.end; brick++) {
         const int32_t *corner = m->bricks.coords[brick];
         for (int c = 0; c < mac_cells(m->dim); c++) {
             int at[3];

@@ -108,11 +108,10 @@ static real share_of(const flip *f, int64_t cell) {
     return share < 1 ? share : 1;
 }
 
-static void fill_shares(void *data, int64_t begin, int64_t end, int worker) {
+static void fill_shares(void *data, chunk items) {
     const tension *t = data;
     const mac *m = &t->f->grid;
-    (void)worker;
-    for (int64_t brick = begin; brick < end; brick++)
+    for (int64_t brick = items.begin; brick < items.end; brick++)
         for (int c = 0; c < mac_cells(m->dim); c++) {
             const int64_t here = brick * mac_cells(m->dim) + c;
             int at[3];
@@ -133,12 +132,11 @@ static double velocity_in(const mac *m, int axis, int64_t here, int64_t after) {
 }
 
 /* What the shares will be: share - time u . grad share. */
-static void advance_shares(void *data, int64_t begin, int64_t end, int worker) {
+static void advance_shares(void *data, chunk items) {
     const tension *t = data;
     const mac *m = &t->f->grid;
     const double cells = probed * t->ahead / t->f->sim->scene->domain.dx;
-    (void)worker;
-    for (int64_t brick = begin; brick < end; brick++)
+    for (int64_t brick = items.begin; brick < items.end; brick++)
         for (int c = 0; c < mac_cells(m->dim); c++) {
             const int64_t here = brick * mac_cells(m->dim) + c;
             const double own = (double)t->F[here];
@@ -216,14 +214,13 @@ static void filter_across(const filtered *p, int64_t brick, const int64_t beside
     }
 }
 
-static void filter_bricks(void *data, int64_t begin, int64_t end, int worker) {
+static void filter_bricks(void *data, chunk items) {
     static const int sides[2][3] = {{3, 1, 0}, {9, 3, 1}};
     const filtered *p = data;
     const mac *m = &p->t->f->grid;
     const int middle = m->dim == 2 ? 4 : 13, side = sides[m->dim - 2][p->axis];
     const int rows_across = m->dim - 1 - p->axis;
-    (void)worker;
-    for (int64_t brick = begin; brick < end; brick++) {
+    for (int64_t brick = items.begin; brick < items.end; brick++) {
         const int32_t *near = m->bricks.neighbours[brick];
         const int64_t beside[2] = {near[middle - side], near[middle + side]};
         if (rows_across)
@@ -244,12 +241,11 @@ static void smooth(const tension *t, real *values) {
 }
 
 /* F in colliders, as far as the spline looks: the mean of the nearest cells outside. */
-static void extend_into_colliders(void *data, int64_t begin, int64_t end, int worker) {
+static void extend_into_colliders(void *data, chunk items) {
     enum { FAR = 2, EDGE = 2 * FAR + 1 };
     const tension *t = data;
     const mac *m = &t->f->grid;
-    (void)worker;
-    for (int64_t brick = begin; brick < end; brick++)
+    for (int64_t brick = items.begin; brick < items.end; brick++)
         for (int c = 0; c < mac_cells(m->dim); c++) {
             const int64_t here = brick * mac_cells(m->dim) + c;
             if (t->open[here] > 0) continue;
@@ -399,12 +395,11 @@ static bool curvature_near(const tension *t, int64_t brick, const double at[3], 
     return true;
 }
 
-static void find_curvatures(void *data, int64_t begin, int64_t end, int worker) {
+static void find_curvatures(void *data, chunk items) {
     const tension *t = data;
     const mac *m = &t->f->grid;
     const real far = (real)0.15; /* F beyond `reach` of a surface */
-    (void)worker;
-    for (int64_t brick = begin; brick < end; brick++)
+    for (int64_t brick = items.begin; brick < items.end; brick++)
         for (int c = 0; c < mac_cells(m->dim); c++) {
             const int64_t here = brick * mac_cells(m->dim) + c;
             double kappa = 0, change = 0, distance = 0, w = 0;
@@ -423,19 +418,17 @@ static void find_curvatures(void *data, int64_t begin, int64_t end, int worker) 
 /* ---- The mean along the surface -------------------------------------------------------------- */
 
 /* w f from H (w f), where there is a surface. */
-static void weigh_mean(void *data, int64_t begin, int64_t end, int worker) {
+static void weigh_mean(void *data, chunk items) {
     const tension *t = data;
     const int cells = mac_cells(t->f->grid.dim);
-    (void)worker;
-    for (int64_t c = begin * cells; c < end * cells; c++)
+    for (int64_t c = items.begin * cells; c < items.end * cells; c++)
         t->twice[c] = t->weight[c] > 0 ? t->weight[c] * t->twice[c] / t->weights[c] : 0;
 }
 
-static void combine(void *data, int64_t begin, int64_t end, int worker) {
+static void combine(void *data, chunk items) {
     const tension *t = data;
     const int cells = mac_cells(t->f->grid.dim);
-    (void)worker;
-    for (int64_t c = begin * cells; c < end * cells; c++)
+    for (int64_t c = items.begin * cells; c < items.end * cells; c++)
         t->once[c] =
             t->weights[c] > (real)least_weight ? (t->once[c] - t->twice[c]) / t->weights[c] : 0;
 }
@@ -519,11 +512,10 @@ static bool is_held(const mac *m, int64_t brick, int c) {
     return false;
 }
 
-static void find_jumps(void *data, int64_t begin, int64_t end, int worker) {
+static void find_jumps(void *data, chunk items) {
     const tension *t = data;
     const mac *m = &t->f->grid;
-    (void)worker;
-    for (int64_t brick = begin; brick < end; brick++) {
+    for (int64_t brick = items.begin; brick < items.end; brick++) {
         blob own = {.first = (int32_t)brick};
         for (int c = 0; c < mac_cells(m->dim); c++) {
             const int64_t here = brick * mac_cells(m->dim) + c;
@@ -626,14 +618,13 @@ static void balance_bodies(const tension *t) {
         if (t->bodies[brick].first == brick) balance(&t->bodies[brick], t->f->grid.dim);
 }
 
-static void pull_faces(void *data, int64_t begin, int64_t end, int worker) {
+static void pull_faces(void *data, chunk items) {
     const tension *t = data;
     const flip *f = t->f;
     const mac *m = &f->grid;
     const double dx = f->sim->scene->domain.dx;
     const double force = f->sim->dt * f->tension / (f->density * dx * dx);
-    (void)worker;
-    for (int64_t brick = begin; brick < end; brick++) {
+    for (int64_t brick = items.begin; brick < items.end; brick++) {
         int32_t root = (int32_t)brick;
         while (t->bodies[root].first != root) root = t->bodies[root].first;
         for (int c = 0; c < mac_cells(m->dim); c++)

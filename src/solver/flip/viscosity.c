@@ -95,14 +95,13 @@ static boundary_part colliders_near(const flip *f, int64_t brick) {
                            d->dx * (0.5 * BRICK_EDGE * sqrt(f->grid.dim) + SOLID_FAR));
 }
 
-static void classify(void *data, int64_t begin, int64_t end, int worker) {
+static void classify(void *data, chunk items) {
     const viscous *v = data;
     const flip *f = v->f;
     const mac *m = &f->grid;
     const viscous_level *level = &v->levels[0];
     const int dim = m->dim;
-    (void)worker;
-    for (int64_t brick = begin; brick < end; brick++) {
+    for (int64_t brick = items.begin; brick < items.end; brick++) {
         const boundary_part near = colliders_near(f, brick);
         for (int c = 0; c < mac_cells(dim); c++) {
             const int64_t here = brick * mac_cells(dim) + c;
@@ -205,12 +204,11 @@ static double shear_weight(const viscous *v, int64_t brick, const int at[3], int
     return share * (side ? 2 : fmax(one, other));
 }
 
-static void weigh(void *data, int64_t begin, int64_t end, int worker) {
+static void weigh(void *data, chunk items) {
     const viscous *v = data;
     const viscous_level *level = &v->levels[0];
     const int dim = level->dim;
-    (void)worker;
-    for (int64_t brick = begin; brick < end; brick++)
+    for (int64_t brick = items.begin; brick < items.end; brick++)
         for (int c = 0; c < mac_cells(dim); c++) {
             const int64_t here = brick * mac_cells(dim) + c;
             int at[3];
@@ -240,11 +238,10 @@ static double tie_of(const viscous *v, int64_t brick, int c, const int at[3], in
     return sum;
 }
 
-static void tie_faces(void *data, int64_t begin, int64_t end, int worker) {
+static void tie_faces(void *data, chunk items) {
     const viscous *v = data;
     const viscous_level *level = &v->levels[0];
-    (void)worker;
-    for (int64_t brick = begin; brick < end; brick++)
+    for (int64_t brick = items.begin; brick < items.end; brick++)
         for (int c = 0; c < mac_cells(level->dim); c++) {
             const int64_t here = brick * mac_cells(level->dim) + c;
             int at[3];
@@ -260,12 +257,11 @@ static void tie_faces(void *data, int64_t begin, int64_t end, int worker) {
 /* What is summed for the true residual V u* - A (walls + u* + change); a change in double is two reals. */
 enum { WALLS, START, CHANGE, CHANGE_REST, PARTS };
 
-static void set_part(void *data, int64_t begin, int64_t end, int worker) {
+static void set_part(void *data, chunk items) {
     const viscous *v = data;
     const mac *m = &v->f->grid;
     const int cells = mac_cells(m->dim);
-    (void)worker;
-    for (int64_t c = begin * cells; c < end * cells; c++)
+    for (int64_t c = items.begin * cells; c < items.end * cells; c++)
         for (int a = 0; a < m->dim; a++) {
             const int kind = kind_at(v, c, a);
             const real whole = (real)v->change[a][c];
@@ -279,11 +275,12 @@ static void set_part(void *data, int64_t begin, int64_t end, int worker) {
 }
 
 /* Loops over the faces of active bricks; `lane` counts along rows, for sums in a fixed order. */
-#define EACH_ACTIVE(v, begin, end, a, c, lane)                                               \
-    for (int64_t n_ = (begin), cells_ = mac_cells((v)->levels[0].dim); n_ < (end); n_++)     \
-        for (int a = 0; a < (v)->levels[0].dim; a++)                                         \
-            for (int64_t r_ = (v)->levels[0].active[n_] * cells_, e_ = r_ + cells_; r_ < e_; \
-                 r_ += 8)                                                                    \
+#define EACH_ACTIVE(v, items, a, c, lane)                                                      \
+    for (int64_t n_ = (items).begin, cells_ = mac_cells((v)->levels[0].dim); n_ < (items).end; \
+         n_++)                                                                                 \
+        for (int a = 0; a < (v)->levels[0].dim; a++)                                           \
+            for (int64_t r_ = (v)->levels[0].active[n_] * cells_, e_ = r_ + cells_; r_ < e_;   \
+                 r_ += 8)                                                                      \
                 for (int64_t c = r_, lane = 0; lane < 8; c++, lane++)
 
 static void add_lanes(const double lanes[8], double *part) {
@@ -291,58 +288,54 @@ static void add_lanes(const double lanes[8], double *part) {
 }
 
 /* r = V u* */
-static void start_residual(void *data, int64_t begin, int64_t end, int worker) {
+static void start_residual(void *data, chunk items) {
     const viscous *v = data;
     const mac *m = &v->f->grid;
-    (void)worker;
-    EACH_ACTIVE(v, begin, end, a, c, lane)
+    EACH_ACTIVE(v, items, a, c, lane)
     v->r[a][c] = (double)v->levels[0].mass[a][c] * (double)m->velocity[a][c];
 }
 
 /* r -= factor q; the sum is r . r */
-static void reduce_residual(void *data, int64_t begin, int64_t end, double *part) {
+static void reduce_residual(void *data, chunk items, double *part) {
     const viscous *v = data;
     double lanes[8] = {0};
-    EACH_ACTIVE(v, begin, end, a, c, lane) {
+    EACH_ACTIVE(v, items, a, c, lane) {
         v->r[a][c] -= v->factor * v->q[a][c];
         lanes[lane] += v->r[a][c] * v->r[a][c];
     }
     add_lanes(lanes, part);
 }
 
-static void square_residual(void *data, int64_t begin, int64_t end, double *part) {
+static void square_residual(void *data, chunk items, double *part) {
     const viscous *v = data;
     double lanes[8] = {0};
-    EACH_ACTIVE(v, begin, end, a, c, lane) lanes[lane] += v->r[a][c] * v->r[a][c];
+    EACH_ACTIVE(v, items, a, c, lane) lanes[lane] += v->r[a][c] * v->r[a][c];
     add_lanes(lanes, part);
 }
 
 /* The residual for the preconditioner, in a range that `real` has. */
-static void hand_over(void *data, int64_t begin, int64_t end, int worker) {
+static void hand_over(void *data, chunk items) {
     const viscous *v = data;
-    (void)worker;
-    EACH_ACTIVE(v, begin, end, a, c, lane) v->levels[0].b[a][c] = (real)(v->factor * v->r[a][c]);
+    EACH_ACTIVE(v, items, a, c, lane) v->levels[0].b[a][c] = (real)(v->factor * v->r[a][c]);
 }
 
-static void sum_product(void *data, int64_t begin, int64_t end, double *part) {
+static void sum_product(void *data, chunk items, double *part) {
     const viscous *v = data;
     double lanes[8] = {0};
-    EACH_ACTIVE(v, begin, end, a, c, lane)
+    EACH_ACTIVE(v, items, a, c, lane)
     lanes[lane] += v->r[a][c] * (double)v->levels[0].x[a][c];
     add_lanes(lanes, part);
 }
 
-static void turn(void *data, int64_t begin, int64_t end, int worker) {
+static void turn(void *data, chunk items) {
     const viscous *v = data;
-    (void)worker;
-    EACH_ACTIVE(v, begin, end, a, c, lane)
+    EACH_ACTIVE(v, items, a, c, lane)
     v->p[a][c] = (real)((double)v->levels[0].x[a][c] + v->factor * (double)v->p[a][c]);
 }
 
-static void go_along(void *data, int64_t begin, int64_t end, int worker) {
+static void go_along(void *data, chunk items) {
     const viscous *v = data;
-    (void)worker;
-    EACH_ACTIVE(v, begin, end, a, c, lane) v->change[a][c] += v->factor * (double)v->p[a][c];
+    EACH_ACTIVE(v, items, a, c, lane) v->change[a][c] += v->factor * (double)v->p[a][c];
 }
 
 static void over_active(viscous *v, chunk_task task, double factor) {
@@ -417,11 +410,10 @@ static spate_status solve(viscous *v) {
 
 /* ---- The stage ------------------------------------------------------------------------------- */
 
-static void take_change(void *data, int64_t begin, int64_t end, int worker) {
+static void take_change(void *data, chunk items) {
     const viscous *v = data;
     const mac *m = &v->f->grid;
-    (void)worker;
-    EACH_ACTIVE(v, begin, end, a, c, lane) {
+    EACH_ACTIVE(v, items, a, c, lane) {
         if (kind_at(v, c, a) == FREE)
             m->velocity[a][c] = (real)((double)m->velocity[a][c] + v->change[a][c]);
         if (kind_at(v, c, a) == FIXED) m->velocity[a][c] = m->wall[a][c];

@@ -123,9 +123,9 @@ INLINE void apply(const viscous_level *level, int32_t brick, real *const x[3],
         }
 }
 
-INLINE void multiply(const viscous_product *p, int64_t begin, int64_t end, double *part, int dim) {
+INLINE void multiply(const viscous_product *p, chunk items, double *part, int dim) {
     double out[3][BRICK_CELLS_MAX], lanes[BRICK_EDGE] = {0};
-    for (int64_t n = begin; n < end; n++) {
+    for (int64_t n = items.begin; n < items.end; n++) {
         const int32_t brick = p->level->active[n];
         const int64_t first = (int64_t)brick * mac_cells(dim);
         apply(p->level, brick, p->x, out, dim);
@@ -139,10 +139,10 @@ INLINE void multiply(const viscous_product *p, int64_t begin, int64_t end, doubl
     for (int k = 0; k < BRICK_EDGE; k++) part[0] += lanes[k];
 }
 
-INLINE void relax(const viscous_relaxation *r, int64_t begin, int64_t end, int dim) {
+INLINE void relax(const viscous_relaxation *r, chunk items, int dim) {
     const viscous_level *level = r->level;
     double out[3][BRICK_CELLS_MAX];
-    for (int64_t n = begin; n < end; n++) {
+    for (int64_t n = items.begin; n < items.end; n++) {
         const int64_t first = (int64_t)level->active[n] * mac_cells(dim);
         apply(level, level->active[n], level->x, out, dim);
         for (int a = 0; a < dim; a++) {
@@ -162,14 +162,11 @@ INLINE void relax(const viscous_relaxation *r, int64_t begin, int64_t end, int d
     }
 }
 
-#define PASSES(dim)                                                                       \
-    static void multiply_##dim##d(void *data, int64_t begin, int64_t end, double *part) { \
-        multiply(data, begin, end, part, dim);                                            \
-    }                                                                                     \
-    static void relax_##dim##d(void *data, int64_t begin, int64_t end, int worker) {      \
-        (void)worker;                                                                     \
-        relax(data, begin, end, dim);                                                     \
-    }
+#define PASSES(dim)                                                        \
+    static void multiply_##dim##d(void *data, chunk items, double *part) { \
+        multiply(data, items, part, dim);                                  \
+    }                                                                      \
+    static void relax_##dim##d(void *data, chunk items) { relax(data, items, dim); }
 
 PASSES(2)
 PASSES(3)

@@ -221,11 +221,10 @@ static void coarsen_face(const level_pair *p, int32_t brick, const int at[3], in
     coarse->x[a][here] = coarse->d[a][here] = 0; /* also read where no face is free */
 }
 
-static void coarsen_faces(void *data, int64_t begin, int64_t end, int worker) {
+static void coarsen_faces(void *data, chunk items) {
     const level_pair *p = data;
     const int dim = p->coarse->dim;
-    (void)worker;
-    for (int64_t brick = begin; brick < end; brick++)
+    for (int64_t brick = items.begin; brick < items.end; brick++)
         for (int c = 0; c < mac_cells(dim); c++) {
             int at[3];
             mac_place(c, dim, at);
@@ -247,13 +246,12 @@ static bool is_free(const viscous_level *level, int32_t brick, const int at[3], 
 }
 
 /* Weights only where all faces of a cell or an edge are free. */
-static void coarsen_weights(void *data, int64_t begin, int64_t end, int worker) {
+static void coarsen_weights(void *data, chunk items) {
     const level_pair *p = data;
     const viscous_level *coarse = p->coarse;
     const int dim = coarse->dim, back = 4;
     const double share = dim == 3 ? 0.125 : 0.25;
-    (void)worker;
-    for (int64_t i = begin; i < end; i++)
+    for (int64_t i = items.begin; i < items.end; i++)
         for (int c = 0; c < mac_cells(dim); c++) {
             const int32_t brick = (int32_t)i;
             const int64_t here = i * mac_cells(dim) + c;
@@ -282,11 +280,10 @@ static void coarsen_weights(void *data, int64_t begin, int64_t end, int worker) 
 }
 
 /* The sum of |A| over a row: 4 W for each cell and edge that the face belongs to. */
-static void sum_rows(void *data, int64_t begin, int64_t end, int worker) {
+static void sum_rows(void *data, chunk items) {
     viscous_level *level = data;
     const int dim = level->dim;
-    (void)worker;
-    for (int64_t brick = begin; brick < end; brick++) {
+    for (int64_t brick = items.begin; brick < items.end; brick++) {
         bool any = false;
         for (int c = 0; c < mac_cells(dim); c++) {
             const int64_t here = brick * mac_cells(dim) + c;
@@ -325,11 +322,10 @@ void viscous_finish(pool *threads, viscous_level *level) {
         if (level->active[i]) level->active[level->active_count++] = i;
 }
 
-static void find_shares(void *data, int64_t begin, int64_t end, int worker) {
+static void find_shares(void *data, chunk items) {
     const level_pair *p = data;
     const viscous_level *fine = p->fine;
-    (void)worker;
-    for (int64_t n = begin; n < end; n++)
+    for (int64_t n = items.begin; n < items.end; n++)
         for (int c = 0; c < mac_cells(fine->dim); c++) {
             const int64_t here = (int64_t)fine->active[n] * mac_cells(fine->dim) + c;
             int at[3];
@@ -362,12 +358,11 @@ void viscous_coarsen(const flip *f, viscous_level *levels, int count, viscous_me
 
 /* ---- The cycle ------------------------------------------------------------------------------- */
 
-static void start_from_zero(void *data, int64_t begin, int64_t end, int worker) {
+static void start_from_zero(void *data, chunk items) {
     const viscous_relaxation *r = data;
     const viscous_level *level = r->level;
     const int cells = mac_cells(level->dim);
-    (void)worker;
-    for (int64_t n = begin; n < end; n++)
+    for (int64_t n = items.begin; n < items.end; n++)
         for (int a = 0; a < level->dim; a++)
             for (int64_t c = level->active[n] * (int64_t)cells, last = c + cells; c < last; c++) {
                 const double change = r->step * (double)level->relax[a][c] * (double)level->b[a][c];
@@ -375,11 +370,10 @@ static void start_from_zero(void *data, int64_t begin, int64_t end, int worker) 
             }
 }
 
-static void add_change(void *data, int64_t begin, int64_t end, int worker) {
+static void add_change(void *data, chunk items) {
     const viscous_level *level = data;
     const int cells = mac_cells(level->dim);
-    (void)worker;
-    for (int64_t n = begin; n < end; n++)
+    for (int64_t n = items.begin; n < items.end; n++)
         for (int a = 0; a < level->dim; a++)
             for (int64_t c = level->active[n] * (int64_t)cells, last = c + cells; c < last; c++)
                 level->x[a][c] += level->d[a][c];
@@ -406,13 +400,12 @@ static void smooth(pool *threads, const viscous_passes *passes, viscous_level *l
 }
 
 /* coarse b = P^T d; d has been multiplied by `share`. */
-static void restrict_residual(void *data, int64_t begin, int64_t end, int worker) {
+static void restrict_residual(void *data, chunk items) {
     const level_pair *p = data;
     const viscous_level *coarse = p->coarse;
     const int dim = coarse->dim;
     const double share = dim == 3 ? 0.125 : 0.25;
-    (void)worker;
-    for (int64_t n = begin; n < end; n++)
+    for (int64_t n = items.begin; n < items.end; n++)
         for (int c = 0; c < mac_cells(dim); c++) {
             const int64_t here = (int64_t)coarse->active[n] * mac_cells(dim) + c;
             int at[3], ways[3];
@@ -427,11 +420,10 @@ static void restrict_residual(void *data, int64_t begin, int64_t end, int worker
 }
 
 /* fine x += P coarse x */
-static void prolong(void *data, int64_t begin, int64_t end, int worker) {
+static void prolong(void *data, chunk items) {
     const level_pair *p = data;
     const viscous_level *fine = p->fine;
-    (void)worker;
-    for (int64_t n = begin; n < end; n++)
+    for (int64_t n = items.begin; n < items.end; n++)
         for (int c = 0; c < mac_cells(fine->dim); c++) {
             const int64_t here = (int64_t)fine->active[n] * mac_cells(fine->dim) + c;
             int at[3];

@@ -40,12 +40,11 @@ static double share_of_step(const flip *f) {
 }
 
 /* From how full cells are, which the surface has left in `swell`, to what shall flow out of them. */
-static void find_excess(void *data, int64_t begin, int64_t end, int worker) {
+static void find_excess(void *data, chunk items) {
     const flip *f = data;
     const mac *m = &f->grid;
     const double share = share_of_step(f), most = 0.5;
-    (void)worker;
-    for (int64_t brick = begin; brick < end; brick++)
+    for (int64_t brick = items.begin; brick < items.end; brick++)
         for (int c = 0; c < mac_cells(m->dim); c++) {
             const int64_t here = brick * mac_cells(m->dim) + c;
             const bool liquid = m->phi[0][here] < 0 && m->solid[0][here] >= 0;
@@ -69,11 +68,10 @@ static real shift_around(const mac *m, int64_t brick, int c, int axis) {
 }
 
 /* One layer beyond the liquid, for the particles at its surface. */
-static void extend_shift(void *data, int64_t begin, int64_t end, int worker) {
+static void extend_shift(void *data, chunk items) {
     const mac *m = &((const flip *)data)->grid;
     const int cells = mac_cells(m->dim), all = (1 << m->dim) - 1;
-    (void)worker;
-    for (int64_t brick = begin; brick < end; brick++)
+    for (int64_t brick = items.begin; brick < items.end; brick++)
         for (int c = 0; c < cells; c++) {
             const int64_t here = brick * cells + c;
             const int set = m->known[0][here] | m->known[0][here] >> 4;

@@ -251,20 +251,19 @@ INLINE void gather_block(const mpm *m, int32_t block, const real *tile, const vi
     particles_copy(p, i, &tail->p, 0, lanes);
 }
 
-INLINE void gather_chunk(void *data, int64_t begin, int64_t end, int worker, transfer_family family,
-                         int dim) {
+INLINE void gather_chunk(void *data, chunk items, transfer_family family, int dim) {
     const mpm *m = data;
     const blocks *b = &m->sim->blocks;
     const int node = node_reals(family);
     real tile[TILE_EDGE * TILE_EDGE * TILE_EDGE * 8 + TILE_PAD] __attribute__((aligned(64)));
     memset(tile + tile_nodes(dim) * node, 0, TILE_PAD * sizeof *tile);
     particle_handful tail;
-    for (int64_t o = begin; o < end; o++) {
+    for (int64_t o = items.begin; o < items.end; o++) {
         int32_t block = b->occupied[o];
         vicinity near = vicinity_of(m, block, dim);
         load_tile(m, block, tile, node, dim);
-        gather_block(m, block, tile, &near, &tail, &m->seen[worker], family, dim);
-        if (near.open) m->seen[worker].removed += simulation_remove_outside(m->sim, block);
+        gather_block(m, block, tile, &near, &tail, &m->seen[items.worker], family, dim);
+        if (near.open) m->seen[items.worker].removed += simulation_remove_outside(m->sim, block);
     }
 }
 

@@ -29,23 +29,17 @@ INLINE void follow_particle(const mpm *m, const particles *p, int64_t i, int dim
         }
 }
 
-INLINE void follow_chunk(void *data, int64_t begin, int64_t end, int dim) {
+INLINE void follow_chunk(void *data, chunk items, int dim) {
     const mpm *m = data;
     const blocks *b = &m->sim->blocks;
     const particles *p = &m->sim->particles;
-    for (int64_t o = begin; o < end; o++)
+    for (int64_t o = items.begin; o < items.end; o++)
         for (int64_t i = b->first[b->occupied[o]]; i < b->first[b->occupied[o] + 1]; i++)
             follow_particle(m, p, i, dim);
 }
 
-static void follow_2d(void *data, int64_t begin, int64_t end, int worker) {
-    (void)worker;
-    follow_chunk(data, begin, end, 2);
-}
-static void follow_3d(void *data, int64_t begin, int64_t end, int worker) {
-    (void)worker;
-    follow_chunk(data, begin, end, 3);
-}
+static void follow_2d(void *data, chunk items) { follow_chunk(data, items, 2); }
+static void follow_3d(void *data, chunk items) { follow_chunk(data, items, 3); }
 
 void mpm_follow_gradient(mpm *m) {
     const blocks *b = &m->sim->blocks;

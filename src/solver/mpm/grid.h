@@ -190,10 +190,10 @@ INLINE void grid_block(const mpm *m, int32_t block, real *v, int node, int dim) 
     }
 }
 
-INLINE void grid_chunk(void *data, int64_t begin, int64_t end, transfer_family family, int dim) {
+INLINE void grid_chunk(void *data, chunk items, transfer_family family, int dim) {
     const mpm *m = data;
     const int node = node_reals(family);
-    for (int64_t k = begin; k < end; k++)
+    for (int64_t k = items.begin; k < items.end; k++)
         grid_block(m, (int32_t)k, m->velocities + k * block_reals(dim, node), node, dim);
 }
 

@@ -394,13 +394,12 @@ static spate_status reserve(spate_context *ctx, real **array, int64_t *capacity,
 }
 
 /* Which blocks may have particles inside colliders. */
-static void find_pressed(void *data, int64_t begin, int64_t end, int worker) {
+static void find_pressed(void *data, chunk items) {
     mpm *m = data;
     const spate_simulation *sim = m->sim;
     /* Masses of bodies are asked for at all nodes inside, which particles reach from outside. */
     const double further = m->contacts.count ? 2 * sim->scene->domain.dx : 0;
-    (void)worker;
-    for (int64_t o = begin; o < end; o++) {
+    for (int64_t o = items.begin; o < items.end; o++) {
         int32_t block = sim->blocks.occupied[o];
         double middle[3];
         simulation_middle(sim, sim->blocks.coords[block], middle);

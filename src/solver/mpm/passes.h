@@ -10,18 +10,12 @@
 #define JOIN_(a, b, c) a##_##b##_##c
 #define JOIN(a, b, c)  JOIN_(a, b, c)
 
-#define PASSES(name, family, dim)                                                    \
-    static void scatter_##name(void *data, int64_t begin, int64_t end, int worker) { \
-        (void)worker;                                                                \
-        scatter_chunk(data, begin, end, family, dim);                                \
-    }                                                                                \
-    static void grid_##name(void *data, int64_t begin, int64_t end, int worker) {    \
-        (void)worker;                                                                \
-        grid_chunk(data, begin, end, family, dim);                                   \
-    }                                                                                \
-    static void gather_##name(void *data, int64_t begin, int64_t end, int worker) {  \
-        gather_chunk(data, begin, end, worker, family, dim);                         \
-    }
+#define PASSES(name, family, dim)                                                              \
+    static void scatter_##name(void *data, chunk items) {                                      \
+        scatter_chunk(data, items, family, dim);                                               \
+    }                                                                                          \
+    static void grid_##name(void *data, chunk items) { grid_chunk(data, items, family, dim); } \
+    static void gather_##name(void *data, chunk items) { gather_chunk(data, items, family, dim); }
 
 PASSES(fused_2d, TRANSFER_FUSED, 2)
 PASSES(fused_3d, TRANSFER_FUSED, 3)

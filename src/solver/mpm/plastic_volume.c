@@ -166,18 +166,15 @@ INLINE void relax_block(const evening *e, int64_t o, int dim) {
     }
 }
 
-#define TASKS(dim)                                                                     \
-    static void scatter_##dim##d(void *data, int64_t begin, int64_t end, int worker) { \
-        (void)worker;                                                                  \
-        for (int64_t o = begin; o < end; o++) scatter_excess(data, o, dim);            \
-    }                                                                                  \
-    static void add_up_##dim##d(void *data, int64_t begin, int64_t end, int worker) {  \
-        (void)worker;                                                                  \
-        for (int64_t k = begin; k < end; k++) add_up_block(data, (int32_t)k, dim);     \
-    }                                                                                  \
-    static void relax_##dim##d(void *data, int64_t begin, int64_t end, int worker) {   \
-        (void)worker;                                                                  \
-        for (int64_t o = begin; o < end; o++) relax_block(data, o, dim);               \
+#define TASKS(dim)                                                                             \
+    static void scatter_##dim##d(void *data, chunk items) {                                    \
+        for (int64_t o = items.begin; o < items.end; o++) scatter_excess(data, o, dim);        \
+    }                                                                                          \
+    static void add_up_##dim##d(void *data, chunk items) {                                     \
+        for (int64_t k = items.begin; k < items.end; k++) add_up_block(data, (int32_t)k, dim); \
+    }                                                                                          \
+    static void relax_##dim##d(void *data, chunk items) {                                      \
+        for (int64_t o = items.begin; o < items.end; o++) relax_block(data, o, dim);           \
     }
 
 TASKS(2)

@@ -113,9 +113,9 @@ INLINE void scatter_block(const mpm *m, int32_t block, real *tile, transfer_fami
     mirror_tile(m, block, tile, true, node, dim);
 }
 
-INLINE void scatter_chunk(void *data, int64_t begin, int64_t end, transfer_family family, int dim) {
+INLINE void scatter_chunk(void *data, chunk items, transfer_family family, int dim) {
     const mpm *m = data;
-    for (int64_t o = begin; o < end; o++) {
+    for (int64_t o = items.begin; o < items.end; o++) {
         int32_t block = m->sim->blocks.occupied[o];
         scatter_block(m, block, m->tiles + o * tile_reals(dim, node_reals(family)), family, dim);
         int32_t pressed = m->press.count ? m->press.tile[block] : -1;

@@ -206,9 +206,9 @@ INLINE void fill_octant(const level *c, int64_t to, bool there, int dim) {
         for (int q = 0; q < PAIRS; q++) store_coarse_row(c, to + plane * 64 + q * 8, &row, dim);
 }
 
-INLINE void coarsen_chunk(const pass_data *d, int64_t begin, int64_t end, int dim) {
+INLINE void coarsen_chunk(const pass_data *d, chunk items, int dim) {
     const level *l = d->fine, *c = d->coarse;
-    for (int64_t form = FORM_OWN + begin; form < FORM_OWN + end; form++)
+    for (int64_t form = FORM_OWN + items.begin; form < FORM_OWN + items.end; form++)
         for (int o = 0; o < 1 << dim; o++) {
             const int32_t brick = c->children[c->owner[form]][o];
             const int64_t to = form * checker_cells(dim) + octant_at(o);
@@ -221,10 +221,10 @@ INLINE void coarsen_chunk(const pass_data *d, int64_t begin, int64_t end, int di
 
 /* Of a coarse level `inverse` holds so far how much fine cells take from a cell. Where that is next
  * to nothing the cell is cut off. */
-INLINE void drop_dead_chunk(const pass_data *d, int64_t begin, int64_t end, int dim) {
+INLINE void drop_dead_chunk(const pass_data *d, chunk items, int dim) {
     const level *l = d->fine;
     const wide least = wide_splat((real)0.02), none = wide_splat(0);
-    for (int64_t form = FORM_OWN + begin; form < FORM_OWN + end; form++) {
+    for (int64_t form = FORM_OWN + items.begin; form < FORM_OWN + items.end; form++) {
         const forms_around f = forms_of(l, l->owner[form], dim);
         for (int i = 0; i < checker_planes(dim); i++)
             for (int j = 0; j < 8; j++) {
@@ -295,10 +295,9 @@ INLINE uint32_t whole_or_none(uint32_t whole, int dim) {
     return __builtin_popcount(whole) >= most ? whole : 0;
 }
 
-INLINE void pack_forms_chunk(const pass_data *d, int64_t begin, int64_t end, double *part,
-                             int dim) {
+INLINE void pack_forms_chunk(const pass_data *d, chunk items, double *part, int dim) {
     const level *l = d->fine;
-    for (int64_t form = FORM_OWN + begin; form < FORM_OWN + end; form++) {
+    for (int64_t form = FORM_OWN + items.begin; form < FORM_OWN + items.end; form++) {
         const forms_around f = forms_of(l, l->owner[form], dim);
         real *stencil = l->stencil + form * stencil_reals(dim);
         const int black = checker_half(dim) * stencil_wides(dim);

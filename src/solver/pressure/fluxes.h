@@ -95,8 +95,8 @@ INLINE side_weights side_weights_of(const grid_around *g, int i, int j, int side
                           .surface = wide_select(here & ~there, open / theta, none)};
 }
 
-INLINE void find_liquid_chunk(const pass_data *d, int64_t begin, int64_t end, int dim) {
-    for (int64_t brick = begin; brick < end; brick++) {
+INLINE void find_liquid_chunk(const pass_data *d, chunk items, int dim) {
+    for (int64_t brick = items.begin; brick < items.end; brick++) {
         const real *phi = d->m->phi[0] + brick * checker_cells(dim);
         wide least = wide_splat(0);
         for (int c = 0; c < checker_cells(dim); c += WIDE)
@@ -115,16 +115,16 @@ INLINE bool is_plain(const grid_around *g, int dim) {
     return true;
 }
 
-INLINE void classify_chunk(const pass_data *d, int64_t begin, int64_t end, int dim) {
-    for (int64_t brick = begin; brick < end; brick++) {
+INLINE void classify_chunk(const pass_data *d, chunk items, int dim) {
+    for (int64_t brick = items.begin; brick < items.end; brick++) {
         const grid_around g = grid_of(d, d->p->active[brick], dim);
         d->fine->form[brick] = is_plain(&g, dim) ? FORM_PLAIN : FORM_OWN;
     }
 }
 
-INLINE void face_rows_chunk(const pass_data *d, int64_t begin, int64_t end, int dim) {
+INLINE void face_rows_chunk(const pass_data *d, chunk items, int dim) {
     const level *l = d->fine;
-    for (int64_t form = FORM_OWN + begin; form < FORM_OWN + end; form++) {
+    for (int64_t form = FORM_OWN + items.begin; form < FORM_OWN + items.end; form++) {
         const grid_around g = grid_of(d, d->p->active[l->owner[form]], dim);
         for (int i = 0; i < checker_planes(dim); i++)
             for (int j = 0; j < 8; j++) {
@@ -197,8 +197,8 @@ INLINE void right_side_brick(const pass_data *d, int64_t brick, bool plain, int 
         }
 }
 
-INLINE void right_side_chunk(const pass_data *d, int64_t begin, int64_t end, int dim) {
-    for (int64_t brick = begin; brick < end; brick++)
+INLINE void right_side_chunk(const pass_data *d, chunk items, int dim) {
+    for (int64_t brick = items.begin; brick < items.end; brick++)
         if (d->fine->form[brick] == FORM_PLAIN)
             right_side_brick(d, brick, true, dim);
         else
@@ -218,8 +218,8 @@ INLINE void leftover_brick(const pass_data *d, int64_t brick, bool plain, int di
     d->p->largest[brick] = wide_largest(most);
 }
 
-INLINE void leftover_chunk(const pass_data *d, int64_t begin, int64_t end, int dim) {
-    for (int64_t brick = begin; brick < end; brick++)
+INLINE void leftover_chunk(const pass_data *d, chunk items, int dim) {
+    for (int64_t brick = items.begin; brick < items.end; brick++)
         if (d->fine->form[brick] == FORM_PLAIN)
             leftover_brick(d, brick, true, dim);
         else
@@ -228,8 +228,8 @@ INLINE void leftover_chunk(const pass_data *d, int64_t begin, int64_t end, int d
 
 /* ---- The pressure's work --------------------------------------------------------------------- */
 
-INLINE void hand_over_chunk(const pass_data *d, int64_t begin, int64_t end, int dim) {
-    for (int64_t brick = begin; brick < end; brick++) {
+INLINE void hand_over_chunk(const pass_data *d, chunk items, int dim) {
+    for (int64_t brick = items.begin; brick < items.end; brick++) {
         double *rows = d->m->pressure[0] + brick * checker_cells(dim);
         const int64_t number = d->p->number[brick];
         if (number < 0) {
@@ -324,8 +324,8 @@ INLINE void correct_brick(const pass_data *d, const double *const beyond[3], int
     for (int c = 0; plain && c < checker_cells(dim); c++) known[c] |= (1 << dim) - 1;
 }
 
-INLINE void correct_chunk(const pass_data *d, int64_t begin, int64_t end, int dim) {
-    for (int64_t brick = begin; brick < end; brick++) {
+INLINE void correct_chunk(const pass_data *d, chunk items, int dim) {
+    for (int64_t brick = items.begin; brick < items.end; brick++) {
         const double *beyond[3];
         bool any = d->p->number[brick] >= 0;
         for (int axis = 0; axis < dim; axis++) {

@@ -30,13 +30,13 @@ INLINE void first_relax(const level *l, int64_t at, wide b, const real *stencil,
     wide_store(l->z + at, b * inverse);
 }
 
-INLINE void turn_chunk(const pass_data *d, int64_t begin, int64_t end, int dim) {
+INLINE void turn_chunk(const pass_data *d, chunk items, int dim) {
     real *p = d->p->p;
     const real *z = d->fine->z;
     const wide beta = wide_splat(d->beta);
     for (int colour = RED; colour <= BLACK; colour++) {
-        const int64_t first = half_at(d->fine, begin, colour, dim);
-        const int64_t last = half_at(d->fine, end, colour, dim);
+        const int64_t first = half_at(d->fine, items.begin, colour, dim);
+        const int64_t last = half_at(d->fine, items.end, colour, dim);
         for (int64_t c = first; c < last; c += WIDE)
             wide_store(p + c, wide_fma(beta, wide_load(p + c), wide_load(z + c)));
     }
@@ -88,10 +88,10 @@ INLINE wide surface_energy(const level *l, const real *field, int64_t brick, int
     return sum;
 }
 
-INLINE void energy_chunk(const pass_data *d, int64_t begin, int64_t end, double *part, int dim) {
+INLINE void energy_chunk(const pass_data *d, chunk items, double *part, int dim) {
     const level *l = d->fine;
     const real *p = d->p->p;
-    for (int64_t brick = begin; brick < end; brick++) {
+    for (int64_t brick = items.begin; brick < items.end; brick++) {
         if (l->form[brick] == FORM_PLAIN) {
             part[0] += wide_sum(energy_brick(l, p, brick, true, dim));
             continue;
@@ -181,9 +181,9 @@ INLINE quad_double restart_wide(const pass_data *d, const around_double *other, 
 OVER_HALF(advance, around)
 OVER_HALF(restart, around_double)
 
-INLINE void advance_chunk(const pass_data *d, int64_t begin, int64_t end, double *part, int dim) {
+INLINE void advance_chunk(const pass_data *d, chunk items, double *part, int dim) {
     const level *l = d->fine;
-    for (int64_t brick = begin; brick < end; brick++)
+    for (int64_t brick = items.begin; brick < items.end; brick++)
         for (int colour = RED; colour <= BLACK; colour++) {
             const around other = around_of(l, d->p->p, brick, !colour, dim);
             part[0] += l->form[brick] == FORM_PLAIN
@@ -192,9 +192,9 @@ INLINE void advance_chunk(const pass_data *d, int64_t begin, int64_t end, double
         }
 }
 
-INLINE void restart_chunk(const pass_data *d, int64_t begin, int64_t end, double *part, int dim) {
+INLINE void restart_chunk(const pass_data *d, chunk items, double *part, int dim) {
     const level *l = d->fine;
-    for (int64_t brick = begin; brick < end; brick++)
+    for (int64_t brick = items.begin; brick < items.end; brick++)
         for (int colour = RED; colour <= BLACK; colour++) {
             around_double other = {.own = d->p->x + half_at(l, brick, !colour, dim)};
             for (int s = 0; s < 2 * dim; s++)
@@ -205,10 +205,10 @@ INLINE void restart_chunk(const pass_data *d, int64_t begin, int64_t end, double
         }
 }
 
-INLINE void size_chunk(const pass_data *d, int64_t begin, int64_t end, double *part, int dim) {
+INLINE void size_chunk(const pass_data *d, chunk items, double *part, int dim) {
     for (int colour = RED; colour <= BLACK; colour++) {
-        const int64_t first = half_at(d->fine, begin, colour, dim);
-        const int64_t last = half_at(d->fine, end, colour, dim);
+        const int64_t first = half_at(d->fine, items.begin, colour, dim);
+        const int64_t last = half_at(d->fine, items.end, colour, dim);
         quad_double sum = double_splat(0);
         for (int64_t c = first; c < last; c += 4) {
             quad_double v = double_load(d->p->rhs + c);

@@ -146,10 +146,9 @@ static spate_status number_nodes(pressure *p, int32_t *nodes) {
 }
 
 /* Sets within bricks, whose nodes are all their own. */
-static void begin_bricks(void *data, int64_t begin, int64_t end, int worker) {
+static void begin_bricks(void *data, chunk items) {
     const pressure *p = data;
-    (void)worker;
-    for (int32_t b = (int32_t)begin; b < end; b++)
+    for (int32_t b = (int32_t)items.begin; b < items.end; b++)
         if (is_plain(&p->levels[0], b)) {
             p->pockets.parent[p->pockets.first[b]] = p->pockets.first[b];
         } else {
@@ -161,12 +160,11 @@ static void begin_bricks(void *data, int64_t begin, int64_t end, int worker) {
 enum { LABEL_NONE = -1, LABEL_CLOSED = -2, LABEL_MIXED = -3 };
 
 /* Roots of all nodes, each marked as that of a region without surface. */
-static void find_roots(void *data, int64_t begin, int64_t end, int worker) {
+static void find_roots(void *data, chunk items) {
     const pressure *p = data;
-    (void)worker;
     const level *l = &p->levels[0];
     const pockets *k = &p->pockets;
-    for (int32_t b = (int32_t)begin; b < end; b++) {
+    for (int32_t b = (int32_t)items.begin; b < items.end; b++) {
         const real *inverse = rows_of(l, l->inverse, b);
         for (int c = 0; c < (is_plain(l, b) ? 1 : checker_cells(l->dim)); c++) {
             const int32_t node = k->first[b] + c;
@@ -212,10 +210,9 @@ static int32_t pocket_of_brick(const pressure *p, int32_t brick) {
     return pocket == LABEL_CLOSED ? LABEL_NONE : pocket;
 }
 
-static void find_bricks(void *data, int64_t begin, int64_t end, int worker) {
+static void find_bricks(void *data, chunk items) {
     pressure *p = data;
-    (void)worker;
-    for (int64_t b = begin; b < end; b++)
+    for (int64_t b = items.begin; b < items.end; b++)
         p->pockets.brick_pocket[b] = pocket_of_brick(p, (int32_t)b);
 }
 
@@ -249,11 +246,10 @@ typedef struct mean_data {
 } mean_data;
 
 /* Sums over bricks that are in one pocket as a whole; what is no unknown is 0. */
-static void sum_bricks(void *data, int64_t begin, int64_t end, int worker) {
+static void sum_bricks(void *data, chunk items) {
     const mean_data *d = data;
-    (void)worker;
     const level *l = &d->p->levels[0];
-    for (int64_t b = begin; b < end; b++) {
+    for (int64_t b = items.begin; b < items.end; b++) {
         double sum[4] = {0};
         for (int colour = RED; colour <= BLACK && d->p->pockets.brick_pocket[b] >= 0; colour++) {
             const double *v = d->v + half_at(l, b, colour, l->dim);
@@ -269,12 +265,11 @@ static int64_t place_of(const level *l, int64_t brick, int c) {
     return half_at(l, brick, checker_colour(i, j, k), l->dim) + checker_place(i, j, k);
 }
 
-static void take_means(void *data, int64_t begin, int64_t end, int worker) {
+static void take_means(void *data, chunk items) {
     const mean_data *d = data;
-    (void)worker;
     const pockets *k = &d->p->pockets;
     const level *l = &d->p->levels[0];
-    for (int64_t b = begin; b < end; b++) {
+    for (int64_t b = items.begin; b < items.end; b++) {
         if (k->brick_pocket[b] == LABEL_NONE) continue;
         if (is_plain(l, (int32_t)b)) {
             for (int colour = RED; colour <= BLACK; colour++)

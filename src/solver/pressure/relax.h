@@ -78,13 +78,14 @@ INLINE void relax_brick(const level *l, int64_t brick, int colour, int dim) {
         relax_planes(&s, colour, false, dim);
 }
 
-INLINE void relax_chunk(const pass_data *d, int64_t begin, int64_t end, int dim) {
-    for (int64_t brick = begin; brick < end; brick++) relax_brick(d->fine, brick, d->colour, dim);
+INLINE void relax_chunk(const pass_data *d, chunk items, int dim) {
+    for (int64_t brick = items.begin; brick < items.end; brick++)
+        relax_brick(d->fine, brick, d->colour, dim);
 }
 
-INLINE void relax_dot_chunk(const pass_data *d, int64_t begin, int64_t end, double *part, int dim) {
+INLINE void relax_dot_chunk(const pass_data *d, chunk items, double *part, int dim) {
     const level *l = d->fine;
-    for (int64_t brick = begin; brick < end; brick++) {
+    for (int64_t brick = items.begin; brick < items.end; brick++) {
         relax_brick(l, brick, d->colour, dim);
         wide sum = wide_splat(0);
         for (int colour = RED; colour <= BLACK; colour++) {
@@ -196,9 +197,9 @@ INLINE void restrict_brick(const level *l, int64_t brick, bool plain, bool plain
     store_sums(g, l->sums + brick * sums_reals(dim), dim);
 }
 
-INLINE void restrict_one_chunk(const pass_data *d, int64_t begin, int64_t end, int dim) {
+INLINE void restrict_one_chunk(const pass_data *d, chunk items, int dim) {
     const level *l = d->fine;
-    for (int64_t brick = begin; brick < end; brick++) {
+    for (int64_t brick = items.begin; brick < items.end; brick++) {
         if (l->carry[brick] == CARRY_PLAIN)
             restrict_brick(l, brick, true, true, dim);
         else if (l->form[brick] == FORM_PLAIN)
@@ -229,9 +230,9 @@ INLINE void collect_child(const level *fine, int32_t child, real *rows, int dim)
         }
 }
 
-INLINE void restrict_two_chunk(const pass_data *d, int64_t begin, int64_t end, int dim) {
+INLINE void restrict_two_chunk(const pass_data *d, chunk items, int dim) {
     const level *l = d->coarse;
-    for (int64_t brick = begin; brick < end; brick++) {
+    for (int64_t brick = items.begin; brick < items.end; brick++) {
         real rows[512];
         for (int o = 0; o < 1 << dim; o++)
             collect_child(d->fine, l->children[brick][o], rows + octant_at(o), dim);
@@ -255,9 +256,9 @@ INLINE void restrict_two_chunk(const pass_data *d, int64_t begin, int64_t end, i
 
 /* ---- And back -------------------------------------------------------------------------------- */
 
-INLINE void unpack_chunk(const pass_data *d, int64_t begin, int64_t end, int dim) {
+INLINE void unpack_chunk(const pass_data *d, chunk items, int dim) {
     const level *l = d->fine;
-    for (int64_t brick = begin; brick < end; brick++) {
+    for (int64_t brick = items.begin; brick < items.end; brick++) {
         const real *red = l->z + half_at(l, brick, RED, dim);
         const real *black = l->z + half_at(l, brick, BLACK, dim);
         real *rows = l->rows + brick * checker_cells(dim);
@@ -330,9 +331,9 @@ INLINE void prolong_row(const patch *p, int plane, int q, const real *transfer, 
     }
 }
 
-INLINE void prolong_chunk(const pass_data *d, int64_t begin, int64_t end, int dim) {
+INLINE void prolong_chunk(const pass_data *d, chunk items, int dim) {
     const level *l = d->fine;
-    for (int64_t coarse = begin; coarse < end; coarse++)
+    for (int64_t coarse = items.begin; coarse < items.end; coarse++)
         for (int o = 0; o < 1 << dim; o++) {
             const int64_t brick = d->coarse->children[coarse][o];
             if (!(d->coarse->originals[coarse] >> o & 1)) continue;

@@ -20,15 +20,14 @@ typedef struct border_job {
 } border_job;
 
 /* Both ends of the lines along the job's axis at an index of the first of the other axes. */
-static void fill_lines(void *data, int64_t begin, int64_t end, int worker) {
+static void fill_lines(void *data, chunk items) {
     const border_job *job = data;
     const layout *l = job->layout;
     const int a = job->axis, n = l->n[a];
     const int outer = a == 0 ? 1 : 0, inner = l->dim == 2 ? 2 : 3 - a - outer;
     const int64_t step = l->stride[a];
     const border_rule *low = &job->rules[a][0], *high = &job->rules[a][1];
-    (void)worker;
-    for (int64_t o = begin - 1; o < end - 1; o++)
+    for (int64_t o = items.begin - 1; o < items.end - 1; o++)
         for (int i = l->dim == 2 ? 0 : -1; i <= (l->dim == 2 ? 0 : l->n[inner]); i++) {
             real *v = job->values + l->first + o * l->stride[outer] + i * l->stride[inner];
             if (l->periodic[a]) {

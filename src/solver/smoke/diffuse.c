@@ -117,14 +117,13 @@ typedef struct shift_job {
     real scale; /* of the difference of pressures across a face */
 } shift_job;
 
-static void shift_rows(void *data, int64_t begin, int64_t end, int worker) {
+static void shift_rows(void *data, chunk items) {
     const shift_job *job = data;
     const smoke *s = job->s;
     const layout *l = &s->layout;
     const uint8_t *depth = s->depth[job->axis];
     const int64_t down = l->stride[job->axis];
-    (void)worker;
-    for (int64_t r = begin; r < end; r++) {
+    for (int64_t r = items.begin; r < items.end; r++) {
         const layout_row row = layout_row_at(l, job->axis, r, l->dim);
         real *u = s->velocity[job->axis] + row.begin;
         const real *p = s->pressure + row.begin;

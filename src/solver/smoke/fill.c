@@ -28,11 +28,10 @@ struct visit_job {
     int component;
 };
 
-static void visit_rows(void *data, int64_t begin, int64_t end, int worker) {
+static void visit_rows(void *data, chunk items) {
     const visit_job *job = data;
     int at[3];
-    (void)worker;
-    for (at[0] = job->low[0] + (int)begin; at[0] < job->low[0] + (int)end; at[0]++)
+    for (at[0] = job->low[0] + (int)items.begin; at[0] < job->low[0] + (int)items.end; at[0]++)
         for (at[1] = job->low[1]; at[1] < job->high[1]; at[1]++)
             for (at[2] = job->low[2]; at[2] < job->high[2]; at[2]++) {
                 double x[3];

@@ -34,7 +34,7 @@ typedef struct push_job {
 } push_job;
 
 /* A face takes the mean of the cells beside it. */
-static void push_rows(void *data, int64_t begin, int64_t end, int worker) {
+static void push_rows(void *data, chunk items) {
     const push_job *job = data;
     smoke *s = job->s;
     const layout *l = &s->layout;
@@ -42,8 +42,7 @@ static void push_rows(void *data, int64_t begin, int64_t end, int worker) {
     const int64_t down = place == a ? l->stride[a] : 0;
     const double pull = s->dt * s->sim->scene->gravity[a];
     const real *extra = s->options->vorticity > 0 ? s->next[a] : NULL;
-    (void)worker;
-    for (int64_t r = begin; r < end; r++) {
+    for (int64_t r = items.begin; r < items.end; r++) {
         const layout_row row = layout_row_at(l, place, r, l->dim);
         for (int64_t at = row.begin; at < row.begin + row.length; at++) {
             double change = 0;
@@ -62,10 +61,9 @@ typedef struct fade_job {
     real factor;
 } fade_job;
 
-static void fade_rows(void *data, int64_t begin, int64_t end, int worker) {
+static void fade_rows(void *data, chunk items) {
     const fade_job *job = data;
-    (void)worker;
-    for (int64_t r = begin; r < end; r++) {
+    for (int64_t r = items.begin; r < items.end; r++) {
         const layout_row row = layout_row_at(job->layout, PLACE_MIDDLE, r, job->layout->dim);
         for (int k = 0; k < row.length; k++) job->values[row.begin + k] *= job->factor;
     }

@@ -10,9 +10,9 @@ typedef struct sweep_job {
     int colour;
 } sweep_job;
 
-/* Calls for every cell of the domain in bricks begin to end - 1. */
-#define EACH_CELL(s, b, c, at)                                      \
-    for (int64_t b = begin; b < end; b++)                           \
+/* Calls for every cell of the domain in a chunk of bricks. */
+#define EACH_CELL(s, items, b, c, at)                               \
+    for (int64_t b = (items).begin; b < (items).end; b++)           \
         for (int c = 0, at[3]; c < mac_cells((s)->layout.dim); c++) \
             if (mac_place(c, (s)->layout.dim, at),                  \
                 (s)->grid.phi[0][b * mac_cells((s)->layout.dim) + c] < 0)
@@ -43,20 +43,18 @@ static double outflow(const mac *m, int64_t b, int c, const int at[3]) {
     return sum;
 }
 
-static void find_right(void *data, int64_t begin, int64_t end, int worker) {
+static void find_right(void *data, chunk items) {
     smoke *s = data;
-    (void)worker;
-    EACH_CELL(s, b, c, at)
+    EACH_CELL(s, items, b, c, at)
     s->right[b * mac_cells(s->layout.dim) + c] = -outflow(&s->grid, b, c, at);
 }
 
 /* An open side has pressure 0 on its face, half a cell away: twice the weight. */
-static void sweep(void *data, int64_t begin, int64_t end, int worker) {
+static void sweep(void *data, chunk items) {
     const sweep_job *job = data;
     smoke *s = job->s;
     const mac *m = &s->grid;
-    (void)worker;
-    EACH_CELL(s, b, c, at) {
+    EACH_CELL(s, items, b, c, at) {
         if (((at[0] + at[1] + at[2]) & 1) != job->colour) continue;
         const int64_t here = b * mac_cells(m->dim) + c;
         double sum = s->right[here], weight = 0;
@@ -71,11 +69,10 @@ static void sweep(void *data, int64_t begin, int64_t end, int worker) {
 }
 
 /* Each face is changed by the cell above it; the domain's last ones by the cell below. */
-static void correct(void *data, int64_t begin, int64_t end, int worker) {
+static void correct(void *data, chunk items) {
     smoke *s = data;
     const mac *m = &s->grid;
-    (void)worker;
-    EACH_CELL(s, b, c, at) {
+    EACH_CELL(s, items, b, c, at) {
         const double here = m->pressure[0][b * mac_cells(m->dim) + c];
         for (int a = 0; a < m->dim; a++)
             for (int way = -1; way <= 1; way += 2) {
@@ -88,9 +85,9 @@ static void correct(void *data, int64_t begin, int64_t end, int worker) {
     }
 }
 
-static void find_squares(void *data, int64_t begin, int64_t end, double *part) {
+static void find_squares(void *data, chunk items, double *part) {
     const smoke *s = data;
-    EACH_CELL(s, b, c, at) {
+    EACH_CELL(s, items, b, c, at) {
         const double before = s->right[b * mac_cells(s->layout.dim) + c];
         const double left = outflow(&s->grid, b, c, at);
         part[0] += before * before;
@@ -98,11 +95,11 @@ static void find_squares(void *data, int64_t begin, int64_t end, double *part) {
     }
 }
 
-static void find_largest(void *data, int64_t begin, int64_t end, int worker) {
+static void find_largest(void *data, chunk items) {
     smoke *s = data;
-    EACH_CELL(s, b, c, at) {
+    EACH_CELL(s, items, b, c, at) {
         const double left = fabs(outflow(&s->grid, b, c, at));
-        if (left > s->seen[worker].outflow) s->seen[worker].outflow = left;
+        if (left > s->seen[items.worker].outflow) s->seen[items.worker].outflow = left;
     }
 }
 

@@ -51,9 +51,9 @@ static double cell_square(const smoke *s, int64_t at) {
     return sum;
 }
 
-static void sum_rows(void *data, int64_t begin, int64_t end, double *part) {
+static void sum_rows(void *data, chunk items, double *part) {
     const smoke *s = data;
-    for (int64_t r = begin; r < end; r++) {
+    for (int64_t r = items.begin; r < items.end; r++) {
         const layout_row row = layout_row_at(&s->layout, PLACE_MIDDLE, r, s->layout.dim);
         for (int64_t at = row.begin; at < row.begin + row.length; at++) {
             double v[3];
@@ -206,12 +206,11 @@ static void cell_value(const volume_job *job, int64_t at, double v[3]) {
 }
 
 /* Planes of constant y (2D) or z; cells inside colliders hold nothing. */
-static void copy_planes(void *data, int64_t begin, int64_t end, int worker) {
+static void copy_planes(void *data, chunk items) {
     const volume_job *job = data;
     const layout *l = &job->s->layout;
     const int components = job->entry.field.components;
-    (void)worker;
-    for (int64_t plane = begin; plane < end; plane++)
+    for (int64_t plane = items.begin; plane < items.end; plane++)
         for (int j = 0; j < (l->dim == 3 ? l->n[1] : 1); j++)
             for (int i = 0; i < l->n[0]; i++) {
                 const int64_t at =

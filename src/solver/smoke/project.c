@@ -39,15 +39,14 @@ static brick_row brick_row_at(const smoke *s, int64_t brick, int r) {
 }
 
 /* Goes through the rows of bricks `begin` to `end`. */
-#define FOR_BRICK_ROWS(s, begin, end, row)                                                         \
-    for (int64_t b_ = (begin); b_ < (end); b_++)                                                   \
+#define FOR_BRICK_ROWS(s, items, row)                                                              \
+    for (int64_t b_ = (items).begin; b_ < (items).end; b_++)                                       \
         for (int r_ = 0, once_ = 1; r_ < mac_cells((s)->layout.dim) / BRICK_EDGE; r_++, once_ = 1) \
             for (const brick_row row = brick_row_at(s, b_, r_); once_; once_ = 0)
 
-static void velocity_to_bricks(void *data, int64_t begin, int64_t end, int worker) {
+static void velocity_to_bricks(void *data, chunk items) {
     smoke *s = data;
-    (void)worker;
-    FOR_BRICK_ROWS(s, begin, end, row) {
+    FOR_BRICK_ROWS(s, items, row) {
         for (int a = 0; a < s->layout.dim; a++) {
             const int length = row_length(&s->layout, a, row.cell);
             real *to = s->grid.velocity[a] + row.in_bricks;
@@ -58,10 +57,9 @@ static void velocity_to_bricks(void *data, int64_t begin, int64_t end, int worke
 }
 
 /* The velocity into `next`, the pressure where it belongs. */
-static void bricks_to_arrays(void *data, int64_t begin, int64_t end, int worker) {
+static void bricks_to_arrays(void *data, chunk items) {
     smoke *s = data;
-    (void)worker;
-    FOR_BRICK_ROWS(s, begin, end, row) {
+    FOR_BRICK_ROWS(s, items, row) {
         for (int a = 0; a < s->layout.dim; a++) {
             const int length = row_length(&s->layout, a, row.cell);
             if (length)
@@ -113,20 +111,18 @@ static real central_outflow(const smoke *s, int64_t at) {
 }
 
 /* Into spare[1]. */
-static void find_right_side(void *data, int64_t begin, int64_t end, int worker) {
+static void find_right_side(void *data, chunk items) {
     smoke *s = data;
-    (void)worker;
-    for (int64_t r = begin; r < end; r++) {
+    for (int64_t r = items.begin; r < items.end; r++) {
         const layout_row row = layout_row_at(&s->layout, PLACE_MIDDLE, r, s->layout.dim);
         for (int64_t at = row.begin; at < row.begin + row.length; at++)
             s->spare[1][at] = -central_outflow(s, at);
     }
 }
 
-static void right_side_to_bricks(void *data, int64_t begin, int64_t end, int worker) {
+static void right_side_to_bricks(void *data, chunk items) {
     smoke *s = data;
-    (void)worker;
-    FOR_BRICK_ROWS(s, begin, end, row) {
+    FOR_BRICK_ROWS(s, items, row) {
         const int length = row_length(&s->layout, PLACE_MIDDLE, row.cell);
         for (int k = 0; k < BRICK_EDGE; k++)
             s->right[row.in_bricks + k] = k < length ? (double)s->spare[1][row.in_array + k] : 0;
@@ -134,10 +130,9 @@ static void right_side_to_bricks(void *data, int64_t begin, int64_t end, int wor
 }
 
 /* Into spare[0]. */
-static void pressure_from_bricks(void *data, int64_t begin, int64_t end, int worker) {
+static void pressure_from_bricks(void *data, chunk items) {
     smoke *s = data;
-    (void)worker;
-    FOR_BRICK_ROWS(s, begin, end, row) {
+    FOR_BRICK_ROWS(s, items, row) {
         const int length = row_length(&s->layout, PLACE_MIDDLE, row.cell);
         for (int k = 0; k < length; k++)
             s->spare[0][row.in_array + k] = (real)s->grid.pressure[0][row.in_bricks + k];
@@ -169,11 +164,10 @@ static void sweep_middles(smoke *s, pressure_report *report) {
 }
 
 /* u - grad q into `next`, and the pressure in Pa. */
-static void subtract_gradient(void *data, int64_t begin, int64_t end, int worker) {
+static void subtract_gradient(void *data, chunk items) {
     smoke *s = data;
     const real *q = s->spare[0];
-    (void)worker;
-    for (int64_t r = begin; r < end; r++) {
+    for (int64_t r = items.begin; r < items.end; r++) {
         const layout_row row = layout_row_at(&s->layout, PLACE_MIDDLE, r, s->layout.dim);
         for (int64_t at = row.begin; at < row.begin + row.length; at++) {
             for (int a = 0; a < s->layout.dim; a++) {
@@ -185,15 +179,15 @@ static void subtract_gradient(void *data, int64_t begin, int64_t end, int worker
     }
 }
 
-static void find_divergence(void *data, int64_t begin, int64_t end, int worker) {
+static void find_divergence(void *data, chunk items) {
     smoke *s = data;
-    double most = s->seen[worker].outflow;
-    for (int64_t r = begin; r < end; r++) {
+    double most = s->seen[items.worker].outflow;
+    for (int64_t r = items.begin; r < items.end; r++) {
         const layout_row row = layout_row_at(&s->layout, PLACE_MIDDLE, r, s->layout.dim);
         for (int64_t at = row.begin; at < row.begin + row.length; at++)
             most = fmax(most, fabs((double)central_outflow(s, at)));
     }
-    s->seen[worker].outflow = most;
+    s->seen[items.worker].outflow = most;
 }
 
 static spate_status project_middles(smoke *s, pressure_report *report) {

@@ -55,14 +55,13 @@ static int32_t owner_of(const smoke *s, const boundary_part *part, const int cel
     return 2 * nearest + apart;
 }
 
-static void find_owners(void *data, int64_t begin, int64_t end, int worker) {
+static void find_owners(void *data, chunk items) {
     smoke *s = data;
     const layout *l = &s->layout;
     const domain *d = &s->sim->scene->domain;
     const int cells = mac_cells(l->dim);
     const double half = 0.5 * BRICK_EDGE, reach = d->dx * (half * sqrt(l->dim) + VICINITY);
-    (void)worker;
-    for (int64_t b = begin; b < end; b++) {
+    for (int64_t b = items.begin; b < items.end; b++) {
         const int32_t *corner = s->grid.bricks.coords[b];
         double middle[3] = {0};
         for (int a = 0; a < l->dim; a++)
@@ -189,11 +188,10 @@ static cell_spot spot_of(const smoke *s, const smoke_piece *piece, int64_t at) {
     return c;
 }
 
-static void sum_pieces(void *data, int64_t begin, int64_t end, int worker) {
+static void sum_pieces(void *data, chunk items) {
     const reaction_job *job = data;
     const smoke *s = job->s;
-    (void)worker;
-    for (int64_t p = begin; p < end; p++) {
+    for (int64_t p = items.begin; p < items.end; p++) {
         smoke_piece *piece = &s->vicinity.pieces[p];
         double sums[6] = {0};
         for (int64_t i = piece->begin; i < piece->end && !(job->touching && piece->apart); i++) {

@@ -379,10 +379,10 @@ void smoke_rows(const smoke *s, int place, chunk_task task, void *data) {
 }
 
 /* The largest velocity of a cell, and whether all is well. */
-static void look_at_rows(void *data, int64_t begin, int64_t end, int worker) {
+static void look_at_rows(void *data, chunk items) {
     smoke *s = data;
-    smoke_extremes *seen = &s->seen[worker];
-    for (int64_t r = begin; r < end; r++) {
+    smoke_extremes *seen = &s->seen[items.worker];
+    for (int64_t r = items.begin; r < items.end; r++) {
         const layout_row row = layout_row_at(&s->layout, PLACE_MIDDLE, r, s->layout.dim);
         for (int64_t at = row.begin; at < row.begin + row.length; at++) {
             double square = 0;
@@ -420,11 +420,11 @@ const smoke_stage smoke_stages[SMOKE_STAGES] = {
 };
 
 /* Takes away once more what the projection has taken: next = 2 velocity - next. */
-static void reflect_values(void *data, int64_t begin, int64_t end, int worker) {
+static void reflect_values(void *data, chunk items) {
     smoke *s = data;
-    (void)worker;
     for (int a = 0; a < s->layout.dim; a++)
-        for (int64_t i = begin; i < end; i++) s->next[a][i] = 2 * s->velocity[a][i] - s->next[a][i];
+        for (int64_t i = items.begin; i < items.end; i++)
+            s->next[a][i] = 2 * s->velocity[a][i] - s->next[a][i];
 }
 
 static void reflect(smoke *s) {

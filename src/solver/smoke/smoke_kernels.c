@@ -6,14 +6,11 @@
 #define JOIN(a, b)  JOIN_(a, b)
 
 /* Each pass is written once, with a literal dimension. */
-#define TASK_OF(name, dim)                                                            \
-    static void name##_##dim##d(void *data, int64_t begin, int64_t end, int worker) { \
-        (void)worker;                                                                 \
-        name##_chunk(data, begin, end, dim);                                          \
-    }
-#define SUM_OF(name, dim)                                                               \
-    static void name##_##dim##d(void *data, int64_t begin, int64_t end, double *part) { \
-        name##_chunk(data, begin, end, part, dim);                                      \
+#define TASK_OF(name, dim) \
+    static void name##_##dim##d(void *data, chunk items) { name##_chunk(data, items, dim); }
+#define SUM_OF(name, dim)                                                \
+    static void name##_##dim##d(void *data, chunk items, double *part) { \
+        name##_chunk(data, items, part, dim);                            \
     }
 #define TASK(name) TASK_OF(name, 2) TASK_OF(name, 3)
 #define SUM(name)  SUM_OF(name, 2) SUM_OF(name, 3)

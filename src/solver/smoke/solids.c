@@ -34,12 +34,11 @@ static bool has_value(const layout *l, int place, const int cell[3]) {
 /* ---- Velocities of walls -------------------------------------------------------------------------- */
 
 /* Bricks with closed faces: sides, sources, colliders. */
-static void hold_faces(void *data, int64_t begin, int64_t end, int worker) {
+static void hold_faces(void *data, chunk items) {
     smoke *s = data;
     const mac *m = &s->grid;
     const layout *l = &s->layout;
-    (void)worker;
-    for (int64_t b = begin; b < end; b++) {
+    for (int64_t b = items.begin; b < items.end; b++) {
         if (!s->closed[b]) continue;
         for (int c = 0; c < mac_cells(l->dim); c++) {
             int at[3], cell[3];
@@ -56,14 +55,13 @@ static void hold_faces(void *data, int64_t begin, int64_t end, int worker) {
 /* A face whose middle is inside: what is left of it, a strip of share w beside the wall, loses its
  * momentum to that through half its width: u - u_wall becomes (u - u_wall) / (1 + 2 nu dt / (w dx)^2).
  * The values beside it see the wall where it is (smoke_gap). */
-static void stick_faces(void *data, int64_t begin, int64_t end, int worker) {
+static void stick_faces(void *data, chunk items) {
     smoke *s = data;
     const mac *m = &s->grid;
     const layout *l = &s->layout;
     const double dx = s->sim->scene->domain.dx;
     const double reach2 = s->viscosity / s->density * s->dt / (dx * dx);
-    (void)worker;
-    for (int64_t b = begin; b < end; b++)
+    for (int64_t b = items.begin; b < items.end; b++)
         for (int c = 0; c < mac_cells(l->dim) && s->closed[b]; c++) {
             int at[3], cell[3];
             mac_place(c, l->dim, at);
@@ -142,11 +140,10 @@ static boundary_part part_near(const smoke *s, int64_t brick) {
     return boundary_around(&s->sim->boundary, middle, d->dx * (0.5 * BRICK_EDGE * sqrt(dim) + 2));
 }
 
-static void mark_bricks(void *data, int64_t begin, int64_t end, int worker) {
+static void mark_bricks(void *data, chunk items) {
     smoke *s = data;
     const layout *l = &s->layout;
-    (void)worker;
-    for (int64_t b = begin; b < end; b++) {
+    for (int64_t b = items.begin; b < items.end; b++) {
         const boundary_part part = s->distance[0] ? part_near(s, b) : (boundary_part){0};
         for (int c = 0; c < mac_cells(l->dim); c++) {
             int at[3], cell[3];
@@ -206,12 +203,11 @@ typedef struct extend_job {
     real *values;
 } extend_job;
 
-static void extend_values(void *data, int64_t begin, int64_t end, int worker) {
+static void extend_values(void *data, chunk items) {
     const extend_job *job = data;
     const layout *l = &job->s->layout;
     const uint8_t *depth = job->s->depth[job->place];
-    (void)worker;
-    for (int64_t i = job->begin + begin; i < job->begin + end; i++) {
+    for (int64_t i = job->begin + items.begin; i < job->begin + items.end; i++) {
         const int64_t at = job->s->layers[job->place].list[i];
         real sum = 0, count = 0;
         for (int a = 0; a < l->dim; a++)
@@ -237,12 +233,11 @@ void smoke_extend(const smoke *s, int place, real *values) {
 /* ---- When something has changed ------------------------------------------------------------------- */
 
 /* Which bricks have faces that are not quite open, and the inside of the domain. */
-static void mark_inside(void *data, int64_t begin, int64_t end, int worker) {
+static void mark_inside(void *data, chunk items) {
     smoke *s = data;
     mac *m = &s->grid;
     const layout *l = &s->layout;
-    (void)worker;
-    for (int64_t b = begin; b < end; b++) {
+    for (int64_t b = items.begin; b < items.end; b++) {
         s->closed[b] = false;
         for (int c = 0; c < mac_cells(l->dim); c++) {
             const int64_t to = b * mac_cells(l->dim) + c;

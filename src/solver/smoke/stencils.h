@@ -87,8 +87,8 @@ INLINE void chebyshev_value(const relax_job *j, int64_t at, real diagonal, int d
     j->values[at] = before + j->weight * (aim - before);
 }
 
-INLINE void chebyshev_chunk(const relax_job *j, int64_t begin, int64_t end, int dim) {
-    for (int64_t r = begin; r < end; r++) {
+INLINE void chebyshev_chunk(const relax_job *j, chunk items, int dim) {
+    for (int64_t r = items.begin; r < items.end; r++) {
         const layout_row row = layout_row_at(j->layout, j->place, r, dim);
         const unknowns u = unknowns_of(j, &row, dim);
         const real inner = j->center + j->side * u.extra;
@@ -109,8 +109,8 @@ INLINE void chebyshev_chunk(const relax_job *j, int64_t begin, int64_t end, int 
 
 /* Gauss-Seidel in two colours, like a chessboard: values of a colour do not read one another, so that
  * they may be set in any order. */
-INLINE void relax_chunk(const relax_job *j, int64_t begin, int64_t end, int dim) {
-    for (int64_t r = begin; r < end; r++) {
+INLINE void relax_chunk(const relax_job *j, chunk items, int dim) {
+    for (int64_t r = items.begin; r < items.end; r++) {
         const layout_row row = layout_row_at(j->layout, j->place, r, dim);
         const unknowns u = unknowns_of(j, &row, dim);
         for (int k = u.begin + ((row.i + row.j + u.begin + j->colour) & 1); k < u.end; k += 2) {
@@ -124,8 +124,8 @@ INLINE void relax_chunk(const relax_job *j, int64_t begin, int64_t end, int dim)
 }
 
 /* Squares of the right-hand side and of what is left of it. */
-INLINE void residual_chunk(const relax_job *j, int64_t begin, int64_t end, double *part, int dim) {
-    for (int64_t r = begin; r < end; r++) {
+INLINE void residual_chunk(const relax_job *j, chunk items, double *part, int dim) {
+    for (int64_t r = items.begin; r < items.end; r++) {
         const layout_row row = layout_row_at(j->layout, j->place, r, dim);
         const unknowns u = unknowns_of(j, &row, dim);
         for (int k = u.begin; k < u.end; k++) {
@@ -154,8 +154,8 @@ INLINE real slope(const curl_job *j, int a, int b, int64_t at) {
            middle_velocity(j, a, at - j->layout->stride[b]);
 }
 
-INLINE void curl_chunk(const curl_job *j, int64_t begin, int64_t end, int dim) {
-    for (int64_t r = begin; r < end; r++) {
+INLINE void curl_chunk(const curl_job *j, chunk items, int dim) {
+    for (int64_t r = items.begin; r < items.end; r++) {
         const layout_row row = layout_row_at(j->layout, PLACE_MIDDLE, r, dim);
         for (int64_t at = row.begin; at < row.begin + row.length; at++) {
             const real z = j->scale * (slope(j, 1, 0, at) - slope(j, 0, 1, at));
@@ -173,9 +173,9 @@ INLINE void curl_chunk(const curl_job *j, int64_t begin, int64_t end, int dim) {
 }
 
 /* eps dx (N x w), N the direction in which the vorticity grows: towards the middle of a vortex. */
-INLINE void confine_chunk(const curl_job *j, int64_t begin, int64_t end, int dim) {
+INLINE void confine_chunk(const curl_job *j, chunk items, int dim) {
     const int64_t *stride = j->layout->stride;
-    for (int64_t r = begin; r < end; r++) {
+    for (int64_t r = items.begin; r < items.end; r++) {
         const layout_row row = layout_row_at(j->layout, PLACE_MIDDLE, r, dim);
         for (int64_t at = row.begin; at < row.begin + row.length; at++) {
             real N[3] = {0}, w[3] = {0};

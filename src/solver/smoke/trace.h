@@ -187,8 +187,8 @@ INLINE void fetch(const advect_job *j, int f, const cursor *c, const spot *s, in
     wide_store(j->most[f] + c->at, wide_select(s->out, value, most));
 }
 
-INLINE void advect_chunk(const advect_job *j, int64_t begin, int64_t end, int dim) {
-    for (int64_t r = begin; r < end; r++) {
+INLINE void advect_chunk(const advect_job *j, chunk items, int dim) {
+    for (int64_t r = items.begin; r < items.end; r++) {
         const layout_row row = layout_row_at(j->layout, j->place, r, dim);
         for (int k = 0; k < row.length; k += WIDE) {
             const cursor c = cursor_at(j->layout, &row, k, dim);
@@ -227,8 +227,8 @@ INLINE wide corrected(const advect_job *j, int f, const cursor *c, const spot *b
     return wide_select(kept, first, better);
 }
 
-INLINE void correct_chunk(const advect_job *j, int64_t begin, int64_t end, int dim) {
-    for (int64_t r = begin; r < end; r++) {
+INLINE void correct_chunk(const advect_job *j, chunk items, int dim) {
+    for (int64_t r = items.begin; r < items.end; r++) {
         const layout_row row = layout_row_at(j->layout, j->place, r, dim);
         for (int k = 0; k < row.length; k += WIDE) {
             const cursor c = cursor_at(j->layout, &row, k, dim);

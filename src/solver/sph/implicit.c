@@ -19,12 +19,11 @@ typedef struct solve {
 } solve;
 
 /* Where the iteration begins, and what is to be made good. */
-static void begin_solve(void *data, int64_t begin, int64_t end, int worker) {
+static void begin_solve(void *data, chunk items) {
     const solve *job = data;
     sph *s = job->s;
     const int least = fewest[s->sim->scene->dim - 2];
-    (void)worker;
-    for (int64_t i = begin; i < end; i++) {
+    for (int64_t i = items.begin; i < items.end; i++) {
         const real delta = s->density[i];
         const bool sparse = job->divergence && s->liquid.number[i] + s->wall.number[i] < least;
         s->last[i] = job->kept[i] * (real)(job->trust / job->scale) / (delta * delta);
@@ -39,9 +38,9 @@ static void begin_solve(void *data, int64_t begin, int64_t end, int worker) {
 }
 
 /* How far the density is off, and whether momentum leads away from where the iteration wants to go. */
-static void add_misses(void *data, int64_t begin, int64_t end, double *part) {
+static void add_misses(void *data, chunk items, double *part) {
     const sph *s = ((const solve *)data)->s;
-    for (int64_t i = begin; i < end; i++) {
+    for (int64_t i = items.begin; i < items.end; i++) {
         part[0] += (double)s->miss[i];
         part[1] +=
             (double)(s->of.place[4 * i + 3] - s->next[i]) * (double)(s->next[i] - s->last[i]);
@@ -49,23 +48,21 @@ static void add_misses(void *data, int64_t begin, int64_t end, double *part) {
 }
 
 /* The next pressure, and with momentum (Nesterov 1983) some way on in the same direction. */
-static void take_next(void *data, int64_t begin, int64_t end, int worker) {
+static void take_next(void *data, chunk items) {
     const solve *job = data;
     sph *s = job->s;
-    (void)worker;
-    for (int64_t i = begin; i < end; i++) {
+    for (int64_t i = items.begin; i < items.end; i++) {
         const real next = s->next[i], on = real_fma((real)job->momentum, next - s->last[i], next);
         s->of.place[4 * i + 3] = on > 0 ? on : 0;
         s->last[i] = next;
     }
 }
 
-static void end_solve(void *data, int64_t begin, int64_t end, int worker) {
+static void end_solve(void *data, chunk items) {
     const solve *job = data;
     sph *s = job->s;
     const real back = 1 / s->rate;
-    (void)worker;
-    for (int64_t i = begin; i < end; i++) {
+    for (int64_t i = items.begin; i < items.end; i++) {
         const real delta = s->density[i];
         job->kept[i] = s->of.place[4 * i + 3] * (real)job->scale * delta * delta;
         for (int a = 0; a < 3; a++) s->of.flow[4 * i + a] += back * s->push[4 * i + a];

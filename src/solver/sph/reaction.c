@@ -93,11 +93,10 @@ static void add_particle(const reaction *job, int64_t i, double *sums) {
     }
 }
 
-static void add_chunk(void *data, int64_t begin, int64_t end, int worker) {
+static void add_chunk(void *data, chunk items) {
     const reaction *job = data;
-    double *sums = job->parts + begin / SPH_GRAIN * 6 * job->s->sim->scene->collider_count;
-    (void)worker;
-    for (int64_t i = begin; i < end; i++) add_particle(job, i, sums);
+    double *sums = job->parts + items.begin / SPH_GRAIN * 6 * job->s->sim->scene->collider_count;
+    for (int64_t i = items.begin; i < items.end; i++) add_particle(job, i, sums);
 }
 
 spate_status sph_react(sph *s, sph_reaction part) {

@@ -404,10 +404,9 @@ static real pressure_of(const sph *s, real delta) {
     return s->options->negative_pressure || p > 0 ? p : 0;
 }
 
-static void compress(void *data, int64_t begin, int64_t end, int worker) {
+static void compress(void *data, chunk items) {
     sph *s = data;
-    (void)worker;
-    for (int64_t i = begin; i < end; i++) {
+    for (int64_t i = items.begin; i < items.end; i++) {
         s->of.place[4 * i + 3] = 1 / s->density[i];
         if (s->options->pressure != SPH_WCSPH) continue;
         s->sim->particles.pressure[i] = s->of.flow[4 * i + 3] = pressure_of(s, s->density[i]);
@@ -425,11 +424,10 @@ static spate_status density(sph *s) {
 }
 
 /* v += dt a, with what walls hold of the weight, and what XSPH takes from the neighbours. */
-static void advance(void *data, int64_t begin, int64_t end, int worker) {
+static void advance(void *data, chunk items) {
     sph *s = data;
     const real dt = (real)s->sim->dt;
-    (void)worker;
-    for (int64_t i = begin; i < end; i++) {
+    for (int64_t i = items.begin; i < items.end; i++) {
         real *v = &s->of.flow[4 * i], leaning = 0;
         if (s->lift) leaning = sph_leaning(s, (real)sph_pressure(&s->sim->particles, i));
         for (int a = 0; a < 3; a++) {
@@ -440,10 +438,9 @@ static void advance(void *data, int64_t begin, int64_t end, int worker) {
     }
 }
 
-static void fall(void *data, int64_t begin, int64_t end, int worker) {
+static void fall(void *data, chunk items) {
     sph *s = data;
-    (void)worker;
-    for (int64_t i = begin; i < end; i++)
+    for (int64_t i = items.begin; i < items.end; i++)
         for (int a = 0; a < 4; a++) s->push[4 * i + a] = a < 3 ? s->gravity[a] : 0;
 }
 

@@ -5,20 +5,19 @@
 #define JOIN(a, b)  JOIN2(a, b)
 
 /* A task that does something to row i, with and without wrapped places. */
-#define PASS(name, statement)                                              \
-    static void name(void *data, int64_t begin, int64_t end, int worker) { \
-        sph *s = data;                                                     \
-        (void)worker;                                                      \
-        if (s->wraps)                                                      \
-            for (int64_t i = begin; i < end; i++) {                        \
-                const bool wraps = true;                                   \
-                statement;                                                 \
-            }                                                              \
-        else                                                               \
-            for (int64_t i = begin; i < end; i++) {                        \
-                const bool wraps = false;                                  \
-                statement;                                                 \
-            }                                                              \
+#define PASS(name, statement)                                   \
+    static void name(void *data, chunk items) {                 \
+        sph *s = data;                                          \
+        if (s->wraps)                                           \
+            for (int64_t i = items.begin; i < items.end; i++) { \
+                const bool wraps = true;                        \
+                statement;                                      \
+            }                                                   \
+        else                                                    \
+            for (int64_t i = items.begin; i < items.end; i++) { \
+                const bool wraps = false;                       \
+                statement;                                      \
+            }                                                   \
     }
 
 #define KERNEL_PASSES(name, kernel)                               \

@@ -100,13 +100,12 @@ static bool is_sticky(const spate_scene *scene, int owner) {
     return scene->domain.walls[owner / 2][owner % 2] == WALL_STICKY;
 }
 
-static void place_walls(void *data, int64_t begin, int64_t end, int worker) {
+static void place_walls(void *data, chunk items) {
     sph *s = data;
     const spate_simulation *sim = s->sim;
     const particles *p = &s->walls.points;
     const blocks *b = &s->walls.blocks;
-    (void)worker;
-    for (int64_t o = begin; o < end; o++) {
+    for (int64_t o = items.begin; o < items.end; o++) {
         const int32_t block = b->occupied[o];
         real base[3];
         wrap(s, b->coords[block], base);
@@ -229,13 +228,12 @@ static spate_status reserve(sph *s) {
     return SPATE_OK;
 }
 
-static void fill_records(void *data, int64_t begin, int64_t end, int worker) {
+static void fill_records(void *data, chunk items) {
     sph *s = data;
     const particles *p = &s->sim->particles;
     const blocks *b = &s->sim->blocks;
     const int dim = s->sim->scene->dim;
-    (void)worker;
-    for (int64_t o = begin; o < end; o++) {
+    for (int64_t o = items.begin; o < items.end; o++) {
         const int32_t block = b->occupied[o];
         real base[3];
         wrap(s, b->coords[block], base);
@@ -380,11 +378,11 @@ static void move_particle(sph *s, const surroundings *near, int32_t block, int64
     seen->acceleration2 = fmax(seen->acceleration2, vec_dot(a, a));
 }
 
-static void move_blocks(void *data, int64_t begin, int64_t end, int worker) {
+static void move_blocks(void *data, chunk items) {
     sph *s = data;
     const blocks *b = &s->sim->blocks;
-    sph_extremes *seen = &s->seen[worker];
-    for (int64_t o = begin; o < end; o++) {
+    sph_extremes *seen = &s->seen[items.worker];
+    for (int64_t o = items.begin; o < items.end; o++) {
         const int32_t block = b->occupied[o];
         const surroundings near = surroundings_of(s, block);
         s->touches[o].count = 0;

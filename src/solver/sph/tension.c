@@ -167,10 +167,9 @@ static void add_block(const sph_tension *t, int32_t block, int code, real *out) 
     }
 }
 
-static void gather(void *data, int64_t begin, int64_t end, int worker) {
+static void gather(void *data, chunk items) {
     const sph_tension *t = data;
-    (void)worker;
-    for (int64_t block = begin; block < end; block++) {
+    for (int64_t block = items.begin; block < items.end; block++) {
         real *F = t->F + block * t->nodes;
         for (int64_t c = 0; c < t->nodes; c++) F[c] = 0;
         for (int code = 0; code < neighbour_count(t->dim); code++) {
@@ -194,12 +193,11 @@ static double distance_to_sides(const domain *d, int dim, const int32_t coords[3
 }
 
 /* The share of walls, which ends as steeply as that of particles beside it. */
-static void gather_walls(void *data, int64_t begin, int64_t end, int worker) {
+static void gather_walls(void *data, chunk items) {
     const sph_tension *t = data;
     const spate_simulation *sim = t->s->sim;
     const domain *d = &sim->scene->domain;
-    (void)worker;
-    for (int64_t block = begin; block < end; block++) {
+    for (int64_t block = items.begin; block < items.end; block++) {
         const int32_t *coords = sim->blocks.coords[block];
         double middle[3];
         simulation_middle(sim, coords, middle);
@@ -250,12 +248,11 @@ static void filter_block(const sph_tension *t, int32_t block, const real *low, c
     }
 }
 
-static void filter(void *data, int64_t begin, int64_t end, int worker) {
+static void filter(void *data, chunk items) {
     const sph_tension *t = data;
     int step = 1;
     for (int a = t->dim - 1; a > t->axis; a--) step *= 3;
-    (void)worker;
-    for (int64_t block = begin; block < end; block++) {
+    for (int64_t block = items.begin; block < items.end; block++) {
         const int32_t *around = t->s->sim->blocks.neighbours[block];
         const int middle = neighbour_count(t->dim) / 2;
         const int32_t low = around[middle - step], high = around[middle + step];
@@ -275,10 +272,9 @@ static void smooth(sph_tension *t, real **values) {
 
 /* ---- The energy's derivative ----------------------------------------------------------------- */
 
-static void leave_walls(void *data, int64_t begin, int64_t end, int worker) {
+static void leave_walls(void *data, chunk items) {
     const sph_tension *t = data;
-    (void)worker;
-    for (int64_t c = begin * t->nodes; c < end * t->nodes; c++) {
+    for (int64_t c = items.begin * t->nodes; c < items.end * t->nodes; c++) {
         const real open = 1 - t->open[c];
         t->open[c] = open > 0 ? open : 0;
         t->F[c] /= open > least_open ? open : least_open;
@@ -302,10 +298,9 @@ INLINE real difference(const sph_tension *t, const real *values, int32_t block, 
 }
 
 /* g' |grad F| and g n, as M and flux. */
-static void differentiate(void *data, int64_t begin, int64_t end, int worker) {
+static void differentiate(void *data, chunk items) {
     const sph_tension *t = data;
-    (void)worker;
-    for (int64_t block = begin; block < end; block++)
+    for (int64_t block = items.begin; block < items.end; block++)
         for (int64_t c = 0; c < t->nodes; c++) {
             const int64_t here = block * t->nodes + c;
             const real F = t->F[here], rest = 1 - F;
@@ -373,10 +368,9 @@ static real without_offset(const sph_tension *t, int32_t block, int64_t c, const
 }
 
 /* M -= div flux; and as F is a share of what walls leave. */
-static void diverge(void *data, int64_t begin, int64_t end, int worker) {
+static void diverge(void *data, chunk items) {
     const sph_tension *t = data;
-    (void)worker;
-    for (int64_t block = begin; block < end; block++)
+    for (int64_t block = items.begin; block < items.end; block++)
         for (int64_t c = 0; c < t->nodes; c++) {
             const int64_t here = block * t->nodes + c;
             real M = t->M[here]; /* 0 where F is */
@@ -429,14 +423,13 @@ static void add_particle(sums *of, const double x[3], const double acceleration[
 }
 
 /* Accelerations; and what a block's sum up to. */
-static void pull(void *data, int64_t begin, int64_t end, int worker) {
+static void pull(void *data, chunk items) {
     const sph_tension *t = data;
     sph *s = t->s;
     const blocks *b = &s->sim->blocks;
     const double step = s->sim->scene->domain.dx / t->fine;
     const real factor = (real)(s->tension / (s->rest_density * step * step));
-    (void)worker;
-    for (int64_t o = begin; o < end; o++) {
+    for (int64_t o = items.begin; o < items.end; o++) {
         const int32_t block = b->occupied[o];
         part *own = &t->parts[block];
         *own = (part){.first = block};
@@ -532,11 +525,10 @@ static void find_turns(const sph_tension *t) {
 }
 
 /* Takes off what the forces on a body that touches nothing, and their torques, sum up to. */
-static void balance(void *data, int64_t begin, int64_t end, int worker) {
+static void balance(void *data, chunk items) {
     const sph_tension *t = data;
     const blocks *b = &t->s->sim->blocks;
-    (void)worker;
-    for (int64_t o = begin; o < end; o++) {
+    for (int64_t o = items.begin; o < items.end; o++) {
         const int32_t block = b->occupied[o];
         const part *whole = &t->parts[block];
         while (whole != &t->parts[whole->first]) whole = &t->parts[whole->first];

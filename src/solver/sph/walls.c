@@ -168,22 +168,22 @@ static bool find_step(const sph_walls *w, int32_t b, int64_t i, double g[3], int
 
 /* Points that are in a neighbouring block are put into its middle for the sort to take them there;
  * where in it they are is written afterwards. */
-static void leave_blocks(void *data, int64_t begin, int64_t end, int worker) {
+static void leave_blocks(void *data, chunk items) {
     mover *m = data;
     sph_walls *w = m->w;
     particles *p = &w->points;
-    for (int64_t o = begin; o < end; o++) {
+    for (int64_t o = items.begin; o < items.end; o++) {
         const int32_t b = w->blocks.occupied[o];
         for (int64_t i = w->blocks.first[b]; i < w->blocks.first[b + 1]; i++) {
             double g[3];
             int step[3];
             if (!moves(w, p->group[i])) continue;
             if (!find_step(w, b, i, g, step)) {
-                m->far[worker] = true;
+                m->far[items.worker] = true;
                 continue;
             }
             if (!step[0] && !step[1] && !step[2]) continue;
-            m->stepped[worker] = true;
+            m->stepped[items.worker] = true;
             for (int a = 0; a < w->blocks.dim; a++)
                 PLANE(p, position, a)[i] = (real)(BLOCK_EDGE / 2 + BLOCK_EDGE * step[a]);
         }
@@ -257,11 +257,10 @@ static void order_block(sph_walls *w, int64_t first, int64_t end) {
     }
 }
 
-static void settle_blocks(void *data, int64_t begin, int64_t end, int worker) {
+static void settle_blocks(void *data, chunk items) {
     mover *m = data;
     sph_walls *w = m->w;
-    (void)worker;
-    for (int64_t o = begin; o < end; o++) {
+    for (int64_t o = items.begin; o < items.end; o++) {
         const int32_t b = w->blocks.occupied[o];
         const int64_t first = w->blocks.first[b], last = w->blocks.first[b + 1];
         bool any = m->all;

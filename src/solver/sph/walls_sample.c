@@ -277,10 +277,9 @@ static void project(const sampler *s, candidate *at) {
     if (!(fabs(missing) < ACCEPTABLE * s->spacing)) at->layer = -1;
 }
 
-static void project_some(void *data, int64_t begin, int64_t end, int worker) {
+static void project_some(void *data, chunk items) {
     sampler *s = data;
-    (void)worker;
-    for (int64_t i = begin; i < end; i++) project(s, &s->candidates[i]);
+    for (int64_t i = items.begin; i < items.end; i++) project(s, &s->candidates[i]);
 }
 
 /* ---- Choice ---------------------------------------------------------------------------------- */
@@ -407,10 +406,10 @@ static double volume_of(const sampler *s, const chosen *p) {
     return p->tip ? volume * fmin(1, p->depth / (0.5 * s->spacing)) : volume;
 }
 
-static void find_volumes(void *data, int64_t begin, int64_t end, int worker) {
+static void find_volumes(void *data, chunk items) {
     sampler *s = data;
-    (void)worker;
-    for (int64_t i = begin; i < end; i++) s->points[i].volume = volume_of(s, &s->points[i]);
+    for (int64_t i = items.begin; i < items.end; i++)
+        s->points[i].volume = volume_of(s, &s->points[i]);
 }
 
 /* ---- Clipping -------------------------------------------------------------------------------- */
