@@ -11,7 +11,7 @@ target_link_libraries(spate_dependencies INTERFACE
   PkgConfig::yaml PkgConfig::xxhash PkgConfig::png Threads::Threads m)
 
 # Embree 4 (Ubuntu 24.04) or 3 (Debian 12); HAVE_EMBREE holds the version. Only its headers are used
-# here: src/output/embree.c loads the library when a picture asks for it.
+# here: src/pictures/trace/embree.c loads the library when a picture asks for it.
 if(SPATE_EMBREE)
   foreach(version 4 3)
     find_path(EMBREE${version}_INCLUDE embree${version}/rtcore.h)

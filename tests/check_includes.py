@@ -8,7 +8,7 @@ import re
 import sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-ORDER = ["core", "scene", "state", "solver", "surface", "output", "server"]
+ORDER = ["core", "scene", "state", "solver", "surface", "measure", "frames", "run", "pictures", "server"]
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]', re.M)
 COMMENT = re.compile(r'/\*.*?\*/|//[^\n]*|"(?:\\.|[^"\\])*"', re.S)
 FILE_CALLS = re.compile(

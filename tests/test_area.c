@@ -6,7 +6,7 @@
 
 #include <cmocka.h>
 
-#include "output/area.h"
+#include "pictures/area.h"
 #include <math.h>
 
 static const rgb white = {1, 1, 1}, blue = {0.05f, 0.2f, 0.5f}, red = {0.6f, 0.1f, 0.05f};

@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "output/attributes.h"
+#include "measure/attributes.h"
 #include <math.h>
 #include <stdio.h>
 #include <string.h>

@@ -8,7 +8,7 @@
 
 #include "core/random.h"
 #include "core/vec.h"
-#include "output/axes.h"
+#include "frames/axes.h"
 
 static spate_scene scene_with(int up, up_axis wanted) {
     spate_scene s = {.dim = 3, .output.up = wanted};

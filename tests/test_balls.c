@@ -2,7 +2,7 @@
 #include "pictures.h"
 
 #include "core/random.h"
-#include "output/balls.h"
+#include "pictures/trace/balls.h"
 
 enum { BALLS = 600, RAYS = 2000 };
 

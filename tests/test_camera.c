@@ -6,7 +6,7 @@
 
 #include <cmocka.h>
 
-#include "output/stage.h"
+#include "pictures/trace/stage.h"
 #include "scene/scene.h"
 #include <stdio.h>
 

@@ -12,7 +12,7 @@
 
 #include "core/file.h"
 #include "core/hash.h"
-#include "output/checkpoint.h"
+#include "run/checkpoint.h"
 #include "system_calls.h"
 #include <stdio.h>
 #include <stdlib.h>

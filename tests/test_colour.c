@@ -1,7 +1,7 @@
 /* Colours: the screen's curve, OKLab, and a map whose lightness grows evenly. */
 #include "pictures.h"
 
-#include "output/colour.h"
+#include "pictures/draw/colour.h"
 
 /* OKLab's own reference: white is (1, 0, 0). */
 static void white_is_white(void **state) {

@@ -2,7 +2,7 @@
  * the body, else from the material; grains differ by their ids. */
 #include "pictures.h"
 
-#include "output/crowds.h"
+#include "pictures/crowds.h"
 
 enum { COUNT = 64 };
 

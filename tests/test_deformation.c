@@ -4,7 +4,7 @@
 
 #include "core/file.h"
 #include "core/vec.h"
-#include "output/checkpoint.h"
+#include "run/checkpoint.h"
 #include "solver/mpm/mpm.h"
 
 #include <unistd.h>

@@ -1,7 +1,7 @@
 /* Facets: rays cross a box where its sides are, from outside and from inside. */
 #include "pictures.h"
 
-#include "output/facets.h"
+#include "pictures/trace/facets.h"
 
 /* The box (0, 0, 0) to (1, 1, 1): corner c is at its bits; two triangles a side, facing out. */
 static v3 corners[8];

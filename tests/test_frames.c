@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-#include "output/frames.h"
+#include "frames/frames.h"
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

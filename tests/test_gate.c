@@ -1,7 +1,7 @@
 /* Colliders that come and go: a dam behind a gate, a ball that appears, in all solvers; resumed or not. */
 #include "physics.h"
 
-#include "output/stage.h"
+#include "pictures/trace/stage.h"
 
 #define GATE                                                                                    \
     "spate: 1\ndimension: 2\ndomain: {size: [1, 0.5], dx: 0.025}\ngravity: [0, -10]\nfps: 20\n" \

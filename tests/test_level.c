@@ -1,7 +1,7 @@
 /* Level: the surface around a block of particles is flat, at the right place, and rays find it. */
 #include "pictures.h"
 
-#include "output/level.h"
+#include "pictures/trace/level.h"
 
 enum { SIDE = 24 };
 static const float half = 0.01f; /* half the particles' distance */

@@ -2,9 +2,9 @@
  * that a run does with it. */
 #include "physics.h"
 
-#include "output/attributes.h"
-#include "output/frames.h"
-#include "output/statistics.h"
+#include "frames/frames.h"
+#include "measure/attributes.h"
+#include "measure/statistics.h"
 
 #include <unistd.h>
 

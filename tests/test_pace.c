@@ -6,7 +6,7 @@
 
 #include <cmocka.h>
 
-#include "output/pace.h"
+#include "pictures/draw/pace.h"
 #include <math.h>
 #include <string.h>
 

@@ -3,8 +3,8 @@
 #include "pictures.h"
 
 #include "core/file.h"
-#include "output/glyphs.h"
-#include "output/picture.h"
+#include "pictures/draw/glyphs.h"
+#include "pictures/draw/picture.h"
 
 static const rgb white = {1, 1, 1}, black = {0, 0, 0};
 

@@ -1,7 +1,7 @@
 /* Plots: ticks at round numbers, tables with holes, curves where the numbers say. */
 #include "pictures.h"
 
-#include "output/plot.h"
+#include "pictures/draw/plot.h"
 
 static const spate_scene no_scene = {.name = "zigzag", .dim = 3};
 

@@ -4,7 +4,7 @@
 
 #include "core/random.h"
 #include "core/vec.h"
-#include "output/pieces.h"
+#include "measure/pieces.h"
 
 #include <unistd.h>
 

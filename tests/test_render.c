@@ -3,7 +3,7 @@
 #include "pictures.h"
 
 #include "core/file.h"
-#include "output/render.h"
+#include "pictures/render.h"
 #include <sys/stat.h>
 #include <unistd.h>
 

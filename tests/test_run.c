@@ -12,7 +12,7 @@
 #include <cmocka.h>
 
 #include "core/file.h"
-#include "output/run.h"
+#include "run/run.h"
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -3,8 +3,8 @@
 #include "pictures.h"
 
 #include "core/file.h"
-#include "output/plot.h"
-#include "output/sheet.h"
+#include "pictures/draw/plot.h"
+#include "pictures/sheet.h"
 #include <sys/stat.h>
 
 enum { ROOM = 1 << 18, CELL = 240 };

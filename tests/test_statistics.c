@@ -6,7 +6,7 @@
 
 #include <cmocka.h>
 
-#include "output/statistics.h"
+#include "measure/statistics.h"
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -3,7 +3,7 @@
 #include "pictures.h"
 
 #include "core/file.h"
-#include "output/surface_frame.h"
+#include "frames/surface_frame.h"
 #include "scene/mesh.h"
 
 static const char scene_text[] =

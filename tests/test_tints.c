@@ -1,7 +1,7 @@
 /* Tints: the nearest particles decide, and one colour costs nothing. */
 #include "pictures.h"
 
-#include "output/tints.h"
+#include "pictures/trace/tints.h"
 
 enum { SIDE = 12, ALL = SIDE * SIDE * SIDE };
 static const float half = 0.02f;

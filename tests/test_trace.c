@@ -1,8 +1,8 @@
 /* Trace: what stands where in a 3D picture, the optics of water, the light on the floor. */
 #include "pictures.h"
 
-#include "output/trace.h"
-#include "output/world.h"
+#include "pictures/trace/trace.h"
+#include "pictures/trace/world.h"
 
 static spate_scene cube_scene(spate_context *ctx) {
     spate_scene s = {.ctx = ctx, .name = "cube", .dim = 3, .gravity = {0, -9.81, 0}, .fps = 25};

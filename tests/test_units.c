@@ -6,7 +6,7 @@
 
 #include <cmocka.h>
 
-#include "output/units.h"
+#include "frames/units.h"
 
 static void columns_have_their_units(void **state) {
     (void)state;

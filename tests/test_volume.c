@@ -6,12 +6,12 @@
 
 #include "core/file.h"
 #include "core/random.h"
-#include "output/dyes.h"
-#include "output/flat.h"
-#include "output/render.h"
-#include "output/run_folder.h"
-#include "output/trace.h"
-#include "output/volume.h"
+#include "frames/volume.h"
+#include "pictures/dyes.h"
+#include "pictures/flat.h"
+#include "pictures/render.h"
+#include "pictures/trace/trace.h"
+#include "run/run_folder.h"
 #include "watched.h"
 
 /* ---- A solver that has nothing but fields ------------------------------------------------------ */

@@ -2,7 +2,7 @@
 #include "pictures.h"
 
 #include "core/random.h"
-#include "output/vtp_read.h"
+#include "frames/vtp_read.h"
 
 enum { COUNT = 5, ROOM = 4096 };
 

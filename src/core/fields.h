@@ -210,7 +210,7 @@ typedef struct registry {
 extern const registry spate_registry;
 
 /* Names of the particle attributes that `output.fields` may list, closed by NULL;
- * src/output/attributes.c defines them. */
+ * src/measure/attributes.c defines them. */
 extern const char *const attribute_names[];
 /* Those among them that are made of the deformation gradient, closed by NULL. */
 extern const char *const gradient_attribute_names[];

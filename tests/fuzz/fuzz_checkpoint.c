@@ -3,7 +3,7 @@
  * so that what lies behind them is reached too.
  */
 #include "core/hash.h"
-#include "output/checkpoint.h"
+#include "run/checkpoint.h"
 #include <stdlib.h>
 #include <string.h>
 

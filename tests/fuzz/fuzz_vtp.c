@@ -1,5 +1,5 @@
 /* The frame reader: any bytes give arrays that can be read to their ends, or a clean refusal. */
-#include "output/vtp_read.h"
+#include "frames/vtp_read.h"
 #include <stdlib.h>
 #include <string.h>
 

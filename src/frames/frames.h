@@ -1,0 +1,65 @@
+/*
+ * Frames: the particles of one moment, in id order, as files for other tools.
+ *
+ *    .vtp   VTK XML PolyData, appended raw data, little endian (ParaView, VTK, PyVista); with
+ *           particles.pvd, the list of frames and their times
+ *    .ply   binary little endian vertices (MeshLab, Blender, Open3D)
+ *    .bgeo  Houdini's classic binary geometry, version 5, big endian, as Partio reads and writes it
+ *
+ * Every frame has P, v, id, pscale and material, and what the scene's output.fields adds. Reals
+ * have the build's precision in .vtp and .ply, and are floats in .bgeo.
+ */
+#ifndef SPATE_FRAMES_FRAMES_H
+#define SPATE_FRAMES_FRAMES_H
+
+#include "core/file.h"
+#include "core/text.h"
+#include "frames/axes.h"
+#include "measure/attributes.h"
+
+typedef struct frame_array {
+    const attribute *attribute;
+    void *values; /* attribute_size() each, `components` to a particle */
+} frame_array;
+
+typedef struct particle_frame {
+    spate_context *ctx;
+    const char *scene_name;
+    double time;
+    file_axes axes; /* of the values */
+    int64_t count;  /* particles */
+    int array_count;
+    frame_array arrays[ATTRIBUTE_COUNT]; /* P first */
+} particle_frame;
+
+/* Copies what the scene wants of the present state. */
+spate_status frame_create(spate_simulation *sim, particle_frame *f);
+void frame_free(particle_frame *f);
+
+/* The context is that of the thread that writes; it tells what fails. */
+spate_status vtp_write(spate_context *ctx, const particle_frame *f, const char *path);
+spate_status ply_write(spate_context *ctx, const particle_frame *f, const char *path);
+spate_status bgeo_write(spate_context *ctx, const particle_frame *f, const char *path);
+
+/* The moment and the scene of a frame, for the VTK formats. */
+void vtk_write_field_data(file_writer *w, const char *scene_name, double time);
+
+/* The collection of frames: text grows by a line a frame, and is written as a whole. */
+void pvd_add(text *lines, double time, const char *file);
+spate_status pvd_write(spate_context *ctx, const text *lines, const char *path);
+
+/* The file types of a frame, by their bit in output_settings.particles. */
+typedef struct frame_format {
+    unsigned bit; /* OUTPUT_* */
+    const char *extension;
+    spate_status (*write)(spate_context *ctx, const particle_frame *f, const char *path);
+} frame_format;
+
+enum { FRAME_FORMATS = 3 };
+extern const frame_format frame_formats[FRAME_FORMATS];
+
+/* "particles_0001.vtp" */
+enum { FRAME_NAME_SIZE = 64 };
+void frame_name(char out[FRAME_NAME_SIZE], int64_t number, const char *extension);
+
+#endif

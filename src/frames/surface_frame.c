@@ -1,0 +1,329 @@
+/* The surface of a simulation's liquids, and its files. */
+#include "frames/surface_frame.h"
+#include "core/finite.h"
+#include "frames/axes.h"
+#include "scene/mesh.h"
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+_Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__,
+               "values are written as they are in memory");
+
+enum { RANGES_A_CHUNK = 16, ROW_BATCH = 1024 };
+
+bool surface_is_wanted(const spate_scene *scene) { return scene->output.surface != 0; }
+
+/* ---- From the simulation --------------------------------------------------------------------- */
+
+typedef struct gather_job {
+    const spate_simulation *sim;
+    const id_order *order;
+    double spacing;
+    surface_particle *list; /* in id order, so that storage does not matter */
+} gather_job;
+
+static bool is_liquid(const spate_simulation *sim, int64_t i) {
+    const spate_scene *scene = sim->scene;
+    if (particle_is_removed(sim, i)) return false;
+    int kind = scene_group_material(scene, sim->particles.group[i]);
+    return material_is_liquid(&scene->materials[kind]);
+}
+
+/* What is no liquid gets no place. */
+static void gather_ranges(void *data, chunk items) {
+    const gather_job *job = data;
+    const spate_simulation *sim = job->sim;
+    for (int64_t k = items.begin; k < items.end; k++) {
+        particle_range range = particle_range_at(sim, k);
+        for (int64_t i = range.begin; i < range.end; i++) {
+            if (particle_is_removed(sim, i)) continue;
+            surface_particle *p = &job->list[job->order->place[i]];
+            double x[3];
+            bool liquid = is_liquid(sim, i);
+            simulation_place(sim, range.coords, i, x);
+            for (int a = 0; a < 3; a++) {
+                double from_corner = (x[a] - sim->scene->domain.origin[a]) / job->spacing;
+                p->x[a] = liquid ? (real)from_corner : (real)NAN;
+                p->v[a] = sim->particles.velocity[i][a];
+            }
+        }
+    }
+}
+
+static double mean_spacing(const spate_simulation *sim) {
+    double volume = 0;
+    int64_t count = 0;
+    for (int64_t i = 0; i < sim->particles.count; i++) {
+        if (!is_liquid(sim, i)) continue;
+        volume += particle_rest_volume(sim, i);
+        count++;
+    }
+    return count ? cbrt(volume / (double)count) : sim->scene->domain.dx;
+}
+
+static surface_settings settings_of(const spate_simulation *sim) {
+    const domain *d = &sim->scene->domain;
+    const output_settings *o = &sim->scene->output;
+    surface_settings s = {.spacing = d->dx / o->surface_resolution,
+                          .particle_spacing = mean_spacing(sim),
+                          .smoothing = o->surface_smoothing};
+    for (int a = 0; a < 3; a++) {
+        s.origin[a] = d->origin[a];
+        s.last[a] = d->cells[a] * o->surface_resolution;
+        s.periodic[a] = d->walls[a][0] == WALL_PERIODIC;
+    }
+    return s;
+}
+
+spate_status surface_of_simulation(spate_simulation *sim, surface_mesh *out) {
+    id_order order;
+    surface_settings s = settings_of(sim);
+    TRY(id_order_create(sim, &order));
+    gather_job job = {.sim = sim, .order = &order, .spacing = s.spacing};
+    job.list = take(sim->ctx, (size_t)order.count + 1, sizeof *job.list);
+    spate_status status = job.list ? SPATE_OK : SPATE_OUT_OF_MEMORY;
+    if (status == SPATE_OK) {
+        parallel_for(sim->ctx->pool, particle_range_count(sim), RANGES_A_CHUNK, gather_ranges,
+                     &job);
+        status = surface_create(sim->ctx, &s, job.list, order.count, out);
+    }
+    give(sim->ctx, job.list);
+    id_order_free(&order);
+    return status;
+}
+
+/* ---- Files ----------------------------------------------------------------------------------- */
+
+spate_status surface_prepare(spate_simulation *sim, surface_mesh *m) {
+    const int64_t count = m->vertex_count;
+    const file_axes a = axes_of_files(sim->scene);
+    if (!count) return SPATE_OK;
+    real *const parts[] = {*m->position, *m->normal, *m->velocity};
+    for (int i = 0; i < COUNT_OF(parts); i++) {
+        if (!finite_reals(parts[i], 3 * count))
+            return simulation_not_finite(sim, "the mesh", "surface");
+        axes_turn_reals(&a, parts[i], count, 3);
+    }
+    return SPATE_OK;
+}
+
+static void ply_header(file_writer *w, const surface_mesh *m, double time) {
+    static const char *const names[] = {"x", "y", "z", "nx", "ny", "nz", "vx", "vy", "vz"};
+    file_print(w, "ply\nformat binary_little_endian 1.0\ncomment spate surface\n");
+    file_print(w, "comment time %.17g\nelement vertex %lld\n", time, (long long)m->vertex_count);
+    for (int i = 0; i < COUNT_OF(names); i++)
+        file_print(w, "property %s %s\n", sizeof(real) == 4 ? "float" : "double", names[i]);
+    file_print(w, "element face %lld\nproperty list uchar int vertex_indices\nend_header\n",
+               (long long)m->triangle_count);
+}
+
+static void ply_vertices(file_writer *w, const surface_mesh *m) {
+    real batch[ROW_BATCH][9];
+    for (int64_t done = 0; done < m->vertex_count; done += ROW_BATCH) {
+        int64_t n = m->vertex_count - done < ROW_BATCH ? m->vertex_count - done : ROW_BATCH;
+        for (int64_t k = 0; k < n; k++) {
+            memcpy(batch[k], m->position[done + k], 3 * sizeof(real));
+            memcpy(batch[k] + 3, m->normal[done + k], 3 * sizeof(real));
+            memcpy(batch[k] + 6, m->velocity[done + k], 3 * sizeof(real));
+        }
+        file_write(w, batch, (size_t)n * sizeof batch[0]);
+    }
+}
+
+static void ply_faces(file_writer *w, const surface_mesh *m) {
+    enum { FACE_BYTES = 1 + 3 * sizeof(int32_t) };
+    char batch[ROW_BATCH][FACE_BYTES];
+    for (int64_t done = 0; done < m->triangle_count; done += ROW_BATCH) {
+        int64_t n = m->triangle_count - done < ROW_BATCH ? m->triangle_count - done : ROW_BATCH;
+        for (int64_t k = 0; k < n; k++) {
+            batch[k][0] = 3;
+            memcpy(batch[k] + 1, m->triangle[done + k], sizeof m->triangle[0]);
+        }
+        file_write(w, batch, (size_t)n * FACE_BYTES);
+    }
+}
+
+static void write_ply(file_writer *w, const surface_mesh *m, const char *scene, double time) {
+    (void)scene;
+    ply_header(w, m, time);
+    ply_vertices(w, m);
+    ply_faces(w, m);
+}
+
+static void write_obj(file_writer *w, const surface_mesh *m, const char *scene, double time) {
+    (void)scene;
+    file_print(w, "# spate surface, time %.17g\n", time);
+    for (int64_t v = 0; v < m->vertex_count; v++) {
+        const real *x = m->position[v], *n = m->normal[v];
+        file_print(w, "v %.9g %.9g %.9g\nvn %.5g %.5g %.5g\n", (double)x[0], (double)x[1],
+                   (double)x[2], (double)n[0], (double)n[1], (double)n[2]);
+    }
+    for (int64_t t = 0; t < m->triangle_count; t++) {
+        int c[3];
+        for (int k = 0; k < 3; k++) c[k] = m->triangle[t][k] + 1;
+        file_print(w, "f %d//%d %d//%d %d//%d\n", c[0], c[0], c[1], c[1], c[2], c[2]);
+    }
+}
+
+/* An array of the appended part, and after it where the next one begins. */
+static void vtp_declare(file_writer *w, const char *type, const char *name, int components,
+                        uint64_t bytes, uint64_t *offset) {
+    file_print(w,
+               "<DataArray type=\"%s\" Name=\"%s\" NumberOfComponents=\"%d\" "
+               "format=\"appended\" offset=\"%llu\"/>\n",
+               type, name, components, (unsigned long long)*offset);
+    *offset += sizeof bytes + bytes;
+}
+
+static void vtp_text(file_writer *w, const surface_mesh *m, const char *scene, double time) {
+    const char *type = sizeof(real) == 4 ? "Float32" : "Float64";
+    const uint64_t vectors = (uint64_t)m->vertex_count * sizeof *m->position,
+                   corners = (uint64_t)m->triangle_count * sizeof *m->triangle;
+    uint64_t offset = 0;
+    file_print(w, "<?xml version=\"1.0\"?>\n<VTKFile type=\"PolyData\" version=\"1.0\" "
+                  "byte_order=\"LittleEndian\" header_type=\"UInt64\">\n<PolyData>\n");
+    vtk_write_field_data(w, scene, time);
+    file_print(w,
+               "<Piece NumberOfPoints=\"%lld\" NumberOfVerts=\"0\" NumberOfLines=\"0\" "
+               "NumberOfStrips=\"0\" NumberOfPolys=\"%lld\">\n<Points>\n",
+               (long long)m->vertex_count, (long long)m->triangle_count);
+    vtp_declare(w, type, "P", 3, vectors, &offset);
+    file_print(w, "</Points>\n<PointData Normals=\"N\" Vectors=\"v\">\n");
+    vtp_declare(w, type, "N", 3, vectors, &offset);
+    vtp_declare(w, type, "v", 3, vectors, &offset);
+    file_print(w, "</PointData>\n<Polys>\n");
+    vtp_declare(w, "Int32", "connectivity", 1, corners, &offset);
+    vtp_declare(w, "Int32", "offsets", 1, corners / 3, &offset);
+    file_print(w, "</Polys>\n</Piece>\n</PolyData>\n<AppendedData encoding=\"raw\">\n_");
+}
+
+static void vtp_array(file_writer *w, const void *values, uint64_t bytes) {
+    file_write(w, &bytes, sizeof bytes);
+    file_write(w, values, (size_t)bytes);
+}
+
+/* Where each triangle ends among the corners. */
+static void vtp_offsets(file_writer *w, int64_t count) {
+    int32_t batch[ROW_BATCH];
+    const uint64_t bytes = (uint64_t)count * sizeof *batch;
+    file_write(w, &bytes, sizeof bytes);
+    for (int64_t done = 0; done < count; done += ROW_BATCH) {
+        const int64_t n = count - done < ROW_BATCH ? count - done : ROW_BATCH;
+        for (int64_t k = 0; k < n; k++) batch[k] = (int32_t)(3 * (done + k + 1));
+        file_write(w, batch, (size_t)n * sizeof *batch);
+    }
+}
+
+static void write_vtp(file_writer *w, const surface_mesh *m, const char *scene, double time) {
+    const uint64_t vectors = (uint64_t)m->vertex_count * sizeof *m->position;
+    vtp_text(w, m, scene, time);
+    vtp_array(w, m->position, vectors);
+    vtp_array(w, m->normal, vectors);
+    vtp_array(w, m->velocity, vectors);
+    vtp_array(w, m->triangle, (uint64_t)m->triangle_count * sizeof *m->triangle);
+    vtp_offsets(w, m->triangle_count);
+    file_print(w, "\n</AppendedData>\n</VTKFile>\n");
+}
+
+const surface_format surface_formats[SURFACE_FORMATS] = {
+    {OUTPUT_PLY, "ply", write_ply},
+    {OUTPUT_OBJ, "obj", write_obj},
+    {OUTPUT_VTP, "vtp", write_vtp},
+};
+
+spate_status surface_write(spate_context *ctx, const surface_mesh *m, const surface_format *format,
+                           const char *scene, double time, const char *path) {
+    file_writer w;
+    TRY(file_create(ctx, path, false, &w));
+    format->write(&w, m, scene, time);
+    return file_close(&w);
+}
+
+/* ---- Names ----------------------------------------------------------------------------------- */
+
+void surface_name(char out[FRAME_NAME_SIZE], int64_t number, const char *extension) {
+    snprintf(out, FRAME_NAME_SIZE, "surface_%04lld.%s", (long long)number, extension);
+}
+
+bool surface_find(const char *folder, int64_t number, char out[PATH_SIZE]) {
+    for (int i = 0; i < SURFACE_FORMATS; i++) {
+        char name[FRAME_NAME_SIZE];
+        surface_name(name, number, surface_formats[i].extension);
+        int used = snprintf(out, PATH_SIZE, "%s/%s", folder, name);
+        if (used > 0 && used < PATH_SIZE && file_exists(out)) return true;
+    }
+    return false;
+}
+
+bool surface_beside(const char *frame, char out[PATH_SIZE]) {
+    static const char head[] = "particles_", tail[] = ".vtp", itself[] = "surface_";
+    char folder[PATH_SIZE] = ".";
+    const char *slash = strrchr(frame, '/'), *name = slash ? slash + 1 : frame;
+    const size_t length = strlen(name), around = sizeof head + sizeof tail - 2;
+    int64_t number;
+    if (!strncmp(name, itself, sizeof itself - 1))
+        return snprintf(out, PATH_SIZE, "%s", frame) < PATH_SIZE;
+    if (length <= around || memcmp(name, head, sizeof head - 1) ||
+        strcmp(name + length - (sizeof tail - 1), tail) ||
+        !text_to_int64(name + sizeof head - 1, length - around, &number))
+        return false;
+    if (slash) snprintf(folder, sizeof folder, "%.*s", (int)(slash - frame), frame);
+    return surface_find(folder, number, out);
+}
+
+/* ---- Reading back ---------------------------------------------------------------------------- */
+
+/* Whether a file of PLY or OBJ has triangles; our readers of meshes want some. */
+static bool has_faces(const char *bytes) {
+    return memcmp(bytes, "ply", 3) ? strstr(bytes, "\nf ") != NULL
+                                   : strstr(bytes, "element face 0\n") == NULL;
+}
+
+static spate_status read_mesh_file(const char *path, read_surface *out) {
+    spate_context *ctx = out->arena.ctx;
+    char *bytes;
+    size_t length;
+    mesh m = {0};
+    TRY(file_read(ctx, path, MESH_BYTES, &bytes, &length));
+    spate_status status = SPATE_OK;
+    if (length > 3 && has_faces(bytes))
+        status = memcmp(bytes, "ply", 3) ? mesh_read_obj(&out->arena, path, bytes, length, &m)
+                                         : mesh_read_ply(&out->arena, path, bytes, length, &m);
+    give(ctx, bytes);
+    out->vertices = m.vertices, out->vertex_count = m.vertex_count;
+    out->triangles = m.triangles, out->triangle_count = m.triangle_count;
+    return status;
+}
+
+static spate_status read_vtp(const char *path, read_surface *out) {
+    snapshot s;
+    TRY(snapshot_load(out->arena.ctx, path, &s));
+    out->vertices = arena_take(&out->arena, (size_t)s.count + 1, sizeof *out->vertices);
+    out->triangles = arena_take(&out->arena, (size_t)s.triangle_count + 1, sizeof *out->triangles);
+    if (out->vertices && out->triangles) {
+        out->vertex_count = s.count, out->triangle_count = s.triangle_count;
+        for (int64_t v = 0; v < s.count; v++)
+            for (int a = 0; a < 3; a++) out->vertices[v][a] = snapshot_value(&s.arrays[0], v, a);
+        if (s.triangles)
+            memcpy(out->triangles, s.triangles, (size_t)s.triangle_count * sizeof *out->triangles);
+    }
+    snapshot_free(&s);
+    return out->vertices && out->triangles ? SPATE_OK : SPATE_OUT_OF_MEMORY;
+}
+
+spate_status surface_read(const spate_scene *scene, const char *path, read_surface *out) {
+    const char *dot = strrchr(path, '.');
+    const file_axes to = axes_of_files(scene), back = axes_back(&to);
+    *out = (read_surface){.arena = arena_create(scene->ctx)};
+    spate_status status =
+        dot && !strcmp(dot, ".vtp") ? read_vtp(path, out) : read_mesh_file(path, out);
+    for (int64_t v = 0; v < out->vertex_count; v++) axes_turn_point(&back, out->vertices[v]);
+    if (status != SPATE_OK) surface_read_free(out);
+    return status;
+}
+
+void surface_read_free(read_surface *s) {
+    if (s->arena.ctx) arena_free(&s->arena);
+    *s = (read_surface){0};
+}

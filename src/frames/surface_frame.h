@@ -1,0 +1,61 @@
+/*
+ * Surface frames: the mesh around all liquids at one moment, as a file for other tools.
+ *
+ *    .ply   binary little endian: vertices x y z, nx ny nz, vx vy vz, faces of three (Blender,
+ *           MeshLab, Houdini); reals have the build's precision
+ *    .obj   text: v, vn and f
+ *    .vtp   VTK XML PolyData with N and v, as particles are written (ParaView); with surface.pvd, the
+ *           list of frames and their times
+ *
+ * Which, how fine and how smooth is the scene's output.surface, .surface_resolution and
+ * .surface_smoothing.
+ */
+#ifndef SPATE_FRAMES_SURFACE_FRAME_H
+#define SPATE_FRAMES_SURFACE_FRAME_H
+
+#include "frames/frames.h"
+#include "surface/surface.h"
+
+/* Whether the scene wants surfaces. */
+bool surface_is_wanted(const spate_scene *scene);
+
+/* The mesh of the present state. */
+spate_status surface_of_simulation(spate_simulation *sim, surface_mesh *out);
+/* Fails when it has what is no number. Then turns it to the axes of files. */
+spate_status surface_prepare(spate_simulation *sim, surface_mesh *m);
+
+/* The file types of a surface, by their bit in output_settings.surface. */
+typedef struct surface_format {
+    unsigned bit; /* OUTPUT_* */
+    const char *extension;
+    void (*write)(file_writer *w, const surface_mesh *m, const char *scene, double time);
+} surface_format;
+
+enum { SURFACE_FORMATS = 3 };
+extern const surface_format surface_formats[SURFACE_FORMATS];
+
+/* Writes it, with the name of the scene and the time where the format has room for them. The context
+ * is that of the thread that writes. */
+spate_status surface_write(spate_context *ctx, const surface_mesh *m, const surface_format *format,
+                           const char *scene, double time, const char *path);
+
+/* "surface_0001.ply" */
+void surface_name(char out[FRAME_NAME_SIZE], int64_t number, const char *extension);
+/* The file of a frame's surface in a folder, of any type; false when there is none. */
+bool surface_find(const char *folder, int64_t number, char out[PATH_SIZE]);
+/* The same beside a frame's file of particles; a file of a surface is its own. */
+bool surface_beside(const char *frame, char out[PATH_SIZE]);
+
+/* A surface that was read back, in the scene's axes. */
+typedef struct read_surface {
+    arena arena;
+    double (*vertices)[3];
+    int32_t (*triangles)[3];
+    int64_t vertex_count, triangle_count;
+} read_surface;
+
+/* A file without triangles, of drops that are too small for its lattice, gives none. */
+spate_status surface_read(const spate_scene *scene, const char *path, read_surface *out);
+void surface_read_free(read_surface *s);
+
+#endif

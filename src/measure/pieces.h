@@ -1,0 +1,14 @@
+/*
+ * Pieces: connected components of particles, two of which hang together when they are nearer than a
+ * gap. Time and memory follow the number of particles, whatever the gap.
+ */
+#ifndef SPATE_MEASURE_PIECES_H
+#define SPATE_MEASURE_PIECES_H
+
+#include "measure/cloud.h"
+
+/* *count: pieces of at least `at_least` particles; *largest: particles of the largest one of all.
+ * Sorts the cloud. */
+spate_status pieces_count(cloud *c, double gap, int64_t at_least, int64_t *count, int64_t *largest);
+
+#endif

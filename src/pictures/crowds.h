@@ -1,0 +1,38 @@
+/*
+ * Crowds: the particles of a frame in 3D, sorted by how they are drawn. All that is clear is one
+ * crowd, all grains are one, and each material with a skin is one, so that bodies of different stuff
+ * do not melt together. Where an attribute gives the colours, all are grains.
+ */
+#ifndef SPATE_PICTURES_CROWDS_H
+#define SPATE_PICTURES_CROWDS_H
+
+#include "pictures/shades.h"
+#include "pictures/trace/stage.h"
+
+typedef struct crowd {
+    material_look look;
+    material_finish finish; /* of a skin */
+    v3 *centers;            /* x, y, z, and the radius of its ball, in the stage's coordinates */
+    v3 *colours; /* red, green, blue; fourth where it is clear: how much sooner than water it shows
+                    them; of grains: a number of its own, 0 to 1 */
+    int64_t count;
+    float radius; /* mean of pscale: about half the distance of neighbours */
+    bool rough;   /* grains: like broken stone; else smooth balls */
+} crowd;
+
+typedef struct crowds {
+    spate_context *ctx;
+    crowd *list;
+    int count; /* some may be without particles */
+    v3 clear;  /* as in crowd.colours: of the first material that is clear, for a surface alone */
+} crowds;
+
+/* `file` is for messages. */
+spate_status crowds_create(const shades *s, const stage *st, const snapshot *frame,
+                           const char *file, crowds *out);
+void crowds_free(crowds *c);
+
+/* The first with particles that is drawn so, or NULL. */
+const crowd *crowds_find(const crowds *c, material_look look);
+
+#endif

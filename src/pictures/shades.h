@@ -1,0 +1,81 @@
+/*
+ * Shades: what colour every particle of a frame gets, from an attribute through the colour map or
+ * from its material, and the words beside the picture that say so.
+ */
+#ifndef SPATE_PICTURES_SHADES_H
+#define SPATE_PICTURES_SHADES_H
+
+#include "frames/vtp_read.h"
+#include "pictures/draw/picture.h"
+#include "scene/scene.h"
+
+typedef struct shades {
+    const spate_scene *scene;
+    char attribute[SNAPSHOT_NAME]; /* "" : by material */
+    double low, high;              /* ends of the colour map */
+    bool both;                     /* signs: the map is the one for them, 0 is in its middle */
+    char label[2 * SNAPSHOT_NAME]; /* attribute with its unit */
+    bool points;                   /* in 2D, liquid too */
+    bool plain;                    /* no words in the picture: whoever asks for it writes them */
+} shades;
+
+/* `colour`: an attribute's name, "speed", or one component, "v_y"; NULL for the default of the
+ * scene's dimension. */
+spate_status shades_create(const spate_scene *scene, const char *colour, shades *out);
+bool shades_by_material(const shades *s);
+
+/* The number a particle is coloured by. */
+typedef struct shade_source {
+    const snapshot_array *array;        /* NULL: none */
+    int component;                      /* -1: the length of the vector */
+    const snapshot_array *groups, *ids; /* NULL: not in the frame */
+} shade_source;
+
+/* Finds the attribute in a frame; `file` is for the message when there is none. */
+spate_status shades_source(const shades *s, const snapshot *frame, const char *file,
+                           shade_source *out);
+double shades_value(const shade_source *by, int64_t particle);
+rgb shades_colour(const shades *s, const snapshot_array *materials, const shade_source *by,
+                  int64_t particle);
+
+/* A number of its own, 0 to 1, that a particle keeps. */
+float shades_own(const shade_source *by, int64_t particle);
+/* Whether the scene gives that colour. */
+bool shades_is_given(const shades *s, const snapshot_array *materials, const shade_source *by,
+                     int64_t particle);
+/* How much larger or smaller than it is a particle is drawn: grains are not all alike. */
+double shades_size(const shades *s, const snapshot_array *materials, const shade_source *by,
+                   int64_t particle);
+/* The material of a particle, NULL where the scene has none for it. */
+const material *shades_material(const shades *s, const snapshot_array *materials, int64_t particle);
+
+/* Whether the scene gives the colour of a material, body or source. */
+bool shades_gives_colour(const spate_scene *scene);
+/* The colour of a material where no particle says more. */
+rgb shades_stuff(const spate_scene *scene, int index);
+
+/* The colour of a material's smoke: its field `color`, else white, or the palette's where there are
+ * several. */
+rgb shades_smoke(const shades *s, int index);
+
+/* Widens [*low, *high] to hold all but the outermost values of a frame. */
+spate_status shades_measure(const shades *s, const snapshot *frame, const char *file, double *low,
+                            double *high);
+/* Sets the ends of the map to round numbers around [low, high], as far below 0 as above where it has
+ * both signs. */
+void shades_set_range(shades *s, double low, double high);
+/* The map of what is shown, at 0..1. */
+rgb (*shades_map(const shades *s))(double at);
+
+/* Scene, time and, when an attribute is shown, the colour bar with its numbers. */
+void shades_caption(const shades *s, double time, picture *out);
+/* Words in the upper right corner, as films have their speed there. */
+void shades_corner(const char *words, picture *out);
+/* A bar of a round length, given the pixels of one unit of length. */
+void shades_scale_bar(const shades *s, double pixels_a_unit, picture *out);
+/* The height of letters that suits a picture. */
+double shades_letters(const picture *p);
+/* How wide the strip on the right is that the colour bar needs. */
+double shades_margin(const shades *s, const picture *p);
+
+#endif

@@ -1,0 +1,179 @@
+/* Colours of floor, sky, grains, skins and colliders. */
+#include "pictures/trace/shading.h"
+#include "core/random.h"
+
+enum { MIRRORS = 2 };
+
+/* Smoke stands out against a darker floor and sky. */
+static const v3 dusk = {0.17f, 0.20f, 0.26f, 0};
+
+v3 shading_sky(const world *w, v3 along) {
+    float up = along[1] > 0 ? along[1] : 0;
+    v3 sky = v3_mix(v3_set(0.62f, 0.68f, 0.75f), v3_set(0.15f, 0.30f, 0.54f), 1 - expf(-2.2f * up));
+    /* The sun as a soft box: what glints on water. */
+    float s = v3_dot(along, w->sun);
+    float glow = 1.1f * smooth_step(0.80f, 1.0f, s) + 14 * smooth_step(0.982f, 0.992f, s);
+    sky += v3_set(1, 0.97f, 0.92f) * v3_splat(up > 0 ? glow : 0);
+    return w->haze.ctx ? sky * dusk : sky;
+}
+
+/* How much of a thin line, repeated every `every`, covers a stretch `blur` wide at x. */
+static float line_cover(float x, float every, float width, float blur) {
+    float d = fabsf(x - every * roundf(x / every)), spread = 0.5f * (width + blur);
+    return unit_clamp((spread + 0.5f * blur - d) / (blur + 1e-12f)) *
+           min_of(1, width / (2 * spread)) * 1.0f;
+}
+
+static v3 floor_colour(const world *w, const ray *r, float t, float travelled) {
+    v3 x = ray_at(r, t), sun, size = w->stage->size;
+    float sky, extent = max_of(size[0], size[2]);
+    light_at(w, x[0], x[2], &sun, &sky);
+    v3 paint = v3_set(0.66f, 0.66f, 0.645f) * (w->haze.ctx ? dusk : v3_splat(1));
+    float foot = w->pixel * (travelled + t) / max_of(0.15f, -r->along[1]);
+    float dx = x[0] - 0.5f * size[0], dz = x[2] - 0.5f * size[2];
+    float off = max_of(fabsf(dx) - 0.5f * size[0], fabsf(dz) - 0.5f * size[2]);
+    float width = 0.022f * w->line;
+    float line =
+        max_of(line_cover(x[0], w->line, width, foot), line_cover(x[2], w->line, width, foot));
+    paint *= v3_splat(1 - 0.42f * line * (1 - smooth_step(-0.01f * extent, 0.02f * extent, off)));
+    v3 light = sun * v3_set(0.66f, 0.64f, 0.60f) + v3_set(0.36f, 0.39f, 0.44f) * v3_splat(sky);
+    float far = sqrtf(dx * dx + dz * dz) / extent;
+    ray level_look = {r->from, v3_set(r->along[0], 0, r->along[2])};
+    return v3_mix(paint * light, shading_sky(w, level_look.along), smooth_step(0.9f, 4.5f, far));
+}
+
+/* Matt surfaces: sun with shadow, sky from above, a little light back from the floor. */
+static v3 matt_colour(const world *w, v3 x, v3 n, v3 paint, float open) {
+    float facing = v3_dot(n, w->sun), lit = 0;
+    v3 sun = v3_splat(0);
+    ray to_sun = {x + n * v3_splat(4 * w->tiny), w->sun};
+    if (facing > 0 && !world_block(w, &to_sun, 0)) lit = facing;
+    if (lit > 0) {
+        hit face = world_face(w, &to_sun, 0, INFINITY, world_wet(w, to_sun.from));
+        sun = face.met ? world_pass(w, &to_sun, face.t, NULL) * v3_splat(0.8f) : v3_splat(1);
+        sun *= v3_splat(haze_sun(&w->haze, x));
+    }
+    float up = 0.5f + 0.5f * n[1];
+    v3 around =
+        v3_mix(v3_set(0.30f, 0.29f, 0.27f), v3_set(0.42f, 0.47f, 0.54f), up) * v3_splat(open);
+    return paint * (around + sun * v3_splat(lit) * v3_set(0.80f, 0.77f, 0.71f));
+}
+
+static v3 mirror(v3 along, v3 n) { return along - n * v3_splat(2 * v3_dot(along, n)); }
+
+/* The sun mirrored in a skin that is smooth. */
+static v3 shine(const world *w, v3 along, v3 n) {
+    float s = v3_dot(mirror(along, n), w->sun);
+    return v3_splat(s > 0 ? 0.35f * powf(s, 80) + 0.10f * powf(s, 12) : 0);
+}
+
+/* The liquid mirrored in itself is only its own colour. */
+v3 shading_mirror(const world *w, const ray *r, shading_path way) {
+    hit h;
+    world_thing thing = world_hit(w, r, w->tiny, &h);
+    hit face = world_face(w, r, 2 * w->tiny, h.t, false);
+    if (face.met)
+        return v3_mix(world_glow(tints_at(&w->liquid_tints, ray_at(r, face.t))),
+                      shading_sky(w, v3_set(0, 1, 0)), 0.35f);
+    return shading_thing(w, thing, r, &h, way);
+}
+
+/* The normal of one of the facets that a grain has, wherever it is met. */
+static v3 break_stone(const crowd *grains, v3 x, int which, v3 n) {
+    const float fineness = 1.6f, depth = 0.9f; /* facets a radius; how far they tilt */
+    const v3 center = grains->centers[which];
+    const uint64_t own = (uint64_t)(grains->colours[which][3] * 0x1p24f);
+    uint64_t key = 0;
+    for (int a = 0; a < 3; a++) {
+        const float turn = (float)random_unit(3, own, (uint64_t)a);
+        const int step = (int)floorf(fineness * (x[a] - center[a]) / center[3] + turn);
+        key = key * 8 + (uint64_t)(step + 4);
+    }
+    v3 tilt = {0};
+    for (int a = 0; a < 3; a++) tilt[a] = (float)random_unit(key, own, (uint64_t)a) - 0.5f;
+    return v3_unit(n + tilt * v3_splat(depth));
+}
+
+static v3 grain_colour(const world *w, const ray *r, const hit *h) {
+    v3 x = ray_at(r, h->t), n = h->normal, smooth = level_normal(&w->heap, x);
+    if (v3_dot(smooth, smooth) > 0.5f && v3_dot(smooth, n) > -0.3f)
+        n = v3_unit(n * v3_splat(0.3f) + smooth * v3_splat(0.7f));
+    const v3 paint = w->grains->colours[h->which] * v3_splat(1);
+    const float open = world_open(w, x, n, 2 * w->heap.cell);
+    if (w->grains->rough) n = break_stone(w->grains, x, h->which, n);
+    return matt_colour(w, x, n, paint, open);
+}
+
+/* A point of a skin that a ray meets. */
+typedef struct spot {
+    const world_skin *skin;
+    v3 x, n, paint, matt; /* matt: its colour under sun and sky */
+    float cosine;         /* between the normal and the way back */
+} spot;
+
+/* Mirrors in its own colour, all colours at grazing angles, and is hardly anything besides. */
+static v3 metal_colour(const world *w, const ray *r, const spot *s, shading_path way) {
+    const v3 along = v3_unit(mirror(r->along, s->n));
+    const ray up = {s->x + s->n * v3_splat(s->skin->level.cell), along};
+    const v3 seen = way.turns < MIRRORS
+                        ? shading_mirror(w, &up, (shading_path){way.length, way.turns + 1})
+                        : shading_sky(w, along);
+    const v3 share = s->paint + (v3_splat(1) - s->paint) * v3_splat(world_fresnel(s->cosine));
+    return share * seen * v3_splat(0.8f) + s->matt * v3_splat(0.2f) + shine(w, r->along, s->n);
+}
+
+/* Shows through what is behind, tinted, and what light is lost in it. */
+static v3 jelly_colour(const world *w, const ray *r, const spot *s, shading_path way) {
+    const level *l = &s->skin->level;
+    v3 bent;
+    world_refract(r->along, s->n, false, &bent);
+    const ray in = {s->x - s->n * v3_splat(0.5f * l->cell), bent};
+    const hit out = level_cross(l, &in, 0, INFINITY, true);
+    if (!out.met || way.turns >= MIRRORS) return s->matt + shine(w, r->along, s->n);
+    const ray on = {ray_at(&in, out.t + l->cell), r->along};
+    hit h;
+    world_thing thing = world_hit(w, &on, 0, &h);
+    const v3 behind =
+        shading_thing(w, thing, &on, &h, (shading_path){way.length + out.t + h.t, way.turns + 1});
+    const v3 absorbed = world_absorption(s->paint, 0.35f * w->depth);
+    const v3 left =
+        v3_set(expf(-absorbed[0] * out.t), expf(-absorbed[1] * out.t), expf(-absorbed[2] * out.t));
+    const v3 mirrored = shading_sky(w, mirror(r->along, s->n));
+    const v3 inside = v3_mix(s->matt, left * behind, 0.45f);
+    return v3_mix(inside, mirrored, 0.5f * world_fresnel(s->cosine)) + shine(w, r->along, s->n);
+}
+
+static v3 skin_colour(const world *w, const ray *r, const hit *h, shading_path way) {
+    const world_skin *skin = &w->skins[h->which];
+    const float cell = skin->level.cell;
+    spot s = {.skin = skin, .x = ray_at(r, h->t), .n = h->normal};
+    s.paint = tints_at(&skin->tints, s.x) * v3_splat(1);
+    s.cosine = -v3_dot(r->along, s.n);
+    s.matt =
+        matt_colour(w, s.x + s.n * v3_splat(cell), s.n, s.paint, world_open(w, s.x, s.n, 2 * cell));
+    switch (skin->finish) {
+    case FINISH_METAL: return metal_colour(w, r, &s, way);
+    case FINISH_JELLY: return jelly_colour(w, r, &s, way);
+    case FINISH_GLOSS: return s.matt + shine(w, r->along, s.n);
+    default: return s.matt;
+    }
+}
+
+static v3 collider_colour(const world *w, const ray *r, const hit *h) {
+    const rgb paint = w->stage->colliders[h->which].colour;
+    v3 n = v3_dot(h->normal, r->along) > 0 ? -h->normal : h->normal, x = ray_at(r, h->t), sun;
+    float sky, low = unit_clamp(x[1] / (0.25f * w->stage->size[1]));
+    light_at(w, x[0], x[2], &sun, &sky);
+    return matt_colour(w, x, n, v3_set(paint.r, paint.g, paint.b),
+                       low + (1 - low) * (0.4f + 0.6f * sky));
+}
+
+v3 shading_thing(const world *w, world_thing thing, const ray *r, const hit *h, shading_path way) {
+    switch (thing) {
+    case THING_FLOOR: return floor_colour(w, r, h->t, way.length);
+    case THING_GRAIN: return grain_colour(w, r, h);
+    case THING_SKIN: return skin_colour(w, r, h, way);
+    case THING_COLLIDER: return collider_colour(w, r, h);
+    default: return shading_sky(w, r->along);
+    }
+}
