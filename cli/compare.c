@@ -313,7 +313,11 @@ static spate_status compare_all(comparison *c) {
     options.wrote = tell_file;
     options.user = &settings;
     options.interrupt = &interrupt_flag;
+#ifdef SPATE_NO_PICTURES
+    status = spate_compare_table(ctx, list, c->count, &options);
+#else
     status = spate_compare(ctx, list, c->count, &options);
+#endif
     report_failure(ctx, status);
     spate_close(ctx);
     for (int i = 0; i < c->count; i++) c->variants[i].total_energy = list[i].total_energy;

@@ -7,13 +7,17 @@ set_target_properties(spate_command PROPERTIES INSTALL_RPATH "$ORIGIN/${bin_to_l
 
 install(TARGETS spate_command RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 install(TARGETS spate_library EXPORT spate LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
+if(SPATE_PICTURES)
+  set_target_properties(spate_pictures PROPERTIES INSTALL_RPATH "$ORIGIN")
+  install(TARGETS spate_pictures EXPORT spate LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
+endif()
 install(DIRECTORY include/spate DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING PATTERN *.h)
 install(FILES docs/spate.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
 install(FILES tools/spate.bash RENAME spate
   DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions)
 install(DIRECTORY scenes DESTINATION ${CMAKE_INSTALL_DATADIR}/spate PATTERN __pycache__ EXCLUDE)
 
-# find_package(spate) -> spate::spate
+# find_package(spate) -> spate::spate, and spate::spate_pictures where it was built
 set(package_folder ${CMAKE_INSTALL_LIBDIR}/cmake/spate)
 install(EXPORT spate FILE spateTargets.cmake NAMESPACE spate:: DESTINATION ${package_folder})
 configure_package_config_file(cmake/spateConfig.cmake.in spateConfig.cmake
@@ -22,8 +26,14 @@ write_basic_package_version_file(spateConfigVersion.cmake COMPATIBILITY SameMino
 install(FILES ${PROJECT_BINARY_DIR}/spateConfig.cmake ${PROJECT_BINARY_DIR}/spateConfigVersion.cmake
   DESTINATION ${package_folder})
 
-# pkg-config spate
+# pkg-config spate, pkg-config spate_pictures
 file(RELATIVE_PATH pc_to_prefix /${CMAKE_INSTALL_LIBDIR}/pkgconfig /)
 string(REGEX REPLACE "/$" "" pc_to_prefix "${pc_to_prefix}")
-configure_file(cmake/spate.pc.in spate.pc @ONLY)
-install(FILES ${PROJECT_BINARY_DIR}/spate.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+set(pc_names spate)
+if(SPATE_PICTURES)
+  list(APPEND pc_names spate_pictures)
+endif()
+foreach(name ${pc_names})
+  configure_file(cmake/${name}.pc.in ${name}.pc @ONLY)
+  install(FILES ${PROJECT_BINARY_DIR}/${name}.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+endforeach()

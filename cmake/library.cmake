@@ -1,11 +1,11 @@
-# The library: every source under src/ compiled once, except the kernels, which are compiled once for
-# each instruction set and chosen between at run time. The objects make a shared library with only
-# the public symbols, and a static one for the tests, which look inside.
+# Two libraries. The engine, libspate: every source under src/ but src/pictures, compiled once, except
+# the kernels, which are compiled once for each instruction set and chosen between at run time. And
+# libspate_pictures: src/pictures. Of the objects come shared libraries with only the public symbols,
+# and static ones for the tests, which look inside.
 file(GLOB_RECURSE sources CONFIGURE_DEPENDS src/*.c)
 file(GLOB_RECURSE kernel_sources CONFIGURE_DEPENDS src/*_kernels.c)
-if(kernel_sources)
-  list(REMOVE_ITEM sources ${kernel_sources})
-endif()
+file(GLOB_RECURSE picture_sources CONFIGURE_DEPENDS src/pictures/*.c)
+list(REMOVE_ITEM sources ${kernel_sources} ${picture_sources})
 
 # name, then its flags; SPATE_ISA holds the bare name, with which the kernels suffix their functions
 set(isa_names generic)
@@ -49,34 +49,59 @@ endfunction()
 
 spate_object_library(spate_objects ${sources})
 set(objects $<TARGET_OBJECTS:spate_objects>)
-if(kernel_sources)
-  foreach(isa ${isa_names})
-    spate_object_library(spate_kernels_${isa} ${kernel_sources})
-    target_compile_definitions(spate_kernels_${isa} PRIVATE SPATE_ISA=${isa})
-    target_compile_options(spate_kernels_${isa} PRIVATE ${isa_flags_${isa}})
-    list(APPEND objects $<TARGET_OBJECTS:spate_kernels_${isa}>)
-  endforeach()
-endif()
+foreach(isa ${isa_names})
+  spate_object_library(spate_kernels_${isa} ${kernel_sources})
+  target_compile_definitions(spate_kernels_${isa} PRIVATE SPATE_ISA=${isa})
+  target_compile_options(spate_kernels_${isa} PRIVATE ${isa_flags_${isa}})
+  list(APPEND objects $<TARGET_OBJECTS:spate_kernels_${isa}>)
+endforeach()
 
-add_library(spate_library SHARED ${objects})
-add_library(spate::spate ALIAS spate_library)
-set_target_properties(spate_library PROPERTIES
-  OUTPUT_NAME spate
-  EXPORT_NAME spate
-  VERSION ${PROJECT_VERSION}
-  SOVERSION ${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR}
-  LINKER_LANGUAGE C
-  LIBRARY_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR})
-target_include_directories(spate_library INTERFACE
-  $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include>
-  $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
-target_link_libraries(spate_library PRIVATE spate_flags spate_dependencies)
-if(NOT SPATE_SANITIZE AND NOT SPATE_FUZZ)
-  target_link_options(spate_library PRIVATE -Wl,--no-undefined)
-endif()
+# A shared library NAME of objects, as the target TARGET.
+function(spate_shared_library target name)
+  add_library(${target} SHARED ${ARGN})
+  add_library(spate::${name} ALIAS ${target})
+  set_target_properties(${target} PROPERTIES
+    OUTPUT_NAME ${name}
+    EXPORT_NAME ${name}
+    VERSION ${PROJECT_VERSION}
+    SOVERSION ${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR}
+    LINKER_LANGUAGE C
+    LIBRARY_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR})
+  target_include_directories(${target} INTERFACE
+    $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include>
+    $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
+  target_link_libraries(${target} PRIVATE spate_flags)
+  if(NOT SPATE_SANITIZE AND NOT SPATE_FUZZ)
+    target_link_options(${target} PRIVATE -Wl,--no-undefined)
+  endif()
+endfunction()
 
-add_library(spate_static STATIC EXCLUDE_FROM_ALL ${objects})
-set_target_properties(spate_static PROPERTIES LINKER_LANGUAGE C)
-target_include_directories(spate_static PUBLIC ${PROJECT_SOURCE_DIR}/src
-  ${PROJECT_SOURCE_DIR}/include)
-target_link_libraries(spate_static PUBLIC spate_flags spate_dependencies)
+# A static library of objects, in which everything can be reached.
+function(spate_static_library target)
+  add_library(${target} STATIC EXCLUDE_FROM_ALL ${ARGN})
+  set_target_properties(${target} PROPERTIES LINKER_LANGUAGE C)
+  target_include_directories(${target} PUBLIC ${PROJECT_SOURCE_DIR}/src
+    ${PROJECT_SOURCE_DIR}/include)
+  target_link_libraries(${target} PUBLIC spate_flags)
+endfunction()
+
+spate_shared_library(spate_library spate ${objects})
+target_link_libraries(spate_library PRIVATE spate_dependencies)
+spate_static_library(spate_static ${objects})
+target_link_libraries(spate_static PUBLIC spate_dependencies)
+
+if(SPATE_PICTURES)
+  spate_object_library(spate_picture_objects ${picture_sources})
+  target_link_libraries(spate_picture_objects PRIVATE spate_picture_dependencies)
+  set(picture_objects $<TARGET_OBJECTS:spate_picture_objects>)
+
+  # Public functions are libspate's own. What else pictures share with it (core, shapes, readers of
+  # frames: no state of their own) the linker takes out of the archive, as a copy that nobody sees.
+  spate_shared_library(spate_pictures spate_pictures ${picture_objects})
+  target_link_libraries(spate_pictures PUBLIC spate_library PRIVATE spate_static
+    spate_picture_dependencies)
+  target_link_options(spate_pictures PRIVATE -Wl,--exclude-libs,ALL)
+
+  spate_static_library(spate_pictures_static ${picture_objects})
+  target_link_libraries(spate_pictures_static PUBLIC spate_static spate_picture_dependencies)
+endif()

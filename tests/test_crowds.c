@@ -2,7 +2,7 @@
  * the body, else from the material; grains differ by their ids. */
 #include "pictures.h"
 
-#include "pictures/crowds.h"
+#include "pictures/particle_crowds.h"
 
 enum { COUNT = 64 };
 

@@ -53,29 +53,29 @@ static const char table_text[] = "frame,time,energy,front\n"
 
 static void tables_have_holes(void **state) {
     spate_context *ctx = *state;
-    plot_table t;
+    stats_table t;
     put_bytes(in_folder("stats.csv"), table_text, sizeof table_text - 1);
-    assert_int_equal(plot_read_table(ctx, in_folder("stats.csv"), &t), SPATE_OK);
+    assert_int_equal(stats_table_read(ctx, in_folder("stats.csv"), &t), SPATE_OK);
     assert_int_equal(t.column_count, 4);
     assert_int_equal(t.row_count, 4);
-    assert_int_equal(plot_find_column(&t, "front", 5), 3);
-    assert_int_equal(plot_find_column(&t, "fron", 4), -1);
+    assert_int_equal(stats_table_column(&t, "front", 5), 3);
+    assert_int_equal(stats_table_column(&t, "fron", 4), -1);
     assert_true(isnan(t.values[3]) && isnan(t.values[2 * 4 + 3]));
     assert_true(t.values[3 * 4 + 3] == 4 && t.values[2] == 1);
-    plot_free_table(&t);
+    stats_table_free(&t);
     /* A row that a crash cut short, and no last line end. */
     put_bytes(in_folder("cut.csv"), "frame,time,a\n0,0,1\n1,0.", 24);
-    assert_int_equal(plot_read_table(ctx, in_folder("cut.csv"), &t), SPATE_OK);
+    assert_int_equal(stats_table_read(ctx, in_folder("cut.csv"), &t), SPATE_OK);
     assert_true(t.row_count == 2 && isnan(t.values[5]));
-    plot_free_table(&t);
+    stats_table_free(&t);
     put_bytes(in_folder("empty.csv"), "", 0);
-    assert_int_equal(plot_read_table(ctx, in_folder("empty.csv"), &t), SPATE_OK);
+    assert_int_equal(stats_table_read(ctx, in_folder("empty.csv"), &t), SPATE_OK);
     picture p;
     assert_int_equal(picture_create(ctx, 320, 200, &p), SPATE_OK);
     assert_int_equal(plot_draw(&t, "a", &no_scene, &p), SPATE_BAD_INPUT);
     picture_free(ctx, &p);
-    plot_free_table(&t);
-    assert_int_equal(plot_read_table(ctx, in_folder("missing.csv"), &t), SPATE_IO_ERROR);
+    stats_table_free(&t);
+    assert_int_equal(stats_table_read(ctx, in_folder("missing.csv"), &t), SPATE_IO_ERROR);
 }
 
 /* How far the pixel is from the colour of the first curve. */
@@ -87,10 +87,10 @@ static bool is_curve(const picture *p, int x, int y) {
 /* 1, 0, 1, 0 over 0..1.5 s is a zigzag: the first curve pixel of a column tells the value. */
 static void curves_are_where_the_numbers_are(void **state) {
     spate_context *ctx = *state;
-    plot_table t;
+    stats_table t;
     picture p;
     put_bytes(in_folder("stats.csv"), table_text, sizeof table_text - 1);
-    assert_int_equal(plot_read_table(ctx, in_folder("stats.csv"), &t), SPATE_OK);
+    assert_int_equal(stats_table_read(ctx, in_folder("stats.csv"), &t), SPATE_OK);
     assert_int_equal(picture_create(ctx, 900, 500, &p), SPATE_OK);
     assert_int_equal(plot_draw(&t, "energy", &no_scene, &p), SPATE_OK);
     /* The curve's box; the legend is above it. */
@@ -117,7 +117,7 @@ static void curves_are_where_the_numbers_are(void **state) {
     assert_non_null(strstr(spate_message(ctx), "front"));
     assert_int_equal(plot_draw(&t, "energy,front", &no_scene, &p), SPATE_OK);
     picture_free(ctx, &p);
-    plot_free_table(&t);
+    stats_table_free(&t);
 }
 
 /* Large numbers with a small step between them keep the digits that differ. */
@@ -200,16 +200,16 @@ static void legends_do_not_touch_the_edge(void **state) {
         "0,1,1,1,1\n1,1,1,1,1\n";
     static const char columns[] =
         "a_rather_long_name,another_rather_long_name,c_rather_long_name,d_energy";
-    plot_table t;
+    stats_table t;
     picture p;
     put_bytes(in_folder("stats.csv"), text, sizeof text - 1);
-    assert_int_equal(plot_read_table(ctx, in_folder("stats.csv"), &t), SPATE_OK);
+    assert_int_equal(stats_table_read(ctx, in_folder("stats.csv"), &t), SPATE_OK);
     assert_int_equal(picture_create(ctx, 400, 300, &p), SPATE_OK);
     assert_int_equal(plot_draw(&t, columns, &no_scene, &p), SPATE_OK);
     for (int y = 0; y < p.height / 2; y++)
         for (int x = 382; x < p.width; x++) assert_true(is_white(&p, x, y));
     picture_free(ctx, &p);
-    plot_free_table(&t);
+    stats_table_free(&t);
 }
 
 static void a_curve_that_explodes_flattens_none(void **state) {

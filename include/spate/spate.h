@@ -16,6 +16,9 @@
  * never exits, never prints and keeps no mutable globals. A context and what was made from it
  * belong to one thread at a time; several contexts may be used side by side. Lengths are in the
  * scene's units (SI, or cm/g/s where the scene says `units: cgs`).
+ *
+ * Two libraries share this header. libspate_pictures holds what draws: spate_render,
+ * spate_default_render_options and spate_compare. All else is in libspate.
  */
 #ifndef SPATE_H
 #define SPATE_H
@@ -262,7 +265,7 @@ typedef struct spate_render_options {
 } spate_render_options;
 
 SPATE_API spate_render_options spate_default_render_options(void);
-/* Pictures, film or plot from a run's folder. */
+/* Pictures, film or plot from a run's folder. In libspate_pictures. */
 SPATE_API spate_status spate_render(spate_context *context, const char *folder,
                                     const spate_render_options *options);
 
@@ -298,9 +301,12 @@ typedef struct spate_compare_options {
 } spate_compare_options;
 
 SPATE_API spate_compare_options spate_default_compare_options(void);
-/* From the folders of several runs: compare.csv, a row a frame of every variant; compare.png, the
- * energies and probes over time, a curve a variant; sheet.png, a row of pictures a variant. A run
- * without frames in vtp has no row of pictures. */
+/* From the folders of several runs: compare.csv, a row a frame of every variant. */
+SPATE_API spate_status spate_compare_table(spate_context *context, spate_variant *variants,
+                                           int count, const spate_compare_options *options);
+/* The same and, from libspate_pictures: compare.png, the energies and probes over time, a curve a
+ * variant; sheet.png, a row of pictures a variant. A run without frames in vtp has no row of
+ * pictures. */
 SPATE_API spate_status spate_compare(spate_context *context, spate_variant *variants, int count,
                                      const spate_compare_options *options);
 

@@ -1,6 +1,5 @@
 /* The files of one frame; see frame_files.h. */
 #include "frames/frame_files.h"
-#include "run/run_folder.h"
 
 /* ---- Taking ---- */
 
@@ -30,10 +29,9 @@ static spate_status take_surface(spate_simulation *sim, frame_files *f) {
     return SPATE_OK;
 }
 
-spate_status frame_files_take(spate_simulation *sim, const char *folder, int lock, int64_t number,
+spate_status frame_files_take(spate_simulation *sim, const char *folder, int64_t number,
                               frame_files *f) {
-    *f = (frame_files){
-        .scene = sim->scene, .folder = folder, .lock = lock, .number = number, .time = sim->time};
+    *f = (frame_files){.scene = sim->scene, .folder = folder, .number = number, .time = sim->time};
     double start = phase_start();
     TRY(take_particles(sim, f));
     TRY(take_volumes(sim, f));
@@ -89,7 +87,6 @@ static spate_status write_surface(spate_context *ctx, const frame_files *f) {
 }
 
 spate_status frame_files_write(spate_context *ctx, const frame_files *f) {
-    TRY(run_folder_check_lock(ctx, f->folder, f->lock));
     TRY(write_particles(ctx, f));
     TRY(write_volumes(ctx, f));
     return write_surface(ctx, f);

@@ -12,7 +12,6 @@
 typedef struct frame_files {
     const spate_scene *scene;
     const char *folder;
-    int lock; /* of the folder (file_lock_folder) */
     int64_t number;
     double time;
     bool has_particles, has_volumes, has_surface;
@@ -25,7 +24,7 @@ typedef struct frame_files {
 enum { FRAME_FILES_ROOM = 1 << 20 };
 
 /* Copies what is to be written of the present state. After a failure it holds what came before. */
-spate_status frame_files_take(spate_simulation *sim, const char *folder, int lock, int64_t number,
+spate_status frame_files_take(spate_simulation *sim, const char *folder, int64_t number,
                               frame_files *f);
 /* Writes the files; the context is that of the thread that does so. */
 spate_status frame_files_write(spate_context *ctx, const frame_files *f);

@@ -1,7 +1,6 @@
 /* Gathering the particles of one moment for the writers of frames. */
 #include "frames/frames.h"
 #include "core/finite.h"
-#include <stdio.h>
 #include <string.h>
 
 const frame_format frame_formats[FRAME_FORMATS] = {
@@ -9,10 +8,6 @@ const frame_format frame_formats[FRAME_FORMATS] = {
     {OUTPUT_PLY, "ply", ply_write},
     {OUTPUT_BGEO, "bgeo", bgeo_write},
 };
-
-void frame_name(char out[FRAME_NAME_SIZE], int64_t number, const char *extension) {
-    snprintf(out, FRAME_NAME_SIZE, "particles_%04lld.%s", (long long)number, extension);
-}
 
 static bool has_array(const particle_frame *f, const attribute *a) {
     for (int i = 0; i < f->array_count; i++)

@@ -15,6 +15,7 @@
 #include "core/file.h"
 #include "core/text.h"
 #include "frames/axes.h"
+#include "frames/frame_names.h"
 #include "measure/attributes.h"
 
 typedef struct frame_array {
@@ -57,9 +58,5 @@ typedef struct frame_format {
 
 enum { FRAME_FORMATS = 3 };
 extern const frame_format frame_formats[FRAME_FORMATS];
-
-/* "particles_0001.vtp" */
-enum { FRAME_NAME_SIZE = 64 };
-void frame_name(char out[FRAME_NAME_SIZE], int64_t number, const char *extension);
 
 #endif

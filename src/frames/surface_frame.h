@@ -39,23 +39,4 @@ extern const surface_format surface_formats[SURFACE_FORMATS];
 spate_status surface_write(spate_context *ctx, const surface_mesh *m, const surface_format *format,
                            const char *scene, double time, const char *path);
 
-/* "surface_0001.ply" */
-void surface_name(char out[FRAME_NAME_SIZE], int64_t number, const char *extension);
-/* The file of a frame's surface in a folder, of any type; false when there is none. */
-bool surface_find(const char *folder, int64_t number, char out[PATH_SIZE]);
-/* The same beside a frame's file of particles; a file of a surface is its own. */
-bool surface_beside(const char *frame, char out[PATH_SIZE]);
-
-/* A surface that was read back, in the scene's axes. */
-typedef struct read_surface {
-    arena arena;
-    double (*vertices)[3];
-    int32_t (*triangles)[3];
-    int64_t vertex_count, triangle_count;
-} read_surface;
-
-/* A file without triangles, of drops that are too small for its lattice, gives none. */
-spate_status surface_read(const spate_scene *scene, const char *path, read_surface *out);
-void surface_read_free(read_surface *s);
-
 #endif

@@ -11,10 +11,6 @@ bool volume_is_wanted(const spate_simulation *sim) {
     return sim->scene->output.volumes && sim->type->volumes && sim->type->volume;
 }
 
-void volume_name(char out[FRAME_NAME_SIZE], int64_t number) {
-    snprintf(out, FRAME_NAME_SIZE, "volume_%04lld.vti", (long long)number);
-}
-
 /* The name of a field may be that of a user's material: any text. It is kept as short as a reader
  * has room for, not cut within a character. */
 static void write_name(file_writer *w, const char *name) {

@@ -34,7 +34,4 @@ void volume_free(volume_frame *f);
 /* The context is that of the thread that writes; it tells what fails. */
 spate_status volume_write(spate_context *ctx, const volume_frame *f, const char *path);
 
-/* "volume_0001.vti" */
-void volume_name(char out[FRAME_NAME_SIZE], int64_t number);
-
 #endif

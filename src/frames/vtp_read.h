@@ -27,10 +27,6 @@ typedef struct snapshot_array {
     const unsigned char *data; /* not aligned */
 } snapshot_array;
 
-/* The series of frames in a run's folder. */
-typedef enum frame_kind { FRAMES_OF_PARTICLES, FRAMES_OF_SURFACES, FRAMES_OF_VOLUMES } frame_kind;
-enum { FRAME_KINDS = 3 };
-
 /* One frame: particles, the vertices of a surface, or the cells of a grid. */
 typedef struct snapshot {
     spate_context *ctx;

@@ -366,12 +366,6 @@ void probe_memory_free(probe_memory *m) {
     *m = (probe_memory){0};
 }
 
-int probe_columns(const spate_scene *scene, const probe *p) {
-    bool is_vector = p->kind == PROBE_CENTER_OF_MASS || p->kind == PROBE_VELOCITY ||
-                     p->kind == PROBE_CONTACT_FORCE;
-    return is_vector ? scene->dim : 1;
-}
-
 spate_status probe_measure(spate_simulation *sim, const probe *p, probe_memory *memory,
                            double *out) {
     static spate_status (*const measures[])(tally_job *, probe_memory *, double *) = {

@@ -36,9 +36,7 @@ typedef struct probe_memory {
 
 void probe_memory_free(probe_memory *m);
 
-/* How many columns a probe has. */
-int probe_columns(const spate_scene *scene, const probe *p);
-/* Writes them to `out`; NAN where there is nothing to measure. */
+/* Writes its columns (probe_columns) to `out`; NAN where there is nothing to measure. */
 spate_status probe_measure(spate_simulation *sim, const probe *p, probe_memory *memory,
                            double *out);
 

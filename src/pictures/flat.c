@@ -24,7 +24,7 @@ flat_view flat_shown(const spate_scene *scene, double time) {
 flat_map flat_fit(const shades *s, const flat_view *shown, const picture *p) {
     const domain *d = &s->scene->domain;
     const double size[2] = {shown->max[0] - shown->min[0], shown->max[1] - shown->min[1]};
-    double letters = shades_letters(p), side = s->plain ? 3 : 2.5 * letters;
+    double letters = caption_letters(p), side = s->plain ? 3 : 2.5 * letters;
     double right = side + shades_margin(s, p), below = s->plain ? side : 6 * letters;
     double wide = p->width - side - right, high = p->height - side - below;
     flat_map m = {.scale = fmax(fmin(wide / size[0], high / size[1]), 1e-12)};

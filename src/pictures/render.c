@@ -2,15 +2,10 @@
  * plot_....png. */
 #include "pictures/render.h"
 #include "core/text.h"
-#include "frames/axes.h"
-#include "frames/surface_frame.h"
-#include "frames/volume.h"
-#include "pictures/crowds.h"
 #include "pictures/draw/plot.h"
 #include "pictures/draw/reel.h"
-#include "pictures/dyes.h"
 #include "pictures/flat.h"
-#include "pictures/trace/trace.h"
+#include "pictures/frame_3d.h"
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -27,121 +22,7 @@ spate_render_options spate_default_render_options(void) {
                                   .loops = 1};
 }
 
-/* ---- One frame in 3D ------------------------------------------------------------------------- */
-
-/* The liquid's surface that the run has written with this frame; without one it stays empty. */
-static spate_status load_surface(const shades *s, const stage *st, const char *file,
-                                 facet_mesh *out) {
-    spate_context *ctx = s->scene->ctx;
-    char path[PATH_SIZE];
-    read_surface m;
-    if (!surface_beside(file, path)) return SPATE_OK;
-    TRY(surface_read(s->scene, path, &m));
-    spate_status status = SPATE_OK;
-    if (!m.triangle_count) goto done;
-    out->vertices = take(ctx, (size_t)m.vertex_count, sizeof *out->vertices);
-    out->triangles = take(ctx, (size_t)m.triangle_count, sizeof *out->triangles);
-    if (!out->vertices || !out->triangles) TRY_OR_DONE(status, SPATE_OUT_OF_MEMORY);
-    out->vertex_count = m.vertex_count, out->triangle_count = m.triangle_count;
-    for (int64_t v = 0; v < m.vertex_count; v++)
-        out->vertices[v] = stage_from_scene(st, m.vertices[v]);
-    memcpy(out->triangles, m.triangles, (size_t)m.triangle_count * sizeof *out->triangles);
-done:
-    surface_read_free(&m);
-    return status;
-}
-
-/* A run's surface is that of its liquids: good where these, and nothing else, are clear. */
-static bool surface_is_drawn(const spate_scene *scene) {
-    bool drawn = true;
-    for (int i = 0; i < scene->material_count; i++)
-        drawn &=
-            material_is_liquid(&scene->materials[i]) == (scene->materials[i].look == LOOK_SURFACE);
-    return drawn;
-}
-
-static spate_status solid_picture(const shades *s, const snapshot *frame, const char *file,
-                                  double time, int samples, picture *out) {
-    spate_context *ctx = s->scene->ctx;
-    crowds c = {0};
-    facet_mesh surface = {0};
-    stage st;
-    spate_status status;
-    TRY_OR_DONE(status, stage_create(s->scene, time, &st));
-    TRY_OR_DONE(status, crowds_create(s, &st, frame, file, &c));
-    if (!frame->count || (crowds_find(&c, LOOK_SURFACE) && surface_is_drawn(s->scene)))
-        TRY_OR_DONE(status, load_surface(s, &st, file, &surface));
-    trace_input in = {.stage = &st,
-                      .crowds = &c,
-                      .surface = surface.triangle_count ? &surface : NULL,
-                      .samples = samples};
-    TRY_OR_DONE(status, trace_picture(ctx, &in, out));
-    shades_caption(s, time, out);
-done:
-    stage_free(&st);
-    crowds_free(&c);
-    give(ctx, surface.vertices);
-    give(ctx, surface.triangles);
-    return status;
-}
-
-/* ---- One frame of smoke in 3D ---------------------------------------------------------------- */
-
-/* How much of the light is stopped on a way as long as the domain is wide, where smoke is as thick as
- * shades.high says: optical depth. */
-static const float opacity = 30;
-
-typedef struct matter_job {
-    const dyed_cells *from;
-    int turn; /* as of the stage */
-    float scale;
-    haze_grid *to;
-} matter_job;
-
-/* The cells along the stage's axes, with extinction for amount. */
-static void turn_cells(void *data, chunk items) {
-    const matter_job *job = data;
-    const haze_grid *to = job->to;
-    const int *n = job->from->cells;
-    const int64_t strides[3] = {1, n[0], (int64_t)n[0] * n[1]};
-    for (int64_t i = items.begin; i < items.end; i++) {
-        const int64_t at[3] = {i % to->cells[0], i / to->cells[0] % to->cells[1],
-                               i / to->cells[0] / to->cells[1]};
-        int64_t place = 0;
-        for (int a = 0; a < 3; a++) place += at[a] * strides[(a + job->turn) % 3];
-        v3 v = job->from->values[place];
-        /* What a colour map shows is thin where it is little, so that one sees into it. */
-        float k = job->scale * (job->from->mapped ? v[3] : 1);
-        to->values[i] = v * (v3){k, k, k, k};
-    }
-}
-
-static spate_status smoke_picture(const shades *s, const snapshot *frame, const char *file,
-                                  double time, int samples, picture *out) {
-    spate_context *ctx = s->scene->ctx;
-    stage st = {0};
-    dyed_cells smoke = {0};
-    haze_grid matter = {.edge = (float)frame->spacing[0]};
-    spate_status status;
-    TRY_OR_DONE(status, stage_create(s->scene, time, &st));
-    TRY_OR_DONE(status, dyes_create(s, frame, file, &smoke));
-    for (int a = 0; a < 3; a++) matter.cells[a] = smoke.cells[(a + st.turn) % 3];
-    matter.values = take(ctx, (size_t)frame->count, sizeof *matter.values);
-    if (!matter.values) TRY_OR_DONE(status, SPATE_OUT_OF_MEMORY);
-    matter_job job = {&smoke, st.turn, opacity / cbrtf(st.size[0] * st.size[1] * st.size[2]),
-                      &matter};
-    parallel_for(ctx->pool, frame->count, 16384, turn_cells, &job);
-    trace_input in = {
-        .stage = &st, .smoke = matter, .smoke_mapped = smoke.mapped, .samples = samples};
-    dyes_free(&smoke);
-    TRY_OR_DONE(status, trace_picture(ctx, &in, out));
-    shades_caption(s, time, out);
-done:
-    stage_free(&st);
-    dyes_free(&smoke);
-    give(ctx, matter.values);
-    return status;
-}
+/* ---- One frame ------------------------------------------------------------------------------- */
 
 /* Colliders and walls are drawn where the scene has them, so its grid must be the frame's. */
 static spate_status check_grid(const spate_scene *scene, const snapshot *frame, const char *file) {
@@ -160,84 +41,11 @@ spate_status render_frame(const shades *s, const snapshot *frame, const char *fi
                           int samples, picture *out) {
     if (frame->on_grid) TRY(check_grid(s->scene, frame, file));
     if (s->scene->dim == 2) return flat_picture(s, frame, file, time, out);
-    return frame->on_grid ? smoke_picture(s, frame, file, time, samples, out)
-                          : solid_picture(s, frame, file, time, samples, out);
+    return frame->on_grid ? frame_3d_smoke(s, frame, file, time, samples, out)
+                          : frame_3d_particles(s, frame, file, time, samples, out);
 }
 
 /* ---- A folder -------------------------------------------------------------------------------- */
-
-/* The number in the name of a frame of this kind, else -1. */
-static int64_t frame_number(frame_kind kind, const char *name) {
-    static const char *const heads[] = {"particles_", "surface_", "volume_"};
-    static const char *const tails[][4] = {{".vtp"}, {".ply", ".obj", ".vtp"}, {".vti"}};
-    const size_t length = strlen(name), before = strlen(heads[kind]);
-    for (const char *const *tail = tails[kind]; *tail; tail++) {
-        const size_t after = strlen(*tail);
-        int64_t number;
-        if (length > before + after && !memcmp(name, heads[kind], before) &&
-            !strcmp(name + length - after, *tail) &&
-            text_to_int64(name + before, length - before - after, &number))
-            return number;
-    }
-    return -1;
-}
-
-static spate_status notice_frame(const char *name, void *user) {
-    frame_list *list = user;
-    const int64_t number = frame_number(list->kind, name);
-    if (number < 0) return SPATE_OK;
-    /* Names are sorted as text: past 9999 the numbers are not. */
-    int64_t at = list->count;
-    while (at > 0 && list->numbers[at - 1] > number) at--;
-    if (at > 0 && list->numbers[at - 1] == number) return SPATE_OK; /* in another format */
-    TRY(GROW(list->ctx, list->numbers, list->capacity, list->count + 1));
-    memmove(list->numbers + at + 1, list->numbers + at,
-            (size_t)(list->count++ - at) * sizeof *list->numbers);
-    list->numbers[at] = number;
-    return SPATE_OK;
-}
-
-spate_status render_list_frames(const char *folder, frame_list *list) {
-    for (int kind = 0; kind < FRAME_KINDS && !list->count; kind++) {
-        list->kind = (frame_kind)kind;
-        TRY(file_list(list->ctx, folder, notice_frame, list));
-    }
-    return SPATE_OK;
-}
-
-/* What is drawn is the mesh, so that the frame itself stays empty. */
-static spate_status find_surface(const frame_list *list, const char *folder, int64_t number,
-                                 char path[PATH_SIZE], snapshot *out) {
-    *out = (snapshot){.ctx = list->ctx, .time = NAN};
-    if (surface_find(folder, number, path)) return SPATE_OK;
-    return fail(list->ctx, SPATE_IO_ERROR, "%s: the surface of frame %lld is gone", folder,
-                (long long)number);
-}
-
-spate_status render_load_frame(const frame_list *list, const char *folder, int64_t index,
-                               char path[PATH_SIZE], snapshot *out) {
-    char name[FRAME_NAME_SIZE];
-    const bool volumes = list->kind == FRAMES_OF_VOLUMES;
-    if (list->kind == FRAMES_OF_SURFACES)
-        return find_surface(list, folder, list->numbers[index], path, out);
-    if (volumes)
-        volume_name(name, list->numbers[index]);
-    else
-        frame_name(name, list->numbers[index], "vtp");
-    TRY(path_join(list->ctx, folder, name, path));
-    TRY(snapshot_load(list->ctx, path, out));
-    spate_status status = SPATE_OK;
-    if (out->on_grid != volumes) {
-        status =
-            fail(list->ctx, SPATE_BAD_INPUT, "%s: it holds %s, which is not what its name says",
-                 path, volumes ? "particles" : "a grid");
-    } else if (list->scene) {
-        const file_axes to = axes_of_files(list->scene), back = axes_back(&to);
-        status = axes_turn_snapshot(&back, out);
-    }
-    if (status != SPATE_OK) snapshot_free(out);
-    return status;
-}
 
 typedef struct render_job {
     spate_context *ctx;
@@ -272,7 +80,7 @@ static spate_status is_full(const spate_scene *scene, const char *folder, const 
     if (scene->dim != 2 || scene->material_count != 1 || scene_on_grid(scene) || !frames->count ||
         shades_gives_colour(scene))
         return SPATE_OK;
-    TRY(render_load_frame(frames, folder, 0, path, &frame));
+    TRY(frame_list_load(frames, folder, 0, path, &frame));
     const snapshot_array *size = snapshot_find(&frame, "pscale");
     for (int64_t i = 0; i < frame.count && size; i++) {
         const double side = 2 * snapshot_value(size, i, 0);
@@ -293,7 +101,7 @@ static spate_status is_even(const spate_scene *scene, const char *folder, const 
     for (int64_t i = 0; i < frames->count && *even; i++) {
         char path[PATH_SIZE];
         snapshot frame;
-        TRY(render_load_frame(frames, folder, i, path, &frame));
+        TRY(frame_list_load(frames, folder, i, path, &frame));
         spate_status status = SPATE_OK;
         *even = snapshot_find(&frame, "density") != NULL;
         if (*even) status = shades_measure(&density, &frame, path, &low, &high);
@@ -325,7 +133,7 @@ static bool is_drawn(const render_job *job, int64_t i) {
 static spate_status measure_frame(const render_job *job, int64_t i, double *low, double *high) {
     char path[PATH_SIZE];
     snapshot frame;
-    TRY(render_load_frame(&job->frames, job->folder, i, path, &frame));
+    TRY(frame_list_load(&job->frames, job->folder, i, path, &frame));
     spate_status status = shades_measure(&job->shades, &frame, path, low, high);
     snapshot_free(&frame);
     return status;
@@ -375,7 +183,7 @@ static spate_status draw_frame(render_job *job, int64_t i) {
     char from[PATH_SIZE], to[PATH_SIZE];
     snapshot frame;
     TRY(reel_picture_path(job->ctx, job->output, number, to));
-    TRY(render_load_frame(&job->frames, job->folder, at, from, &frame));
+    TRY(frame_list_load(&job->frames, job->folder, at, from, &frame));
     double time = isnan(frame.time) ? (double)number / job->scene->fps : frame.time;
     spate_status status =
         render_frame(&job->shades, &frame, from, time, job->options->samples, &job->picture);
@@ -454,7 +262,7 @@ static spate_status draw_pictures(render_job *job) {
     const spate_render_options *o = job->options;
     TRY(render_load_scene(job->ctx, job->folder, o, &job->scene));
     job->frames = (frame_list){.ctx = job->ctx, .scene = job->scene};
-    TRY(render_list_frames(job->folder, &job->frames));
+    TRY(frame_list_read(job->folder, &job->frames));
     TRY(choose_frames(job));
     /* A run may be shorter or longer than its scene says. */
     const int64_t last = job->frames.numbers[job->frames.count - 1];
@@ -479,10 +287,10 @@ static spate_status draw_pictures(render_job *job) {
 
 static spate_status draw_plot(render_job *job) {
     char path[PATH_SIZE], name[160];
-    plot_table table;
+    stats_table table;
     TRY(render_load_scene(job->ctx, job->folder, NULL, &job->scene));
     TRY(path_join(job->ctx, job->folder, "stats.csv", path));
-    TRY(plot_read_table(job->ctx, path, &table));
+    TRY(stats_table_read(job->ctx, path, &table));
     spate_status status;
     TRY_OR_DONE(status, open_output(job));
     TRY_OR_DONE(status, plot_draw(&table, job->options->plot, job->scene, &job->picture));
@@ -495,7 +303,7 @@ static spate_status draw_plot(render_job *job) {
                                           job->picture.height, path));
     if (job->options->progress) job->options->progress(1, 1, path, job->options->user);
 done:
-    plot_free_table(&table);
+    stats_table_free(&table);
     return status;
 }
 

@@ -9,8 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const rgb dark_ink = {0.045f, 0.055f, 0.07f}, light_ink = {0.75f, 0.79f, 0.84f};
-
 static const char *unit_of(const char *attribute, unit_system units) {
     static const struct {
         const char *name, *si, *cgs;
@@ -246,21 +244,13 @@ void shades_set_range(shades *s, double low, double high) {
 
 rgb (*shades_map(const shades *s))(double at) { return s->both ? colour_map_signed : colour_map; }
 
-double shades_letters(const picture *p) { return fmax(6, fmin(p->height / 60.0, p->width / 90.0)); }
-
 double shades_margin(const shades *s, const picture *p) {
-    return s->plain || shades_by_material(s) ? 0 : 9 * shades_letters(p);
-}
-
-/* Words are light on a dark picture. */
-static rgb choose_ink(const picture *p) {
-    const rgb corner = p->pixels[(int64_t)(p->height - 1) * p->width];
-    return colour_lightness(corner) < 0.6f ? light_ink : dark_ink;
+    return s->plain || shades_by_material(s) ? 0 : 9 * caption_letters(p);
 }
 
 static void draw_colour_bar(const shades *s, picture *out) {
-    const rgb ink = choose_ink(out);
-    double size = shades_letters(out), x1 = out->width - 7 * size, x0 = x1 - 1.4 * size;
+    const rgb ink = caption_ink(out);
+    double size = caption_letters(out), x1 = out->width - 7 * size, x0 = x1 - 1.4 * size;
     double y0 = 0.25 * out->height, y1 = 0.75 * out->height;
     picture_colour_bar(out, x0, y0, x1, y1, shades_map(s));
     plot_ticks t = plot_choose_ticks(s->low, s->high, 5);
@@ -277,9 +267,9 @@ static void draw_colour_bar(const shades *s, picture *out) {
 }
 
 void shades_caption(const shades *s, double time, picture *out) {
-    double size = shades_letters(out), x = 2.2 * size, y = out->height - 2.2 * size;
+    double size = caption_letters(out), x = 2.2 * size, y = out->height - 2.2 * size;
     char words[64];
-    const rgb ink = choose_ink(out);
+    const rgb ink = caption_ink(out);
     if (s->plain) return;
     snprintf(words, sizeof words, "t = %.3f s", time);
     for (char *c = words; *c; c++)
@@ -289,17 +279,11 @@ void shades_caption(const shades *s, double time, picture *out) {
     if (!shades_by_material(s)) draw_colour_bar(s, out);
 }
 
-void shades_corner(const char *words, picture *out) {
-    const double size = shades_letters(out);
-    picture_text(out, out->width - 2.2 * size, 1.9 * size, size, ALIGN_RIGHT, choose_ink(out),
-                 words);
-}
-
 void shades_scale_bar(const shades *s, double pixels_a_unit, picture *out) {
-    double size = shades_letters(out), length = plot_round_down(0.2 * out->width / pixels_a_unit);
+    double size = caption_letters(out), length = plot_round_down(0.2 * out->width / pixels_a_unit);
     double half = 0.5 * length * pixels_a_unit, x = 0.5 * out->width, y = out->height - 1.6 * size;
     char number[40], words[48];
-    const rgb ink = choose_ink(out);
+    const rgb ink = caption_ink(out);
     if (s->plain) return;
     plot_number_text(length, number, sizeof number);
     snprintf(words, sizeof words, "%s %s", number, s->scene->units == UNITS_SI ? "m" : "cm");

@@ -6,7 +6,7 @@
 #define SPATE_PICTURES_SHADES_H
 
 #include "frames/vtp_read.h"
-#include "pictures/draw/picture.h"
+#include "pictures/draw/caption.h"
 #include "scene/scene.h"
 
 typedef struct shades {
@@ -69,12 +69,8 @@ rgb (*shades_map(const shades *s))(double at);
 
 /* Scene, time and, when an attribute is shown, the colour bar with its numbers. */
 void shades_caption(const shades *s, double time, picture *out);
-/* Words in the upper right corner, as films have their speed there. */
-void shades_corner(const char *words, picture *out);
 /* A bar of a round length, given the pixels of one unit of length. */
 void shades_scale_bar(const shades *s, double pixels_a_unit, picture *out);
-/* The height of letters that suits a picture. */
-double shades_letters(const picture *p);
 /* How wide the strip on the right is that the colour bar needs. */
 double shades_margin(const shades *s, const picture *p);
 

@@ -90,7 +90,7 @@ static spate_status open_row(sheet *s, const spate_variant *v, int index) {
     sheet_row *r = &s->rows[s->row_count];
     if (!file_is_folder(v->folder)) return SPATE_OK;
     *r = (sheet_row){.variant = v, .pen = index, .frames = {.ctx = s->ctx}};
-    TRY(render_list_frames(v->folder, &r->frames));
+    TRY(frame_list_read(v->folder, &r->frames));
     if (!r->frames.count) return SPATE_OK;
     s->row_count++;
     TRY(render_load_scene(s->ctx, v->folder, NULL, &r->scene));
@@ -116,7 +116,7 @@ static spate_status load_frame(const sheet *s, const sheet_row *r, int64_t index
     if (s->options->interrupt && *s->options->interrupt)
         return fail(s->ctx, SPATE_INTERRUPTED, "%s: interrupted while drawing the sheet",
                     s->options->folder);
-    TRY(render_load_frame(&r->frames, r->variant->folder, index, path, frame));
+    TRY(frame_list_load(&r->frames, r->variant->folder, index, path, frame));
     if (isnan(frame->time)) frame->time = frame_time(r, index);
     return SPATE_OK;
 }

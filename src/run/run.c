@@ -159,18 +159,20 @@ static void add_to_collections(run *r) {
     }
 }
 
-static spate_status write_files(spate_context *beside, void *files) {
-    return frame_files_write(beside, files);
+static spate_status write_files(spate_context *beside, void *data) {
+    const run *r = data;
+    TRY(run_folder_check_lock(beside, r->folder, r->lock));
+    return frame_files_write(beside, &r->files);
 }
 
 /* Takes the frame that r->record.frame names and lets it be written while the run goes on. The one
  * before is done: no more than one is in memory. What was taken before a failure is written. */
 static spate_status start_frame(run *r) {
-    spate_status taken = frame_files_take(r->sim, r->folder, r->lock, r->record.frame, &r->files);
+    spate_status taken = frame_files_take(r->sim, r->folder, r->record.frame, &r->files);
     double start = phase_start();
     add_to_collections(r);
     r->writing = true;
-    background_start(r->writer, write_files, &r->files);
+    background_start(r->writer, write_files, r);
     phase_stop(r->sim, "frames", start);
     if (taken == SPATE_OK) taken = make_row(r);
     if (taken == SPATE_OK) {
@@ -521,8 +523,8 @@ static spate_status check_changes(run *r, scene_changes *c) {
 
 /* The files of the frame that is there; its row is, too. */
 static spate_status write_again(run *r) {
-    spate_status status = frame_files_take(r->sim, r->folder, r->lock, r->record.frame, &r->files);
-    if (status == SPATE_OK) status = frame_files_write(r->ctx, &r->files);
+    spate_status status = frame_files_take(r->sim, r->folder, r->record.frame, &r->files);
+    if (status == SPATE_OK) status = write_files(r->ctx, r);
     frame_files_free(&r->files);
     return status;
 }

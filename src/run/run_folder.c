@@ -1,7 +1,6 @@
 /* The folder of a run; see run_folder.h. */
 #include "run/run_folder.h"
-#include "frames/surface_frame.h"
-#include "frames/volume.h"
+#include "frames/frames.h"
 #include <stdio.h>
 #include <string.h>
 
@@ -199,4 +198,17 @@ spate_status run_folder_list_frames(const spate_scene *scene, const char *folder
         pvd_add(lines, time < last_time ? time : last_time, name);
     }
     return lines->failed ? SPATE_OUT_OF_MEMORY : SPATE_OK;
+}
+
+/* ---- Of several runs ---- */
+
+spate_status spate_compare_folder(const spate_scene *scene, const char *given, bool reuse,
+                                  char *folder, size_t size) {
+    char path[PATH_SIZE];
+    TRY(run_folder_choose(scene, given, path));
+    TRY(run_folder_check(scene->ctx, path, reuse));
+    if (strlen(path) >= size)
+        return fail(scene->ctx, SPATE_BAD_INPUT, "%.200s...: the path is too long", path);
+    memcpy(folder, path, strlen(path) + 1);
+    return SPATE_OK;
 }

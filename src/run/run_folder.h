@@ -7,7 +7,7 @@
 
 #include "core/file.h"
 #include "core/text.h"
-#include "frames/vtp_read.h"
+#include "frames/frame_names.h"
 #include "scene/scene.h"
 
 #define RUN_CHECKPOINT "checkpoint.spate"

@@ -234,6 +234,12 @@ static inline bool scene_colors_groups(const spate_scene *s) {
     for (int g = 0; g < scene_group_count(s); g++) any |= scene_group_color(s, g)->given;
     return any;
 }
+/* How many columns of stats.csv a probe has: a vector has one for each axis. */
+static inline int probe_columns(const spate_scene *s, const probe *p) {
+    const bool is_vector = p->kind == PROBE_CENTER_OF_MASS || p->kind == PROBE_VELOCITY ||
+                           p->kind == PROBE_CONTACT_FORCE;
+    return is_vector ? s->dim : 1;
+}
 /* Whether its matter is on the grid's cells, without particles. */
 static inline bool scene_on_grid(const spate_scene *s) { return s->solver && s->solver->on_grid; }
 /* Whether a material is meshed as a liquid. */

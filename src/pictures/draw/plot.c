@@ -1,6 +1,5 @@
 /* Ticks at round numbers, one pen a curve, gaps where a value is missing. */
 #include "pictures/draw/plot.h"
-#include "core/file.h"
 #include "core/text.h"
 #include "frames/units.h"
 #include <math.h>
@@ -60,80 +59,6 @@ double plot_round_down(double value) {
     return ten * (m >= 5 ? 5 : m >= 2 ? 2 : 1);
 }
 
-/* ---- Tables ---------------------------------------------------------------------------------- */
-
-static const char *field_end(const char *c, const char *line_end) {
-    const char *comma = memchr(c, ',', (size_t)(line_end - c));
-    return comma ? comma : line_end;
-}
-
-static spate_status read_names(plot_table *t, const char *line, const char *end) {
-    t->column_count = 1;
-    for (const char *c = line; c < end; c++) t->column_count += *c == ',';
-    t->names = take(t->ctx, (size_t)t->column_count, sizeof *t->names);
-    if (!t->names) return SPATE_OUT_OF_MEMORY;
-    /* Names stay in the file's bytes; the commas become their ends. */
-    char *c = t->bytes + (line - t->bytes), *stop = t->bytes + (end - t->bytes);
-    for (int i = 0; i < t->column_count; i++) {
-        t->names[i] = c;
-        c = t->bytes + (field_end(c, stop) - t->bytes);
-        *c++ = 0;
-    }
-    return SPATE_OK;
-}
-
-static void read_row(const plot_table *t, const char *c, const char *end, double *values) {
-    for (int i = 0; i < t->column_count; i++) {
-        values[i] = NAN;
-        if (c > end) continue;
-        const char *stop = field_end(c, end);
-        double v;
-        if (text_to_double(t->ctx, c, (size_t)(stop - c), &v)) values[i] = v;
-        c = stop + 1;
-    }
-}
-
-static const char *line_end(const char *c, const char *end) {
-    const char *stop = memchr(c, '\n', (size_t)(end - c));
-    return stop ? stop : end;
-}
-
-spate_status plot_read_table(spate_context *ctx, const char *path, plot_table *out) {
-    *out = (plot_table){.ctx = ctx};
-    size_t length;
-    TRY(file_read(ctx, path, (size_t)1 << 31, &out->bytes, &length));
-    const char *end = out->bytes + length, *first = line_end(out->bytes, end);
-    int64_t lines = 0;
-    for (const char *c = first; c < end; c++) lines += *c == '\n';
-    spate_status status = read_names(out, out->bytes, first);
-    if (status == SPATE_OK) {
-        out->values =
-            take(ctx, (size_t)(lines + 1) * (size_t)out->column_count, sizeof *out->values);
-        if (!out->values) status = SPATE_OUT_OF_MEMORY;
-    }
-    for (const char *c = first + 1; status == SPATE_OK && c < end;) {
-        const char *stop = line_end(c, end);
-        if (stop > c) read_row(out, c, stop, out->values + out->row_count++ * out->column_count);
-        c = stop + 1;
-    }
-    if (status != SPATE_OK) plot_free_table(out);
-    return status;
-}
-
-int plot_find_column(const plot_table *t, const char *name, size_t length) {
-    for (int i = 0; i < t->column_count; i++)
-        if (strlen(t->names[i]) == length && !memcmp(t->names[i], name, length)) return i;
-    return -1;
-}
-
-void plot_free_table(plot_table *t) {
-    if (!t->ctx) return;
-    give(t->ctx, t->names);
-    give(t->ctx, t->values);
-    give(t->ctx, t->bytes);
-    *t = (plot_table){0};
-}
-
 /* ---- Drawing --------------------------------------------------------------------------------- */
 
 enum { PLOT_COLUMNS = 8 };
@@ -154,14 +79,14 @@ static double to_y(const plot_frame *f, double v) {
     return f->y0 + (v - f->low[1]) / (f->high[1] - f->low[1]) * (f->y1 - f->y0);
 }
 
-static spate_status unknown_column(const plot_table *t, const char *name, size_t length) {
+static spate_status unknown_column(const stats_table *t, const char *name, size_t length) {
     char shown[256];
     snprintf(shown, sizeof shown, "%.*s", (int)length, name);
     return text_fail_unknown(t->ctx, "plot: stats.csv has no column", shown,
                              (const char *const *)t->names, t->column_count);
 }
 
-static spate_status choose_columns(const plot_table *t, const char *list, int *columns,
+static spate_status choose_columns(const stats_table *t, const char *list, int *columns,
                                    int *count) {
     *count = 0;
     for (const char *c = list;; c++) {
@@ -169,7 +94,7 @@ static spate_status choose_columns(const plot_table *t, const char *list, int *c
         if (*count == PLOT_COLUMNS)
             return fail(t->ctx, SPATE_BAD_INPUT, "plot: at most %d columns in one plot",
                         PLOT_COLUMNS);
-        columns[*count] = plot_find_column(t, c, length);
+        columns[*count] = stats_table_column(t, c, length);
         if (columns[*count] < 0) return unknown_column(t, c, length);
         (*count)++;
         c += length;
@@ -357,8 +282,8 @@ double plot_legend(picture *p, const plot_label *labels, int count, double left,
 }
 
 /* Where all columns have one unit it stands at the axis, else each has its own in the legend. */
-static void label_columns(const spate_scene *scene, const plot_table *t, const int *list, int count,
-                          plot_label *labels, const char **unit) {
+static void label_columns(const spate_scene *scene, const stats_table *t, const int *list,
+                          int count, plot_label *labels, const char **unit) {
     *unit = units_of_column(scene, t->names[list[0]]);
     for (int i = 1; i < count; i++)
         if (strcmp(*unit, units_of_column(scene, t->names[list[i]]))) *unit = "";
@@ -371,9 +296,9 @@ static void label_columns(const spate_scene *scene, const plot_table *t, const i
     }
 }
 
-spate_status plot_draw(const plot_table *t, const char *columns, const spate_scene *scene,
+spate_status plot_draw(const stats_table *t, const char *columns, const spate_scene *scene,
                        picture *out) {
-    int list[PLOT_COLUMNS], count, time = plot_find_column(t, "time", 4), missing;
+    int list[PLOT_COLUMNS], count, time = stats_table_column(t, "time", 4), missing;
     plot_curve curves[PLOT_COLUMNS];
     plot_label labels[PLOT_COLUMNS];
     const char *unit;

@@ -3,6 +3,7 @@
 #ifndef SPATE_PICTURES_DRAW_PLOT_H
 #define SPATE_PICTURES_DRAW_PLOT_H
 
+#include "frames/stats_table.h"
 #include "pictures/draw/picture.h"
 #include "scene/scene.h"
 
@@ -22,21 +23,6 @@ void plot_tick_text(const plot_ticks *t, double value, char *out, size_t size);
 void plot_number_text(double value, char *out, size_t size);
 /* The largest of 1, 2 or 5 times a power of ten that is not above `value`. */
 double plot_round_down(double value);
-
-/* A table of numbers by column: stats.csv. Fields that are empty or no numbers are NAN. */
-typedef struct plot_table {
-    spate_context *ctx;
-    char *bytes;
-    int column_count;
-    char **names;
-    int64_t row_count;
-    double *values; /* values[row * column_count + column] */
-} plot_table;
-
-spate_status plot_read_table(spate_context *ctx, const char *path, plot_table *out);
-/* -1 when there is none of that name. */
-int plot_find_column(const plot_table *t, const char *name, size_t length);
-void plot_free_table(plot_table *t);
 
 /* How a curve is drawn. */
 typedef struct plot_pen {
@@ -81,7 +67,7 @@ typedef struct plot_box {
 void plot_panel(picture *p, const plot_box *box, const plot_curve *curves, int count);
 
 /* Draws the columns ("a,b") of a scene's run against the column "time" over the whole picture. */
-spate_status plot_draw(const plot_table *t, const char *columns, const spate_scene *scene,
+spate_status plot_draw(const stats_table *t, const char *columns, const spate_scene *scene,
                        picture *out);
 
 #endif

@@ -1,6 +1,6 @@
 /* From frames to the pictures of a film. */
 #include "pictures/draw/reel.h"
-#include "pictures/shades.h"
+#include "pictures/draw/caption.h"
 #include <stdio.h>
 
 spate_status reel_picture_path(spate_context *ctx, const char *folder, int64_t number,
@@ -20,7 +20,7 @@ spate_status reel_open(reel *r, double rate, double fps, double speed) {
 
 /* The picture's bytes as the film has them: with the speed in the corner. */
 static void label(reel *r) {
-    if (*r->words) shades_corner(r->words, r->picture);
+    if (*r->words) caption_corner(r->words, r->picture);
     picture_to_bytes(r->picture, r->bytes);
 }
 

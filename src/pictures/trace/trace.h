@@ -8,8 +8,8 @@
 #ifndef SPATE_PICTURES_TRACE_TRACE_H
 #define SPATE_PICTURES_TRACE_TRACE_H
 
-#include "pictures/crowds.h"
 #include "pictures/draw/picture.h"
+#include "pictures/trace/crowds.h"
 #include "pictures/trace/facets.h"
 #include "pictures/trace/haze.h"
 #include "pictures/trace/stage.h"

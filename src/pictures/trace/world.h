@@ -5,8 +5,8 @@
 #ifndef SPATE_PICTURES_TRACE_WORLD_H
 #define SPATE_PICTURES_TRACE_WORLD_H
 
-#include "pictures/crowds.h"
 #include "pictures/trace/balls.h"
+#include "pictures/trace/crowds.h"
 #include "pictures/trace/facets.h"
 #include "pictures/trace/haze.h"
 #include "pictures/trace/level.h"

@@ -1,5 +1,5 @@
 /* Particles sorted by how they are drawn. */
-#include "pictures/crowds.h"
+#include "pictures/particle_crowds.h"
 
 /* Places in the list; skins follow, one for each material. */
 enum { CLEAR, GRAINS, SKINS };
@@ -108,19 +108,4 @@ spate_status crowds_create(const shades *s, const stage *st, const snapshot *fra
 done:
     crowds_free(out);
     return status;
-}
-
-void crowds_free(crowds *c) {
-    for (int k = 0; k < c->count && c->list; k++) {
-        give(c->ctx, c->list[k].centers);
-        give(c->ctx, c->list[k].colours);
-    }
-    if (c->ctx) give(c->ctx, c->list);
-    *c = (crowds){0};
-}
-
-const crowd *crowds_find(const crowds *c, material_look look) {
-    for (int k = 0; k < c->count; k++)
-        if (c->list[k].look == look && c->list[k].count) return &c->list[k];
-    return NULL;
 }

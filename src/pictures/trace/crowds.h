@@ -3,11 +3,12 @@
  * crowd, all grains are one, and each material with a skin is one, so that bodies of different stuff
  * do not melt together. Where an attribute gives the colours, all are grains.
  */
-#ifndef SPATE_PICTURES_CROWDS_H
-#define SPATE_PICTURES_CROWDS_H
+#ifndef SPATE_PICTURES_TRACE_CROWDS_H
+#define SPATE_PICTURES_TRACE_CROWDS_H
 
-#include "pictures/shades.h"
-#include "pictures/trace/stage.h"
+#include "core/context.h"
+#include "core/fields.h"
+#include "pictures/trace/ray.h"
 
 typedef struct crowd {
     material_look look;
@@ -27,9 +28,6 @@ typedef struct crowds {
     v3 clear;  /* as in crowd.colours: of the first material that is clear, for a surface alone */
 } crowds;
 
-/* `file` is for messages. */
-spate_status crowds_create(const shades *s, const stage *st, const snapshot *frame,
-                           const char *file, crowds *out);
 void crowds_free(crowds *c);
 
 /* The first with particles that is drawn so, or NULL. */

@@ -1,0 +1,28 @@
+/* Frame list: which frames a run's folder holds, and reading them one by one. */
+#ifndef SPATE_FRAMES_FRAME_LIST_H
+#define SPATE_FRAMES_FRAME_LIST_H
+
+#include "core/file.h"
+#include "frames/frame_names.h"
+#include "frames/vtp_read.h"
+#include "scene/scene.h"
+
+/* The frames in a run's folder: of particles, or where there are none the surfaces, or the volumes. */
+typedef struct frame_list {
+    spate_context *ctx;
+    int64_t *numbers; /* ascending */
+    int64_t count, capacity;
+    frame_kind kind;
+    const spate_scene
+        *scene; /* whose axes the frames get when they are read; NULL: those of files */
+} frame_list;
+
+/* Adds what is there of particles_NNNN.vtp, surface_NNNN.* or volume_NNNN.vti; free `numbers` with
+ * give(). */
+spate_status frame_list_read(const char *folder, frame_list *list);
+/* Reads the frame at an index of the list; `path` is its file, for messages. Of surfaces it has no
+ * particles: what is drawn is the file. */
+spate_status frame_list_load(const frame_list *list, const char *folder, int64_t index,
+                             char path[PATH_SIZE], snapshot *out);
+
+#endif

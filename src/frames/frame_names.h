@@ -1,0 +1,18 @@
+/* The names of a run's frames: a stem, the number in four or more digits, an extension. */
+#ifndef SPATE_FRAMES_FRAME_NAMES_H
+#define SPATE_FRAMES_FRAME_NAMES_H
+
+#include <stdint.h>
+
+/* The series of frames in a run's folder. */
+typedef enum frame_kind { FRAMES_OF_PARTICLES, FRAMES_OF_SURFACES, FRAMES_OF_VOLUMES } frame_kind;
+enum { FRAME_KINDS = 3, FRAME_NAME_SIZE = 64 };
+
+/* "particles_0001.vtp" */
+void frame_name(char out[FRAME_NAME_SIZE], int64_t number, const char *extension);
+/* "surface_0001.ply" */
+void surface_name(char out[FRAME_NAME_SIZE], int64_t number, const char *extension);
+/* "volume_0001.vti" */
+void volume_name(char out[FRAME_NAME_SIZE], int64_t number);
+
+#endif
