@@ -3,12 +3,14 @@
 find_package(PkgConfig REQUIRED)
 pkg_check_modules(yaml REQUIRED IMPORTED_TARGET yaml-0.1)
 pkg_check_modules(xxhash REQUIRED IMPORTED_TARGET libxxhash)
-set(THREADS_PREFER_PTHREAD_FLAG ON)
-find_package(Threads REQUIRED)
 
 add_library(spate_dependencies INTERFACE)
-target_link_libraries(spate_dependencies INTERFACE
-  PkgConfig::yaml PkgConfig::xxhash Threads::Threads m)
+target_link_libraries(spate_dependencies INTERFACE PkgConfig::yaml PkgConfig::xxhash m)
+if(SPATE_THREADS)
+  set(THREADS_PREFER_PTHREAD_FLAG ON)
+  find_package(Threads REQUIRED)
+  target_link_libraries(spate_dependencies INTERFACE Threads::Threads)
+endif()
 
 add_library(spate_picture_dependencies INTERFACE)
 if(NOT SPATE_PICTURES)

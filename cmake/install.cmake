@@ -3,9 +3,10 @@
 include(CMakePackageConfigHelpers)
 
 file(RELATIVE_PATH bin_to_lib /${CMAKE_INSTALL_BINDIR} /${CMAKE_INSTALL_LIBDIR})
-set_target_properties(spate_command PROPERTIES INSTALL_RPATH "$ORIGIN/${bin_to_lib}")
-
-install(TARGETS spate_command RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+if(SPATE_FILES)
+  set_target_properties(spate_command PROPERTIES INSTALL_RPATH "$ORIGIN/${bin_to_lib}")
+  install(TARGETS spate_command RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+endif()
 install(TARGETS spate_library EXPORT spate LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
 if(SPATE_PICTURES)
   set_target_properties(spate_pictures PROPERTIES INSTALL_RPATH "$ORIGIN")

@@ -7,6 +7,20 @@ file(GLOB_RECURSE kernel_sources CONFIGURE_DEPENDS src/*_kernels.c)
 file(GLOB_RECURSE picture_sources CONFIGURE_DEPENDS src/pictures/*.c)
 list(REMOVE_ITEM sources ${kernel_sources} ${picture_sources})
 
+# What the system does not have is left out, or stands in for what it has.
+set(port ${PROJECT_SOURCE_DIR}/src/port)
+if(SPATE_THREADS)
+  list(REMOVE_ITEM sources ${port}/thread_none.c)
+else()
+  list(REMOVE_ITEM sources ${port}/thread_posix.c)
+  target_compile_definitions(spate_flags INTERFACE SPATE_NO_THREADS)
+endif()
+if(SPATE_FILES)
+  list(REMOVE_ITEM sources ${port}/disk_none.c)
+else()
+  list(REMOVE_ITEM sources ${port}/disk_posix.c)
+endif()
+
 # name, then its flags; SPATE_ISA holds the bare name, with which the kernels suffix their functions
 set(isa_names generic)
 # The plain kernels are there for old machines: optimised less, they compile in half the time.
@@ -14,7 +28,7 @@ set(isa_flags_generic $<$<CONFIG:Release>:-O2>)
 if(SPATE_DOUBLE)
   set(isa_flags_generic $<$<CONFIG:Release>:-O1>)
 endif()
-if(SPATE_SANITIZE OR SPATE_FUZZ)
+if(SPATE_PLAIN_KERNELS OR SPATE_SANITIZE OR SPATE_FUZZ)
   # One is enough to find faults, and instrumented kernels are slow to compile.
   target_compile_definitions(spate_flags INTERFACE SPATE_PLAIN_KERNELS)
 elseif(CMAKE_SYSTEM_PROCESSOR MATCHES "^(x86_64|AMD64|amd64)$")

@@ -32,11 +32,30 @@ def check_example(output):
         sys.exit(f"the example printed: {output}")
 
 
-def check_symbols(library):
-    names = [line.split()[-1] for line in run("nm", "-D", "--defined-only", library).splitlines()]
-    strangers = [n for n in names if not n.startswith("spate_")]
+PICTURES = ["spate_compare", "spate_default_render_options", "spate_render"]
+
+
+def exported(library):
+    return [line.split()[-1] for line in run("nm", "-D", "--defined-only", library).splitlines()]
+
+
+def check_symbols(prefix):
+    names = exported(only(prefix, "libspate.so"))
+    strangers = [n for n in names if not n.startswith("spate_") or n in PICTURES]
     if strangers or len(names) < 20:
         sys.exit(f"the library should export the public interface only, but has {strangers or names}")
+    pictures = sorted(exported(only(prefix, "libspate_pictures.so")))
+    if pictures != PICTURES:
+        sys.exit(f"the library of pictures should export {PICTURES}, but has {pictures}")
+    if "libpng" in run("ldd", only(prefix, "libspate.so")):
+        sys.exit("the engine should do without libpng")
+
+
+def check_hooks(output):
+    """What was saved through hooks and continued is what was not interrupted."""
+    match = re.fullmatch(r"checkpoint of (\d+) bytes, state (\w+), continued (\w+)", output.strip())
+    if not match or int(match[1]) < 1000 or match[2] != match[3]:
+        sys.exit(f"the example in memory printed: {output}")
 
 
 def main():
@@ -44,8 +63,7 @@ def main():
         first, prefix = pathlib.Path(temporary) / "first", pathlib.Path(temporary) / "moved here"
         run("cmake", "--install", os.environ["SPATE_BUILD"], "--prefix", first)
         first.rename(prefix)
-        library = only(prefix, "libspate.so")
-        check_symbols(library)
+        check_symbols(prefix)
         for pattern in ("spate.1", "completions/spate", "scenes/gallery/splash.yaml"):
             only(prefix, pattern)
 
@@ -59,13 +77,16 @@ def main():
             f"-DCMAKE_C_COMPILER={COMPILER}")
         run("cmake", "--build", build)
         check_example(run(build / "minimal", cwd=temporary))
+        check_hooks(run(build / "in_memory", cwd=temporary))
 
         # pkg-config and a path with blanks do not go together: a plain one for this part.
         plain = pathlib.Path(temporary) / "plain"
         shutil.copytree(prefix, plain, symlinks=True)
         library_folder = only(plain, "libspate.so").parent
         environment = dict(os.environ, PKG_CONFIG_PATH=str(library_folder / "pkgconfig"))
-        flags = run("pkg-config", "--cflags", "--libs", "spate", env=environment).split()
+        flags = run("pkg-config", "--cflags", "--libs", "spate_pictures", env=environment).split()
+        if "-lspate_pictures" not in flags:
+            sys.exit(f"pkg-config spate_pictures says {flags}")
         program = pathlib.Path(temporary) / "minimal"
         run(COMPILER, ROOT / "examples" / "minimal.c", "-o", program, *flags)
         check_example(run(program, env=dict(os.environ, LD_LIBRARY_PATH=str(library_folder))))

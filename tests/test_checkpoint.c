@@ -427,7 +427,7 @@ static void test_previous_is_kept(void **state) {
     snprintf(previous, sizeof previous, "%s.prev", f.path);
     unlink(f.path);
     expect_ok(f.ctx, checkpoint_write(f.sim, &record, f.path, previous));
-    assert_false(file_exists(previous));
+    assert_false(file_exists(f.ctx, previous));
     steps(&f, f.sim, 1);
     expect_ok(f.ctx, checkpoint_write(f.sim, &record, f.path, previous));
     expect_ok(f.ctx, spate_simulation_restore(f.scene, previous, &sim));
@@ -440,7 +440,7 @@ static void test_previous_is_kept(void **state) {
     steps(&f, f.sim, 1);
     calls.error[CALL_FSYNC] = EIO;
     assert_int_equal(checkpoint_write(f.sim, &record, f.path, previous), SPATE_IO_ERROR);
-    assert_false(file_exists(previous));
+    assert_false(file_exists(f.ctx, previous));
     expect_ok(f.ctx, spate_simulation_restore(f.scene, f.path, &sim));
     assert_int_equal(sim->step, 1);
     spate_simulation_free(sim);

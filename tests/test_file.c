@@ -96,11 +96,11 @@ static void test_what_is_written_is_read(void **state) {
         file_write(&w, data + at, pieces[i]);
         at += pieces[i];
     }
-    assert_false(file_exists(in_folder("data"))); /* not before it is whole */
+    assert_false(file_exists(ctx, in_folder("data"))); /* not before it is whole */
     assert_int_equal(file_close(&w), SPATE_OK);
     assert_int_equal(file_close(&w), SPATE_OK);
     file_abandon(&w);
-    assert_int_equal(file_size(in_folder("data")), total);
+    assert_int_equal(file_size(ctx, in_folder("data")), total);
     assert_int_equal(entries(ctx), 1);
 
     char *bytes;
@@ -293,7 +293,7 @@ static void test_appending_keeps_whole_rows(void **state) {
     assert_int_equal(file_flush(&w), SPATE_OK);
     file_write(&w, row, sizeof row); /* of this nothing was flushed */
     file_abandon(&w);
-    assert_int_equal(file_size(path), strlen("frame\n1,0.5\n2,1\n") + sizeof row - 3);
+    assert_int_equal(file_size(ctx, path), strlen("frame\n1,0.5\n2,1\n") + sizeof row - 3);
     assert_int_equal(file_truncate(ctx, path, strlen("frame\n1,0.5\n2,1\n")), SPATE_OK);
 
     /* Nor does anything of a third row stay when the first two are flushed. */
@@ -392,7 +392,7 @@ static void test_what_is_kept_is_synced(void **state) {
     assert_int_equal(file_close(&w), SPATE_OK);
     calls.root = NULL;
     assert_string_equal(calls.opened, "/");
-    assert_true(file_exists(in_folder("spate_test_file")));
+    assert_true(file_exists(ctx, in_folder("spate_test_file")));
     file_remove(ctx, in_folder("spate_test_file"));
 }
 
@@ -421,7 +421,7 @@ static void test_long_prints(void **state) {
     file_print(&w, "a%s", longer);
     assert_int_equal(file_close(&w), SPATE_OUT_OF_MEMORY);
     refuse = 0;
-    assert_int_equal(file_size(path), 200002);
+    assert_int_equal(file_size(ctx, path), 200002);
     free(longer);
     file_remove(ctx, path);
 }
@@ -437,9 +437,9 @@ static void test_folders(void **state) {
     assert_int_equal(file_make_folder(ctx, in_folder("a/b//c/")), SPATE_OK);
     assert_int_equal(file_make_folder(ctx, in_folder("a/b/c")), SPATE_OK);
     assert_int_equal(file_make_folder(ctx, "/"), SPATE_OK);
-    assert_true(file_is_folder(in_folder("a/b/c")));
+    assert_true(file_is_folder(ctx, in_folder("a/b/c")));
     put(ctx, in_folder("a/file"), "x");
-    assert_false(file_is_folder(in_folder("a/file")));
+    assert_false(file_is_folder(ctx, in_folder("a/file")));
     assert_int_equal(file_make_folder(ctx, in_folder("a/file")), SPATE_IO_ERROR);
     assert_non_null(strstr(spate_message(ctx), "a/file is a file; choose another folder"));
     assert_int_equal(file_make_folder(ctx, in_folder("a/file/b")), SPATE_IO_ERROR);
@@ -459,13 +459,13 @@ static void test_folders(void **state) {
     assert_int_equal(file_list(ctx, in_folder("none"), add_name, names), SPATE_IO_ERROR);
 
     assert_int_equal(file_rename(ctx, in_folder("a/file"), in_folder("a/moved")), SPATE_OK);
-    assert_false(file_exists(in_folder("a/file")));
+    assert_false(file_exists(ctx, in_folder("a/file")));
     assert_int_equal(file_rename(ctx, in_folder("a/file"), in_folder("a/moved")), SPATE_IO_ERROR);
     assert_non_null(strstr(spate_message(ctx), "cannot rename "));
     assert_int_equal(file_remove(ctx, in_folder("a/file")), SPATE_OK);
     assert_int_equal(file_remove(ctx, in_folder("a/b")), SPATE_IO_ERROR);
     assert_int_equal(file_truncate(ctx, in_folder("a/file"), 0), SPATE_IO_ERROR);
-    assert_int_equal(file_size(in_folder("a/file")), -1);
+    assert_int_equal(file_size(ctx, in_folder("a/file")), -1);
     assert_int_equal(ctx->blocks_now, blocks);
 }
 
@@ -475,9 +475,9 @@ static void test_what_is_below(void **state) {
     assert_int_equal(file_make_folder(ctx, in_folder("topmost")), SPATE_OK);
     put(ctx, in_folder("top/in/a"), "x");
     put(ctx, in_folder("topmost/a"), "x");
-    assert_true(file_is_below(in_folder("top/in/a"), in_folder("top")));
-    assert_false(file_is_below(in_folder("topmost/a"), in_folder("top")));
-    assert_true(file_is_below(in_folder("topmost/a"), "/"));
+    assert_true(file_is_below(ctx, in_folder("top/in/a"), in_folder("top")));
+    assert_false(file_is_below(ctx, in_folder("topmost/a"), in_folder("top")));
+    assert_true(file_is_below(ctx, in_folder("topmost/a"), "/"));
 }
 
 static void test_locked_folder(void **state) {

@@ -131,7 +131,7 @@ static void failures_are_told(void **state) {
                      SPATE_IO_ERROR);
     assert_non_null(strstr(spate_message(ctx), "none/a.png"));
     assert_int_equal(picture_write_png(ctx, bytes, -1, 16, in_folder("b.png")), SPATE_IO_ERROR);
-    assert_false(file_exists(in_folder("b.png")));
+    assert_false(file_exists(ctx, in_folder("b.png")));
 }
 
 /* Every shade comes back as the byte that it was, in each channel. */

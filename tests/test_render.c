@@ -99,7 +99,7 @@ static void flat_pictures_show_the_particles(void **state) {
         assert_near(pixel(&p, at[0], at[1]), frame == 2 ? grey : white, 3);
         free(p.rgb);
     }
-    assert_false(file_exists(in_folder("pictures/film.mp4")));
+    assert_false(file_exists(*state, in_folder("pictures/film.mp4")));
 }
 
 /* Particles a tenth of a metre apart: an area of the material's colour, with gaps only as points. */
@@ -144,7 +144,7 @@ static void a_full_domain_shows_the_speed(void **state) {
         frame_list frames = {.ctx = *state};
         spate_scene *scene;
         shades s;
-        assert_int_equal(render_list_frames(folder, &frames), SPATE_OK);
+        assert_int_equal(frame_list_read(folder, &frames), SPATE_OK);
         assert_int_equal(render_load_scene(*state, folder, NULL, &scene), SPATE_OK);
         assert_int_equal(render_choose_shades(scene, NULL, folder, &frames, &s), SPATE_OK);
         assert_string_equal(s.attribute, full ? "speed" : "");
@@ -339,10 +339,10 @@ static void frames_are_chosen_and_interrupted(void **state) {
     o.first = 2, o.last = 4, o.progress = note, o.user = seen;
     assert_int_equal(spate_render(*state, folder, &o), SPATE_OK);
     assert_true(seen[0] == 3 && seen[1] == 3);
-    assert_false(file_exists(in_folder("pictures/frame_0001.png")));
-    assert_true(file_exists(in_folder("pictures/frame_0002.png")));
-    assert_true(file_exists(in_folder("pictures/frame_0004.png")));
-    assert_false(file_exists(in_folder("pictures/frame_0005.png")));
+    assert_false(file_exists(*state, in_folder("pictures/frame_0001.png")));
+    assert_true(file_exists(*state, in_folder("pictures/frame_0002.png")));
+    assert_true(file_exists(*state, in_folder("pictures/frame_0004.png")));
+    assert_false(file_exists(*state, in_folder("pictures/frame_0005.png")));
     volatile int stop = 1;
     o.interrupt = &stop;
     assert_int_equal(spate_render(*state, folder, &o), SPATE_INTERRUPTED);
@@ -365,8 +365,8 @@ static void without_ffmpeg_there_are_pictures(void **state) {
     setenv("PATH", path, 1);
     assert_int_equal(status, SPATE_OK);
     assert_int_equal(warnings_total(ctx), warnings + 1);
-    assert_true(file_exists(in_folder("pictures/frame_0001.png")));
-    assert_false(file_exists(in_folder("pictures/film.mp4")));
+    assert_true(file_exists(*state, in_folder("pictures/frame_0001.png")));
+    assert_false(file_exists(*state, in_folder("pictures/film.mp4")));
     /* One that takes nothing and ends at once: also only a warning, and no signal. */
     put_bytes(in_folder("ffmpeg"), "#!/bin/sh\nexit 3\n", 17);
     chmod(in_folder("ffmpeg"), 0755);
@@ -375,7 +375,7 @@ static void without_ffmpeg_there_are_pictures(void **state) {
     setenv("PATH", path, 1);
     assert_int_equal(status, SPATE_OK);
     assert_int_equal(warnings_total(ctx), warnings + 2);
-    assert_false(file_exists(in_folder("pictures/film.mp4")));
+    assert_false(file_exists(*state, in_folder("pictures/film.mp4")));
 }
 
 static void films_are_mp4(void **state) {
@@ -393,7 +393,7 @@ static void films_are_mp4(void **state) {
                      SPATE_OK);
     assert_true(length > 500 && !memcmp(bytes + 4, "ftyp", 4));
     give(*state, bytes);
-    assert_false(file_exists(in_folder("pictures/film.mp4.part")));
+    assert_false(file_exists(*state, in_folder("pictures/film.mp4.part")));
 }
 
 /* Renders with an ffmpeg that keeps the raw pictures. */
@@ -503,7 +503,7 @@ static void one_frame_is_a_still(void **state) {
     const int64_t warnings = warnings_total(*state);
     assert_int_equal(spate_render(*state, folder, &o), SPATE_OK);
     assert_int_equal(warnings_total(*state), warnings);
-    assert_false(file_exists(in_folder("pictures/film.mp4")));
+    assert_false(file_exists(*state, in_folder("pictures/film.mp4")));
 }
 
 static void assert_same_picture(const char *a, const char *b, bool same) {
@@ -714,8 +714,8 @@ static void refused_allocations_leave_no_half_film(void **state) {
         status = render_raw(ctx, &o);
         assert_true(status == SPATE_OUT_OF_MEMORY || status == SPATE_OK);
         assert_int_equal(ctx->blocks_now, blocks);
-        assert_false(file_exists(in_folder("pictures/film.mp4.part")));
-        assert_int_equal(file_exists(in_folder("pictures/film.mp4")), status == SPATE_OK);
+        assert_false(file_exists(*state, in_folder("pictures/film.mp4.part")));
+        assert_int_equal(file_exists(*state, in_folder("pictures/film.mp4")), status == SPATE_OK);
         spate_close(ctx);
         assert_true(turn < 2000);
     }

@@ -89,7 +89,7 @@ static char *path_of(fixture *f, const char *name) {
     return path[next];
 }
 
-static bool has(fixture *f, const char *name) { return file_exists(path_of(f, name)); }
+static bool has(fixture *f, const char *name) { return file_exists(f->ctx, path_of(f, name)); }
 
 static char *content(fixture *f, const char *name) {
     char *bytes;
@@ -380,12 +380,12 @@ static void test_wrong_options(void **state) {
     o = options(f);
     o.until = -1;
     assert_int_equal(spate_run(f->scene, &o, NULL), SPATE_BAD_INPUT);
-    assert_false(file_exists(f->folder));
+    assert_false(file_exists(f->ctx, f->folder));
     o = options(f);
     o.resume = true;
     assert_int_equal(spate_run(f->scene, &o, NULL), SPATE_BAD_INPUT);
     assert_non_null(strstr(spate_message(f->ctx), "no checkpoint"));
-    assert_false(file_exists(f->folder));
+    assert_false(file_exists(f->ctx, f->folder));
 }
 
 /* ---- Where it ends ---- */

@@ -260,7 +260,7 @@ static void without_frames_there_is_no_sheet(void **state) {
     put_runs();
     spate_compare_options o = two_variants(list);
     assert_int_equal(spate_compare(*state, list, 2, &o), SPATE_OK);
-    assert_true(file_exists(in_folder("sheet.png")));
+    assert_true(file_exists(*state, in_folder("sheet.png")));
     /* One run without frames has no row. */
     snprintf(command, sizeof command, "rm '%s'/up/*.vtp", folder);
     assert_int_equal(system(command), 0);
@@ -271,8 +271,8 @@ static void without_frames_there_is_no_sheet(void **state) {
     snprintf(command, sizeof command, "rm '%s'/right/*.vtp", folder);
     assert_int_equal(system(command), 0);
     assert_int_equal(spate_compare(*state, list, 2, &o), SPATE_OK);
-    assert_false(file_exists(in_folder("sheet.png"))); /* the old one would mislead */
-    assert_true(file_exists(in_folder("compare.png")));
+    assert_false(file_exists(*state, in_folder("sheet.png"))); /* the old one would mislead */
+    assert_true(file_exists(*state, in_folder("compare.png")));
 }
 
 static void mistakes_are_told(void **state) {

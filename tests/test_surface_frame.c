@@ -4,6 +4,7 @@
 
 #include "core/file.h"
 #include "frames/surface_frame.h"
+#include "frames/surface_read.h"
 #include "scene/mesh.h"
 
 static const char scene_text[] =
@@ -57,11 +58,11 @@ static void surfaces_are_found_beside_frames(void **state) {
     spate_scene *with = parse(*state, "output.surface=ply"), *without = parse(*state, NULL);
     char path[PATH_SIZE];
     assert_true(surface_is_wanted(with) && !surface_is_wanted(without));
-    assert_true(surface_beside(in_folder("run_ply/particles_0001.vtp"), path));
+    assert_true(surface_beside(*state, in_folder("run_ply/particles_0001.vtp"), path));
     assert_string_equal(path, in_folder("run_ply/surface_0001.ply"));
-    assert_false(surface_beside(in_folder("run_ply/particles_0009.vtp"), path));
-    assert_false(surface_beside(in_folder("run_ply/something.vtp"), path));
-    assert_true(surface_beside(in_folder("run_ply/surface_0001.obj"), path));
+    assert_false(surface_beside(*state, in_folder("run_ply/particles_0009.vtp"), path));
+    assert_false(surface_beside(*state, in_folder("run_ply/something.vtp"), path));
+    assert_true(surface_beside(*state, in_folder("run_ply/surface_0001.obj"), path));
     assert_string_equal(path, in_folder("run_ply/surface_0001.obj"));
     spate_scene_free(with);
     spate_scene_free(without);

@@ -84,7 +84,7 @@ static void not_finite_is_not_written(void **state) {
     spate_simulation sim = {.ctx = *state, .scene = &scene, .type = &broken};
     assert_int_equal(write_volume(&sim, path), SPATE_UNSTABLE);
     assert_non_null(strstr(spate_message(*state), "the field 'velocity' is not a finite number"));
-    assert_false(file_exists(path));
+    assert_false(file_exists(*state, path));
 }
 
 /* ---- There and back ---------------------------------------------------------------------------- */
@@ -286,7 +286,7 @@ static void folders_know_volumes(void **state) {
                      SPATE_OK);
     assert_int_equal(lines.length, 0);
     frame_list list = {.ctx = *state};
-    assert_int_equal(render_list_frames(path, &list), SPATE_OK);
+    assert_int_equal(frame_list_read(path, &list), SPATE_OK);
     assert_true(list.kind == FRAMES_OF_VOLUMES && list.count == 3);
     give(*state, list.numbers);
 }

@@ -61,13 +61,33 @@ typedef struct spate_simulation spate_simulation;
 
 typedef enum spate_log_level { SPATE_LOG_INFO, SPATE_LOG_WARNING } spate_log_level;
 
+/* Files by the program's own functions instead of the system's: all in memory, from a browser... A
+ * path names a whole file, as Spate has put it together: "run/stats.csv". All functions are given, or
+ * none; they are called in the caller's thread only. A build without files (-DSPATE_FILES=OFF) has
+ * no others. */
+typedef struct spate_files {
+    /* Bytes of a file; -1: there is none. */
+    int64_t (*size)(const char *path, void *user);
+    /* Copies the whole file, `length` bytes, to `bytes`; false: it could not be read. */
+    bool (*read)(const char *path, void *bytes, size_t length, void *user);
+    /* Replaces the file, or adds to its end; false: it could not be written, and is as it was. */
+    bool (*write)(const char *path, const void *bytes, size_t length, bool append, void *user);
+    /* False: it is still there. */
+    bool (*remove)(const char *path, void *user);
+    /* Calls visit(name, visitor) for "folder/name" of every file; false: that could not be told. */
+    bool (*list)(const char *folder, void (*visit)(const char *name, void *visitor), void *visitor,
+                 void *user);
+    void *user; /* handed to each */
+} spate_files;
+
 /* Hooks and settings of a context; start from spate_default_config(). */
 typedef struct spate_config {
     void *(*allocate)(size_t bytes, void *user); /* default malloc; may return NULL */
     void (*release)(void *block, void *user);    /* default free */
     void (*log)(spate_log_level level, const char *message, void *user); /* default: nothing */
     void *user;                                                          /* handed to every hook */
-    int threads; /* worker threads; 0 (default): one per core */
+    int threads;       /* worker threads; 0 (default): one per core */
+    spate_files files; /* default: the system's */
 } spate_config;
 
 SPATE_API spate_config spate_default_config(void);
@@ -219,7 +239,8 @@ typedef struct spate_run_report {
 
 SPATE_API spate_run_options spate_default_run_options(void);
 /* Runs to the end and leaves a complete folder however it ends; `report` may be NULL. Frames are
- * written by a thread that lives as long as the run; hooks and callbacks are the caller's thread's. */
+ * written by a thread that lives as long as the run, unless spate_config.files are given; hooks and
+ * callbacks are the caller's thread's. */
 SPATE_API spate_status spate_run(spate_scene *scene, const spate_run_options *options,
                                  spate_run_report *report);
 

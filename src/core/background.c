@@ -1,8 +1,8 @@
 /* A thread that does one task at a time; see background.h. */
 #include "core/background.h"
+#include "core/file_hooks.h"
+#include "port/thread.h"
 #include <assert.h>
-#include <pthread.h>
-#include <signal.h>
 
 enum { ROOM_ALIGNMENT = 16 };
 
@@ -15,12 +15,14 @@ typedef struct room {
 
 struct background {
     spate_context *ctx;   /* the caller's */
-    spate_context beside; /* the task's */
+    spate_context beside; /* the task's, on a thread */
+    spate_context
+        *tasks; /* the one they get: the caller's where file hooks keep them in its thread */
     room room;
-    pthread_t thread;
+    thread_handle thread;
     bool has_thread;
-    pthread_mutex_t lock; /* of all below */
-    pthread_cond_t wanted, done;
+    thread_lock lock; /* of all below */
+    thread_condition wanted, done;
     background_task task; /* NULL: nothing to do */
     void *data;
     spate_status status;
@@ -45,29 +47,19 @@ static void room_release(void *block, void *user) {
 
 static void *background_main(void *argument) {
     background *b = argument;
-    pthread_mutex_lock(&b->lock);
+    thread_lock_take(&b->lock);
     for (;;) {
-        while (!b->task && !b->stop) pthread_cond_wait(&b->wanted, &b->lock);
+        while (!b->task && !b->stop) thread_condition_wait(&b->wanted, &b->lock);
         if (!b->task) break;
-        pthread_mutex_unlock(&b->lock);
-        const spate_status status = b->task(&b->beside, b->data);
-        pthread_mutex_lock(&b->lock);
+        thread_lock_give(&b->lock);
+        const spate_status status = b->task(b->tasks, b->data);
+        thread_lock_take(&b->lock);
         b->status = status;
         b->task = NULL;
-        pthread_cond_signal(&b->done);
+        thread_condition_wake_one(&b->done);
     }
-    pthread_mutex_unlock(&b->lock);
+    thread_lock_give(&b->lock);
     return NULL;
-}
-
-/* Signals belong to the program's own threads. */
-static bool start_thread(background *b) {
-    sigset_t all, before;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
-    const int error = pthread_create(&b->thread, NULL, background_main, b);
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
-    return !error;
 }
 
 spate_status background_create(spate_context *ctx, size_t room_bytes, background **out) {
@@ -82,56 +74,57 @@ spate_status background_create(spate_context *ctx, size_t room_bytes, background
     b->room = (room){.bytes = bytes, .size = room_bytes};
     b->beside.config = (spate_config){room_allocate, room_release, .user = &b->room};
     b->beside.c_locale = ctx->c_locale;
-    pthread_mutex_init(&b->lock, NULL);
-    pthread_cond_init(&b->wanted, NULL);
-    pthread_cond_init(&b->done, NULL);
-    b->has_thread = start_thread(b);
+    thread_lock_create(&b->lock);
+    thread_condition_create(&b->wanted);
+    thread_condition_create(&b->done);
+    b->tasks = has_file_hooks(ctx) ? ctx : &b->beside;
+    b->has_thread = b->tasks != ctx && !thread_start(&b->thread, background_main, b);
     *out = b;
     return SPATE_OK;
 }
 
 void background_start(background *b, background_task task, void *data) {
     if (!b->has_thread) {
-        b->status = task(&b->beside, data);
+        b->status = task(b->tasks, data);
         return;
     }
-    pthread_mutex_lock(&b->lock);
+    thread_lock_take(&b->lock);
     assert(!b->task);
     b->task = task;
     b->data = data;
-    pthread_cond_signal(&b->wanted);
-    pthread_mutex_unlock(&b->lock);
+    thread_condition_wake_one(&b->wanted);
+    thread_lock_give(&b->lock);
 }
 
 bool background_is_done(background *b) {
-    pthread_mutex_lock(&b->lock);
+    thread_lock_take(&b->lock);
     const bool done = !b->task;
-    pthread_mutex_unlock(&b->lock);
+    thread_lock_give(&b->lock);
     return done;
 }
 
 spate_status background_wait(background *b) {
-    pthread_mutex_lock(&b->lock);
-    while (b->task) pthread_cond_wait(&b->done, &b->lock);
+    thread_lock_take(&b->lock);
+    while (b->task) thread_condition_wait(&b->done, &b->lock);
     const spate_status status = b->status;
     b->status = SPATE_OK;
-    pthread_mutex_unlock(&b->lock);
-    return status ? fail(b->ctx, status, "%s", b->beside.message) : SPATE_OK;
+    thread_lock_give(&b->lock);
+    return status ? fail(b->ctx, status, "%s", b->tasks->message) : SPATE_OK;
 }
 
 void background_free(background *b) {
     if (!b) return;
     spate_context *ctx = b->ctx;
     if (b->has_thread) {
-        pthread_mutex_lock(&b->lock);
+        thread_lock_take(&b->lock);
         b->stop = true;
-        pthread_cond_signal(&b->wanted);
-        pthread_mutex_unlock(&b->lock);
-        pthread_join(b->thread, NULL);
+        thread_condition_wake_one(&b->wanted);
+        thread_lock_give(&b->lock);
+        thread_join(&b->thread);
     }
-    pthread_cond_destroy(&b->done);
-    pthread_cond_destroy(&b->wanted);
-    pthread_mutex_destroy(&b->lock);
+    thread_condition_free(&b->done);
+    thread_condition_free(&b->wanted);
+    thread_lock_free(&b->lock);
     give(ctx, b->room.bytes);
     give(ctx, b);
 }

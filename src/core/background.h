@@ -4,7 +4,7 @@
  * A task gets a context of its own: its message cannot meet one of the caller's, and its memory comes
  * from room that was taken beforehand, so that allocation hooks are only ever called by the caller's
  * thread. It has no pool: parallel_for is not for it. Where no thread can be had, tasks are done
- * at once, in place.
+ * at once, in place; so they are, with the caller's own context, where its files are hooks.
  */
 #ifndef SPATE_CORE_BACKGROUND_H
 #define SPATE_CORE_BACKGROUND_H

@@ -15,7 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { ALIGNMENT = 64 };
+enum { ALIGNMENT = 64, FILE_HOOKS = 5 };
 
 typedef struct block_header {
     _Alignas(ALIGNMENT) void *raw;
@@ -254,6 +254,9 @@ spate_status spate_open(const spate_config *config, spate_context **context) {
     spate_config used = config ? *config : spate_default_config();
     /* The hooks come as a pair: a block must go back to where it came from. */
     if (!used.allocate != !used.release || used.threads < 0) return SPATE_BAD_INPUT;
+    const spate_files *f = &used.files;
+    const int hooks = !!f->size + !!f->read + !!f->write + !!f->remove + !!f->list;
+    if (hooks != 0 && hooks != FILE_HOOKS) return SPATE_BAD_INPUT;
     if (!used.allocate) used.allocate = default_allocate, used.release = default_release;
 
     spate_context *ctx = block_allocate(&used, sizeof *ctx);

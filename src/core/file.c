@@ -1,37 +1,19 @@
 /*
- * Files on a POSIX system. A file that is replaced is written beside the old one as "<path>.tmp",
- * synced where asked for, and renamed over it, so that at any moment one whole file is there.
+ * Files: on the system's disk (port/disk.h), or by the program's own functions (file_hooks.h). A file
+ * on disk that is replaced is written beside the old one as "<path>.tmp", synced where asked for, and
+ * renamed over it, so that at any moment one whole file is there.
  */
-#ifndef _GNU_SOURCE
-#define _GNU_SOURCE /* realpath, O_CLOEXEC, syncfs */
-#endif
 #include "core/file.h"
 #include "core/arena.h"
+#include "core/file_hooks.h"
 #include "core/text.h"
 #include <assert.h>
-#include <dirent.h>
 #include <errno.h>
-#include <fcntl.h>
-#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/file.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
-enum { BUFFER_BYTES = 64 * 1024, NEW_FILE_MODE = 0666, NEW_FOLDER_MODE = 0777 };
-
-_Static_assert(PATH_SIZE >= PATH_MAX, "realpath needs the room");
-
-/* Repeats a system call that a signal has cut short. */
-#define RETRY(call)                              \
-    ({                                           \
-        __typeof__(call) result_;                \
-        do result_ = (call);                     \
-        while (result_ == -1 && errno == EINTR); \
-        result_;                                 \
-    })
+enum { BUFFER_BYTES = 64 * 1024 };
 
 /* ---- Messages ------------------------------------------------------------------------- */
 
@@ -51,6 +33,7 @@ static const char *remedy_for_writing(int error) {
     case EMFILE:
     case ENFILE: return "too many files are open; raise the limit with ulimit -n";
     case ENAMETOOLONG: return "choose a shorter name";
+    case ENOSYS: return "this build has no files but those of spate_config.files";
     default: return "check the disk or choose another folder with -o";
     }
 }
@@ -66,6 +49,7 @@ static spate_status fail_to_read(spate_context *ctx, const char *path, int error
     const char *remedy = error == ENOENT || error == ENOTDIR ? "check the path"
                          : error == EACCES || error == EPERM ? "check the permissions"
                          : error == EISDIR                   ? "give a file in it"
+                         : error == ENOSYS                   ? remedy_for_writing(error)
                                                              : "check the disk";
     return fail(ctx, SPATE_IO_ERROR, "cannot read %s: %s; %s", path, text_of_errno(ctx, error),
                 remedy);
@@ -86,17 +70,18 @@ static spate_status fail_too_large(spate_context *ctx, const char *path, size_t 
 }
 
 /* Reads to the end of an open file. It may grow meanwhile, so its size is a hint. */
-static spate_status read_all(spate_context *ctx, int fd, const char *path, size_t limit,
+static spate_status read_all(spate_context *ctx, int file, const char *path, size_t limit,
                              size_t hint, char **bytes, size_t *length) {
     int64_t capacity = 0;
     size_t used = 0;
     TRY(GROW(ctx, *bytes, capacity, (int64_t)hint + 2));
     for (;;) {
         /* One byte stays free for the zero. */
-        ssize_t got = RETRY(read(fd, *bytes + used, (size_t)capacity - 1 - used));
-        if (got < 0) return fail_to_read(ctx, path, errno);
+        size_t got;
+        const int error = disk_read(file, *bytes + used, (size_t)capacity - 1 - used, &got);
+        if (error) return fail_to_read(ctx, path, error);
         if (got == 0) break;
-        used += (size_t)got;
+        used += got;
         if (used > limit) return fail_too_large(ctx, path, limit);
         if (used + 1 == (size_t)capacity) TRY(GROW(ctx, *bytes, capacity, capacity + 1));
     }
@@ -109,25 +94,26 @@ spate_status file_read(spate_context *ctx, const char *path, size_t limit, char 
                        size_t *length) {
     *bytes = NULL;
     *length = 0;
-    /* Without O_NONBLOCK, opening a pipe waits for its writer. */
-    int fd = RETRY(open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC));
-    if (fd < 0) return fail_to_read(ctx, path, errno);
+    if (has_file_hooks(ctx)) return hooked_read(ctx, path, limit, bytes, length);
+    int file, error = disk_open(path, DISK_READ, &file);
+    if (error) return fail_to_read(ctx, path, error);
     spate_status status;
-    struct stat info;
-    if (fstat(fd, &info))
-        status = fail_to_read(ctx, path, errno);
-    else if (S_ISDIR(info.st_mode))
+    disk_info info;
+    error = disk_inspect_open(file, &info);
+    if (error)
+        status = fail_to_read(ctx, path, error);
+    else if (info.kind == DISK_FOLDER)
         status = fail_to_read(ctx, path, EISDIR);
-    else if (!S_ISREG(info.st_mode))
+    else if (info.kind != DISK_FILE)
         status = fail(ctx, SPATE_BAD_INPUT,
                       "cannot read %s: it is a pipe or a device, not a file; copy what it gives "
                       "into a file first",
                       path);
-    else if ((uint64_t)info.st_size > limit)
+    else if ((uint64_t)info.size > limit)
         status = fail_too_large(ctx, path, limit);
     else
-        status = read_all(ctx, fd, path, limit, (size_t)info.st_size, bytes, length);
-    close(fd);
+        status = read_all(ctx, file, path, limit, (size_t)info.size, bytes, length);
+    disk_close(file);
     if (status) {
         give(ctx, *bytes);
         *bytes = NULL;
@@ -137,21 +123,19 @@ spate_status file_read(spate_context *ctx, const char *path, size_t limit, char 
 
 /* ---- Writing -------------------------------------------------------------------------- */
 
-/* Writes all of it; false with errno set. */
-static bool write_all(int fd, const char *bytes, size_t length) {
-    while (length > 0) {
-        ssize_t done = RETRY(write(fd, bytes, length));
-        if (done < 0) return false;
-        bytes += done;
-        length -= (size_t)done;
-    }
-    return true;
+/* Keeps what a hook is to be given in one piece. */
+static int gather(file_writer *w, const char *bytes, size_t length) {
+    const int64_t end = w->gathered_length + (int64_t)length;
+    if (GROW(w->ctx, w->gathered, w->gathered_room, end)) return ENOMEM;
+    memcpy(w->gathered + w->gathered_length, bytes, length);
+    w->gathered_length = end;
+    return 0;
 }
 
 /* Writes to the file itself and keeps the first failure. */
 static void write_through(file_writer *w, const char *bytes, size_t length) {
-    if (w->error) return;
-    if (!write_all(w->fd, bytes, length)) w->error = errno;
+    if (w->error || !length) return;
+    w->error = w->hooked ? gather(w, bytes, length) : disk_write(w->file, bytes, length);
     w->written += (int64_t)length;
 }
 
@@ -162,61 +146,72 @@ static void write_buffer(file_writer *w) {
 
 /* Opens w->temporary, or w->path where that is empty. After a failure the writer is a closed one.
  */
-static spate_status start(file_writer *w, int flags) {
-    w->fd = -1;
+static spate_status start(file_writer *w, disk_mode mode) {
+    w->file = -1;
     w->buffer = take(w->ctx, BUFFER_BYTES, 1);
     if (!w->buffer) return SPATE_OUT_OF_MEMORY;
-    const char *name = w->temporary[0] ? w->temporary : w->path;
-    w->fd = RETRY(open(name, flags | O_WRONLY | O_CLOEXEC, NEW_FILE_MODE));
-    if (w->fd >= 0) return SPATE_OK;
-    spate_status status = fail_to(w->ctx, "write", w->path, errno);
+    if (w->hooked) return SPATE_OK;
+    const int error = disk_open(w->temporary[0] ? w->temporary : w->path, mode, &w->file);
+    if (!error) return SPATE_OK;
     give(w->ctx, w->buffer);
     w->buffer = NULL;
-    return status;
+    return fail_to(w->ctx, "write", w->path, error);
 }
 
-/* Closes the descriptor and gives the buffer back. */
+/* Closes the file and gives the memory back. */
 static void release(file_writer *w) {
-    if (close(w->fd) && errno != EINTR && !w->error) w->error = errno;
-    w->fd = -1;
+    const int error = w->hooked ? 0 : disk_close(w->file);
+    if (!w->error) w->error = error;
+    w->file = -1;
     give(w->ctx, w->buffer);
-    w->buffer = NULL;
+    give(w->ctx, w->gathered);
+    w->buffer = w->gathered = NULL;
     w->used = 0;
+    w->gathered_length = w->gathered_room = 0;
+}
+
+/* A writer of a path, not yet open. */
+static spate_status prepare(spate_context *ctx, const char *path, size_t more, file_writer *w) {
+    *w = (file_writer){.ctx = ctx, .file = -1, .kept = -1, .hooked = has_file_hooks(ctx)};
+    if (strlen(path) + more >= PATH_SIZE) return fail_too_long(ctx, path);
+    strcpy(w->path, path);
+    return SPATE_OK;
 }
 
 spate_status file_create(spate_context *ctx, const char *path, bool sync, file_writer *w) {
-    *w = (file_writer){.ctx = ctx, .fd = -1, .sync = sync, .kept = -1};
-    if (strlen(path) + sizeof ".tmp" > PATH_SIZE) return fail_too_long(ctx, path);
-    strcpy(w->path, path);
+    TRY(prepare(ctx, path, strlen(".tmp"), w));
+    w->sync = sync;
+    if (w->hooked) return start(w, DISK_REPLACE);
     /* A link stays: the file it leads to is replaced. */
-    struct stat info;
-    bool exists = !lstat(path, &info);
-    if (exists && S_ISLNK(info.st_mode)) {
+    disk_info info;
+    bool exists = !disk_inspect_link(path, &info);
+    if (exists && info.kind == DISK_LINK) {
         char target[PATH_SIZE];
-        if (!realpath(path, target)) return fail_to(ctx, "write", path, errno);
+        const int error = disk_resolve(path, target);
+        if (error) return fail_to(ctx, "write", path, error);
         if (strlen(target) + sizeof ".tmp" > PATH_SIZE) return fail_too_long(ctx, target);
         strcpy(w->path, target);
-        exists = !lstat(w->path, &info);
+        exists = !disk_inspect_link(w->path, &info);
     }
-    if (exists && S_ISDIR(info.st_mode)) return fail_to(ctx, "write", path, EISDIR);
+    if (exists && info.kind == DISK_FOLDER) return fail_to(ctx, "write", path, EISDIR);
     /* A device or a pipe is written to, never replaced. */
-    if (exists && !S_ISREG(info.st_mode)) return start(w, 0);
+    if (exists && info.kind != DISK_FILE) return start(w, DISK_WRITE);
     snprintf(w->temporary, sizeof w->temporary, "%.*s.tmp", PATH_SIZE - 5, w->path);
-    return start(w, O_CREAT | O_TRUNC | O_NOFOLLOW);
+    return start(w, DISK_REPLACE);
 }
 
 spate_status file_append(spate_context *ctx, const char *path, file_writer *w) {
-    *w = (file_writer){.ctx = ctx, .fd = -1, .kept = -1};
-    if (strlen(path) >= PATH_SIZE) return fail_too_long(ctx, path);
-    strcpy(w->path, path);
-    TRY(start(w, O_CREAT | O_APPEND));
-    struct stat info;
-    if (fstat(w->fd, &info)) {
-        const int error = errno;
+    TRY(prepare(ctx, path, 0, w));
+    w->appends = true;
+    TRY(start(w, DISK_APPEND));
+    if (w->hooked) return SPATE_OK;
+    disk_info info;
+    const int error = disk_inspect_open(w->file, &info);
+    if (error) {
         release(w);
         return fail_to(ctx, "write", path, error);
     }
-    if (S_ISREG(info.st_mode)) w->kept = info.st_size;
+    if (info.kind == DISK_FILE) w->kept = info.size;
     return SPATE_OK;
 }
 
@@ -263,7 +258,18 @@ void file_print(file_writer *w, const char *format, ...) {
  * was written since then is all there is to cut. */
 static void cut_back(file_writer *w) {
     if (w->kept < 0 || w->written == 0) return;
-    if (RETRY(ftruncate(w->fd, (off_t)w->kept)) && !w->error) w->error = errno;
+    const int error = disk_cut(w->file, w->kept);
+    if (!w->error) w->error = error;
+}
+
+/* Hands a hook what was gathered for it. */
+static spate_status hand_over(file_writer *w) {
+    const size_t length = (size_t)w->gathered_length;
+    if (w->appends && !length) return SPATE_OK;
+    w->gathered_length = 0;
+    const spate_status status = hooked_write(w->ctx, w->path, w->gathered, length, w->appends);
+    if (status) w->error = EIO;
+    return status;
 }
 
 spate_status file_flush(file_writer *w) {
@@ -275,7 +281,7 @@ spate_status file_flush(file_writer *w) {
     }
     if (w->kept >= 0) w->kept += w->written;
     w->written = 0;
-    return SPATE_OK;
+    return w->hooked && w->appends ? hand_over(w) : SPATE_OK;
 }
 
 /* Makes a rename last through a crash. Not every file system can do this for a folder, and the file
@@ -288,22 +294,32 @@ static void sync_folder_of(const char *path) {
         strcpy(folder, ".");
     else
         slash[slash == folder] = 0;
-    int fd = RETRY(open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-    if (fd < 0) return;
-    RETRY(fsync(fd));
-    close(fd);
+    int file;
+    if (disk_open(folder, DISK_LIST, &file)) return;
+    disk_sync(file);
+    disk_close(file);
+}
+
+static spate_status close_hooked(file_writer *w) {
+    const spate_status status =
+        w->error ? fail_to(w->ctx, "write", w->path, w->error) : hand_over(w);
+    release(w);
+    return status;
 }
 
 spate_status file_close(file_writer *w) {
     if (!w->buffer) return SPATE_OK;
     write_buffer(w);
-    /* Pipes and devices have nothing to sync (EINVAL). */
-    if (!w->error && w->sync && RETRY(fsync(w->fd)) && errno != EINVAL) w->error = errno;
+    if (w->hooked) return close_hooked(w);
+    if (!w->error && w->sync) {
+        const int error = disk_sync(w->file);
+        if (error != EINVAL) w->error = error; /* pipes and devices have nothing to sync */
+    }
     if (w->error) cut_back(w);
     release(w);
-    if (!w->error && w->temporary[0] && rename(w->temporary, w->path)) w->error = errno;
+    if (!w->error && w->temporary[0]) w->error = disk_rename(w->temporary, w->path);
     if (w->error) {
-        if (w->temporary[0]) unlink(w->temporary);
+        if (w->temporary[0]) disk_remove(w->temporary);
         return fail_to(w->ctx, "write", w->path, w->error);
     }
     if (w->sync && w->temporary[0]) sync_folder_of(w->path);
@@ -314,65 +330,77 @@ void file_abandon(file_writer *w) {
     if (!w->buffer) return;
     cut_back(w);
     release(w);
-    if (w->temporary[0]) unlink(w->temporary);
+    if (w->temporary[0]) disk_remove(w->temporary);
 }
 
 /* ---- Names and folders ---------------------------------------------------------------- */
 
 spate_status file_rename(spate_context *ctx, const char *from, const char *to) {
-    if (!rename(from, to)) return SPATE_OK;
-    const int error = errno;
+    if (has_file_hooks(ctx)) return hooked_rename(ctx, from, to);
+    const int error = disk_rename(from, to);
+    if (!error) return SPATE_OK;
     return fail(ctx, SPATE_IO_ERROR, "cannot rename %s to %s: %s; %s", from, to,
                 text_of_errno(ctx, error), remedy_for_writing(error));
 }
 
 spate_status file_remove(spate_context *ctx, const char *path) {
-    if (!unlink(path) || errno == ENOENT) return SPATE_OK;
-    return fail_to(ctx, "remove", path, errno);
+    if (has_file_hooks(ctx)) return hooked_remove(ctx, path);
+    const int error = disk_remove(path);
+    return !error || error == ENOENT ? SPATE_OK : fail_to(ctx, "remove", path, error);
 }
 
 spate_status file_truncate(spate_context *ctx, const char *path, size_t length) {
-    if (!RETRY(truncate(path, (off_t)length))) return SPATE_OK;
-    return fail_to(ctx, "shorten", path, errno);
+    if (has_file_hooks(ctx)) return hooked_truncate(ctx, path, length);
+    const int error = disk_truncate(path, (int64_t)length);
+    return error ? fail_to(ctx, "shorten", path, error) : SPATE_OK;
 }
 
-bool file_exists(const char *path) {
-    struct stat info;
-    return !stat(path, &info);
+bool file_exists(const spate_context *ctx, const char *path) {
+    disk_info info;
+    if (has_file_hooks(ctx)) return hooked_size(ctx, path) >= 0 || hooked_is_folder(ctx, path);
+    return !disk_inspect(path, &info);
 }
 
-bool file_is_folder(const char *path) {
-    struct stat info;
-    return !stat(path, &info) && S_ISDIR(info.st_mode);
+bool file_is_folder(const spate_context *ctx, const char *path) {
+    disk_info info;
+    if (has_file_hooks(ctx)) return hooked_is_folder(ctx, path);
+    return !disk_inspect(path, &info) && info.kind == DISK_FOLDER;
 }
 
-int64_t file_size(const char *path) {
-    struct stat info;
-    return stat(path, &info) ? -1 : (int64_t)info.st_size;
+int64_t file_size(const spate_context *ctx, const char *path) {
+    disk_info info;
+    if (has_file_hooks(ctx)) return hooked_size(ctx, path);
+    return disk_inspect(path, &info) ? -1 : info.size;
 }
 
-bool file_is_below(const char *path, const char *folder) {
+bool file_is_below(const spate_context *ctx, const char *path, const char *folder) {
     char file[PATH_SIZE], top[PATH_SIZE];
-    if (!realpath(path, file)) return errno == ENOENT;
-    if (!realpath(*folder ? folder : ".", top)) return false;
+    if (has_file_hooks(ctx)) return !strstr(path, "..");
+    const int error = disk_resolve(path, file);
+    if (error) return error == ENOENT;
+    if (disk_resolve(*folder ? folder : ".", top)) return false;
     const size_t length = strcmp(top, "/") ? strlen(top) : 0;
     return !strncmp(file, top, length) && file[length] == '/';
 }
 
 spate_status file_sync_folder(spate_context *ctx, const char *path) {
-    const int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (fd < 0) return fail_to(ctx, "open the folder", path, errno);
-    const int error = syncfs(fd) ? errno : 0;
-    close(fd);
+    int file;
+    if (has_file_hooks(ctx)) return SPATE_OK;
+    int error = disk_open(path, DISK_LIST, &file);
+    if (error) return fail_to(ctx, "open the folder", path, error);
+    error = disk_sync_all(file);
+    disk_close(file);
     return error ? fail_to(ctx, "write", path, error) : SPATE_OK;
 }
 
 spate_status file_lock_folder(spate_context *ctx, const char *path, int *lock) {
-    *lock = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (*lock < 0) return fail_to(ctx, "open the folder", path, errno);
-    if (!flock(*lock, LOCK_EX | LOCK_NB)) return SPATE_OK;
-    const int error = errno;
-    close(*lock);
+    *lock = -1;
+    if (has_file_hooks(ctx)) return SPATE_OK;
+    int error = disk_open(path, DISK_LIST, lock);
+    if (error) return fail_to(ctx, "open the folder", path, error);
+    error = disk_lock(*lock);
+    if (!error) return SPATE_OK;
+    disk_close(*lock);
     *lock = -1;
     if (error != EWOULDBLOCK) return SPATE_OK;
     return fail(
@@ -382,13 +410,11 @@ spate_status file_lock_folder(spate_context *ctx, const char *path, int *lock) {
 }
 
 void file_unlock_folder(int lock) {
-    if (lock >= 0) close(lock);
+    if (lock >= 0) disk_close(lock);
 }
 
 bool file_is_locked_folder(const char *path, int lock) {
-    struct stat there, locked;
-    if (lock < 0 || fstat(lock, &locked)) return true; /* it cannot be told */
-    return !stat(path, &there) && there.st_dev == locked.st_dev && there.st_ino == locked.st_ino;
+    return lock < 0 || disk_is_same(path, lock);
 }
 
 /* `part` is as much of the path as could not be made; all before it is there. */
@@ -410,14 +436,15 @@ static spate_status fail_to_make_folder(spate_context *ctx, const char *path, co
 spate_status file_make_folder(spate_context *ctx, const char *path) {
     char part[PATH_SIZE];
     const size_t length = strlen(path);
+    if (has_file_hooks(ctx)) return SPATE_OK;
     if (length >= PATH_SIZE) return fail_too_long(ctx, path);
     memcpy(part, path, length + 1);
     /* Parents first: the path is cut at one slash after the other. */
     for (size_t i = 1; i <= length; i++) {
         if (path[i] != '/' && path[i] != 0) continue;
         part[i] = 0;
-        const int error = mkdir(part, NEW_FOLDER_MODE) ? errno : 0;
-        if (error && !file_is_folder(part)) return fail_to_make_folder(ctx, path, part, error);
+        const int error = disk_make_folder(part);
+        if (error && !file_is_folder(ctx, part)) return fail_to_make_folder(ctx, path, part, error);
         part[i] = path[i];
     }
     return SPATE_OK;
@@ -427,35 +454,46 @@ static int compare_names(const void *a, const void *b) {
     return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
-/* The names in an open folder, in no order. */
-static spate_status read_names(arena *a, DIR *folder, const char *path, char ***names,
-                               int64_t *count) {
-    int64_t capacity = 0;
-    for (;;) {
-        errno = 0;
-        const struct dirent *entry = readdir(folder);
-        if (!entry) return errno ? fail_to_read(a->ctx, path, errno) : SPATE_OK;
-        if (!strcmp(entry->d_name, ".") || !strcmp(entry->d_name, "..")) continue;
-        TRY(GROW(a->ctx, *names, capacity, *count + 1));
-        char *name = arena_text(a, entry->d_name, strlen(entry->d_name));
-        if (!name) return SPATE_OUT_OF_MEMORY;
-        (*names)[(*count)++] = name;
+/* The names in a folder. */
+typedef struct name_list {
+    arena arena;
+    char **names;
+    int64_t count, room;
+    spate_status status;
+} name_list;
+
+static bool add_name(const char *name, void *user) {
+    name_list *list = user;
+    list->status = GROW(list->arena.ctx, list->names, list->room, list->count + 1);
+    if (list->status) return false;
+    char *copy = arena_text(&list->arena, name, strlen(name));
+    if (copy) list->names[list->count++] = copy;
+    if (!copy) list->status = SPATE_OUT_OF_MEMORY;
+    return copy != NULL;
+}
+
+static void add_hooked_name(const char *name, void *visitor) {
+    if (!((name_list *)visitor)->status) add_name(name, visitor);
+}
+
+static spate_status read_names(spate_context *ctx, const char *folder, name_list *list) {
+    if (has_file_hooks(ctx)) {
+        TRY(hooked_list(ctx, folder, add_hooked_name, list));
+        return list->status;
     }
+    const int error = disk_list(folder, add_name, list);
+    return error ? fail_to_read(ctx, folder, error) : list->status;
 }
 
 spate_status file_list(spate_context *ctx, const char *folder,
                        spate_status (*visit)(const char *name, void *user), void *user) {
-    DIR *opened = opendir(folder);
-    if (!opened) return fail_to_read(ctx, folder, errno);
-    arena a = arena_create(ctx);
-    char **names = NULL;
-    int64_t count = 0;
-    spate_status status = read_names(&a, opened, folder, &names, &count);
-    closedir(opened);
-    if (!status && count) qsort(names, (size_t)count, sizeof *names, compare_names);
-    for (int64_t i = 0; i < count && !status; i++) status = visit(names[i], user);
-    give(ctx, names);
-    arena_free(&a);
+    name_list list = {.arena = arena_create(ctx)};
+    spate_status status = read_names(ctx, folder, &list);
+    if (!status && list.count)
+        qsort(list.names, (size_t)list.count, sizeof *list.names, compare_names);
+    for (int64_t i = 0; i < list.count && !status; i++) status = visit(list.names[i], user);
+    give(ctx, list.names);
+    arena_free(&list.arena);
     return status;
 }
 

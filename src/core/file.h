@@ -1,24 +1,23 @@
 /*
  * Files: whole reads with a limit, buffered writes, and replacing a file so that the old or the new
  * one is there whatever happens (temporary name, sync, rename, sync of the folder).
- * All system calls on files are in file.c.
+ * All system calls on files are in src/port.
  */
 #ifndef SPATE_CORE_FILE_H
 #define SPATE_CORE_FILE_H
 
 #include "core/context.h"
+#include "port/disk.h"
 
 /* Reads a whole file into memory from take(); a zero follows the last byte (not counted). Pipes and
  * devices are refused: they may never end. */
 spate_status file_read(spate_context *ctx, const char *path, size_t limit, char **bytes,
                        size_t *length);
 
-enum { PATH_SIZE = 4096 };
-
 /* A file being written. Errors are kept and reported by file_close. */
 typedef struct file_writer {
     spate_context *ctx;
-    int fd;
+    int file;  /* disk.h */
     int error; /* errno of the first failure, 0 for none */
     char path[PATH_SIZE];
     char temporary[PATH_SIZE]; /* written under this name, then renamed; empty when appending */
@@ -27,6 +26,10 @@ typedef struct file_writer {
     bool sync;
     int64_t kept;    /* appending: the length that a failure goes back to; -1 when it cannot */
     int64_t written; /* bytes since then */
+    bool appends;
+    bool hooked;    /* by spate_config.files, which get it in one piece: */
+    char *gathered; /* what that will be */
+    int64_t gathered_length, gathered_room;
 } file_writer;
 
 /* Starts a file that replaces `path` when closed. With `sync` it is on disk before the rename. */
@@ -45,11 +48,11 @@ void file_abandon(file_writer *w);
 spate_status file_rename(spate_context *ctx, const char *from, const char *to);
 spate_status file_remove(spate_context *ctx, const char *path); /* a missing file is fine */
 spate_status file_truncate(spate_context *ctx, const char *path, size_t length);
-bool file_exists(const char *path);
-bool file_is_folder(const char *path);
-int64_t file_size(const char *path); /* -1 when there is none */
+bool file_exists(const spate_context *ctx, const char *path);
+bool file_is_folder(const spate_context *ctx, const char *path);
+int64_t file_size(const spate_context *ctx, const char *path); /* -1 when there is none */
 /* Whether a file lies below a folder once links are followed; so does one that is not there. */
-bool file_is_below(const char *path, const char *folder);
+bool file_is_below(const spate_context *ctx, const char *path, const char *folder);
 /* Puts everything written to the folder's file system on disk. */
 spate_status file_sync_folder(spate_context *ctx, const char *path);
 /* Keeps other processes from locking the folder until file_unlock_folder or the process's end. Fails

@@ -1,25 +1,20 @@
 /*
- * A pool of POSIX threads behind parallel_for.
+ * A pool of threads behind parallel_for.
  *
  * One atomic word, the gate, says all there is to know about the current job: its number, whether
  * it is closed, and how many workers are inside. The caller opens the gate, works along as worker
  * 0, closes the gate when no chunk is left and waits for those inside to leave. A worker that wakes
  * up late finds the gate closed and goes back to sleep, so nobody ever waits for it. Chunks are
- * handed out by one counter per share; a worker empties its own share, then the others'.
+ * handed out by one counter per share; a worker empties its own share, then the others'. Where the
+ * system has no threads (port/thread.h) the pool is the caller alone.
  */
-#ifndef _GNU_SOURCE
-#define _GNU_SOURCE /* sched_getaffinity */
-#endif
 #include "core/threads.h"
 #include "core/text.h"
+#include "port/clock.h"
+#include "port/thread.h"
 #include <assert.h>
-#include <pthread.h>
-#include <sched.h>
-#include <signal.h>
 #include <stdatomic.h>
 #include <string.h>
-#include <time.h>
-#include <unistd.h>
 
 /* Layout of the gate, from the lowest bit: workers inside, two flags, the job's number. */
 #define GATE_INSIDE ((uint64_t)0xffff)
@@ -44,18 +39,18 @@ typedef struct job {
 typedef struct worker_thread {
     pool *pool;
     int index;
-    pthread_t thread;
+    thread_handle thread;
 } worker_thread;
 
 struct pool {
     _Alignas(64) _Atomic uint64_t gate;
     _Alignas(64) _Atomic int sleepers;
-    pthread_mutex_t lock;
-    pthread_cond_t opened, emptied; /* a new job; the last worker left a closed one */
-    int size;                       /* workers, the caller included */
-    int started;                    /* threads that run: workers 1..started */
-    int64_t spin;                   /* how long to look before sleeping, nanoseconds */
-    bool busy;                      /* a job is running; only the caller's thread looks at it */
+    thread_lock lock;
+    thread_condition opened, emptied; /* a new job; the last worker left a closed one */
+    int size;                         /* workers, the caller included */
+    int started;                      /* threads that run: workers 1..started */
+    int64_t spin;                     /* how long to look before sleeping, nanoseconds */
+    bool busy;                        /* a job is running; only the caller's thread looks at it */
     job job;
     share *shares;
     worker_thread *threads;
@@ -63,12 +58,6 @@ struct pool {
 };
 
 /* ---- Waiting -------------------------------------------------------------------------- */
-
-static int64_t nanoseconds(void) {
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
-}
 
 static void pause_briefly(void) {
     for (int i = 0; i < PAUSES_A_LOOK; i++) {
@@ -84,42 +73,42 @@ static uint64_t job_number(uint64_t gate) { return gate >> GATE_JOB_SHIFT; }
 
 /* Waits for a job other than number `seen`: looks for a moment, then sleeps. */
 static void wait_for_job(pool *p, uint64_t seen) {
-    const int64_t until = p->spin ? nanoseconds() + p->spin : 0;
+    const int64_t until = p->spin ? clock_nanoseconds() + p->spin : 0;
     do {
         if (job_number(atomic_load_explicit(&p->gate, memory_order_acquire)) != seen) return;
         pause_briefly();
-    } while (p->spin && nanoseconds() < until);
+    } while (p->spin && clock_nanoseconds() < until);
 
     /* Either the caller sees this sleeper after opening the gate, or the gate is seen open here:
      * both sides write one and then read the other, sequentially consistent. */
-    pthread_mutex_lock(&p->lock);
+    thread_lock_take(&p->lock);
     atomic_fetch_add(&p->sleepers, 1);
-    while (job_number(atomic_load(&p->gate)) == seen) pthread_cond_wait(&p->opened, &p->lock);
+    while (job_number(atomic_load(&p->gate)) == seen) thread_condition_wait(&p->opened, &p->lock);
     atomic_fetch_sub(&p->sleepers, 1);
-    pthread_mutex_unlock(&p->lock);
+    thread_lock_give(&p->lock);
 }
 
 static void open_gate(pool *p, uint64_t flags) {
     uint64_t number = job_number(atomic_load_explicit(&p->gate, memory_order_relaxed)) + 1;
     atomic_store(&p->gate, number << GATE_JOB_SHIFT | flags);
     if (atomic_load(&p->sleepers) == 0) return;
-    pthread_mutex_lock(&p->lock);
-    pthread_cond_broadcast(&p->opened);
-    pthread_mutex_unlock(&p->lock);
+    thread_lock_take(&p->lock);
+    thread_condition_wake_all(&p->opened);
+    thread_lock_give(&p->lock);
 }
 
 /* Lets nobody else in and waits until the job's last worker has left. */
 static void close_gate(pool *p) {
     atomic_fetch_or_explicit(&p->gate, GATE_CLOSED, memory_order_acq_rel);
-    const int64_t until = p->spin ? nanoseconds() + p->spin : 0;
+    const int64_t until = p->spin ? clock_nanoseconds() + p->spin : 0;
     do {
         if (!(atomic_load_explicit(&p->gate, memory_order_acquire) & GATE_INSIDE)) return;
         pause_briefly();
-    } while (p->spin && nanoseconds() < until);
-    pthread_mutex_lock(&p->lock);
+    } while (p->spin && clock_nanoseconds() < until);
+    thread_lock_take(&p->lock);
     while (atomic_load_explicit(&p->gate, memory_order_acquire) & GATE_INSIDE)
-        pthread_cond_wait(&p->emptied, &p->lock);
-    pthread_mutex_unlock(&p->lock);
+        thread_condition_wait(&p->emptied, &p->lock);
+    thread_lock_give(&p->lock);
 }
 
 /* Goes into the current job if it is open; *seen becomes its number. *stop says that the pool ends:
@@ -138,9 +127,9 @@ static bool enter(pool *p, uint64_t *seen, bool *stop) {
 static void leave(pool *p) {
     uint64_t before = atomic_fetch_sub_explicit(&p->gate, 1, memory_order_acq_rel);
     if (!(before & GATE_CLOSED) || (before & GATE_INSIDE) != 1) return;
-    pthread_mutex_lock(&p->lock);
-    pthread_cond_signal(&p->emptied);
-    pthread_mutex_unlock(&p->lock);
+    thread_lock_take(&p->lock);
+    thread_condition_wake_one(&p->emptied);
+    thread_lock_give(&p->lock);
 }
 
 /* ---- Working -------------------------------------------------------------------------- */
@@ -182,9 +171,8 @@ static void *worker_main(void *argument) {
 
 /* Which worker the calling thread is, or -1 when it is not in a job of this pool. */
 static int current_worker(const pool *p) {
-    pthread_t self = pthread_self();
     for (int i = 1; i <= p->started; i++)
-        if (pthread_equal(self, p->threads[i].thread)) return i;
+        if (thread_is_current(&p->threads[i].thread)) return i;
     return p->busy ? 0 : -1;
 }
 
@@ -261,30 +249,16 @@ spate_status parallel_sum(spate_context *ctx, int64_t count, int64_t grain, sum_
 
 /* ---- Making and freeing --------------------------------------------------------------- */
 
-/* Cores that this process may run on. */
-static int usable_cores(void) {
-#if defined(__linux__)
-    cpu_set_t set;
-    if (!sched_getaffinity(0, sizeof set, &set)) return CPU_COUNT(&set);
-#endif
-    long online = sysconf(_SC_NPROCESSORS_ONLN);
-    return online > 0 && online < MAX_THREADS ? (int)online : online > 0 ? MAX_THREADS : 1;
-}
-
-/* Starts workers 1..size-1. They block all signals: those belong to the program's own threads. */
+/* Starts workers 1..size-1. */
 static spate_status start_workers(spate_context *ctx, pool *p) {
-    sigset_t all, before;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
     int error = 0;
     while (!error && p->started + 1 < p->size) {
         worker_thread *w = &p->threads[p->started + 1];
         w->pool = p;
         w->index = p->started + 1;
-        error = pthread_create(&w->thread, NULL, worker_main, w);
+        error = thread_start(&w->thread, worker_main, w);
         if (!error) p->started++;
     }
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
     if (!error) return SPATE_OK;
     return fail(ctx, SPATE_OUT_OF_MEMORY, "cannot start thread %d of %d: %s; use fewer threads",
                 p->started + 1, p->size, text_of_errno(ctx, error));
@@ -292,16 +266,16 @@ static spate_status start_workers(spate_context *ctx, pool *p) {
 
 spate_status pool_create(spate_context *ctx, int threads, pool **out) {
     *out = NULL;
-    const int cores = usable_cores();
+    const int cores = thread_cores();
     int size = threads > 0 ? threads : cores;
-    if (size > MAX_THREADS) size = MAX_THREADS;
+    if (size > THREADS_MOST) size = THREADS_MOST;
     pool *p = take(ctx, 1, sizeof *p);
     if (!p) return SPATE_OUT_OF_MEMORY;
     atomic_init(&p->gate, GATE_CLOSED);
     atomic_init(&p->sleepers, 0);
-    pthread_mutex_init(&p->lock, NULL);
-    pthread_cond_init(&p->opened, NULL);
-    pthread_cond_init(&p->emptied, NULL);
+    thread_lock_create(&p->lock);
+    thread_condition_create(&p->opened);
+    thread_condition_create(&p->emptied);
     p->size = size;
     /* With more threads than cores, looking would only keep others from working. */
     p->spin = size <= cores ? SPIN_NANOSECONDS : 0;
@@ -322,10 +296,10 @@ spate_status pool_create(spate_context *ctx, int threads, pool **out) {
 void pool_free(spate_context *ctx, pool *p) {
     if (!p) return;
     open_gate(p, GATE_CLOSED | GATE_STOP);
-    for (int i = 1; i <= p->started; i++) pthread_join(p->threads[i].thread, NULL);
-    pthread_cond_destroy(&p->emptied);
-    pthread_cond_destroy(&p->opened);
-    pthread_mutex_destroy(&p->lock);
+    for (int i = 1; i <= p->started; i++) thread_join(&p->threads[i].thread);
+    thread_condition_free(&p->emptied);
+    thread_condition_free(&p->opened);
+    thread_lock_free(&p->lock);
     give(ctx, p->parts);
     give(ctx, p->threads);
     give(ctx, p->shares);

@@ -1,5 +1,5 @@
 /*
- * One small parallel-for over a pool of POSIX threads.
+ * One small parallel-for over a pool of threads.
  *
  * Work is cut into chunks of `grain` items whose borders do not depend on the number of threads, so
  * whatever is computed a chunk at a time is the same for every number of threads. Each worker first

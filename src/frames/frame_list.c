@@ -49,7 +49,7 @@ spate_status frame_list_read(const char *folder, frame_list *list) {
 static spate_status find_surface(const frame_list *list, const char *folder, int64_t number,
                                  char path[PATH_SIZE], snapshot *out) {
     *out = (snapshot){.ctx = list->ctx, .time = NAN};
-    if (surface_find(folder, number, path)) return SPATE_OK;
+    if (surface_find(list->ctx, folder, number, path)) return SPATE_OK;
     return fail(list->ctx, SPATE_IO_ERROR, "%s: the surface of frame %lld is gone", folder,
                 (long long)number);
 }

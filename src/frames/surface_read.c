@@ -8,18 +8,19 @@
 #include <stdio.h>
 #include <string.h>
 
-bool surface_find(const char *folder, int64_t number, char out[PATH_SIZE]) {
+bool surface_find(const spate_context *ctx, const char *folder, int64_t number,
+                  char out[PATH_SIZE]) {
     static const char *const extensions[] = {"ply", "obj", "vtp"};
     for (int i = 0; i < COUNT_OF(extensions); i++) {
         char name[FRAME_NAME_SIZE];
         surface_name(name, number, extensions[i]);
         int used = snprintf(out, PATH_SIZE, "%s/%s", folder, name);
-        if (used > 0 && used < PATH_SIZE && file_exists(out)) return true;
+        if (used > 0 && used < PATH_SIZE && file_exists(ctx, out)) return true;
     }
     return false;
 }
 
-bool surface_beside(const char *frame, char out[PATH_SIZE]) {
+bool surface_beside(const spate_context *ctx, const char *frame, char out[PATH_SIZE]) {
     static const char head[] = "particles_", tail[] = ".vtp", itself[] = "surface_";
     char folder[PATH_SIZE] = ".";
     const char *slash = strrchr(frame, '/'), *name = slash ? slash + 1 : frame;
@@ -32,7 +33,7 @@ bool surface_beside(const char *frame, char out[PATH_SIZE]) {
         !text_to_int64(name + sizeof head - 1, length - around, &number))
         return false;
     if (slash) snprintf(folder, sizeof folder, "%.*s", (int)(slash - frame), frame);
-    return surface_find(folder, number, out);
+    return surface_find(ctx, folder, number, out);
 }
 
 /* ---- Reading back ---------------------------------------------------------------------------- */

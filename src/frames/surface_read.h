@@ -6,9 +6,10 @@
 #include "scene/scene.h"
 
 /* The file of a frame's surface in a folder, of any type; false when there is none. */
-bool surface_find(const char *folder, int64_t number, char out[PATH_SIZE]);
+bool surface_find(const spate_context *ctx, const char *folder, int64_t number,
+                  char out[PATH_SIZE]);
 /* The same beside a frame's file of particles; a file of a surface is its own. */
-bool surface_beside(const char *frame, char out[PATH_SIZE]);
+bool surface_beside(const spate_context *ctx, const char *frame, char out[PATH_SIZE]);
 
 /* A surface that was read back, in the scene's axes. */
 typedef struct read_surface {

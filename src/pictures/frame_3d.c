@@ -16,7 +16,7 @@ static spate_status load_surface(const shades *s, const stage *st, const char *f
     spate_context *ctx = s->scene->ctx;
     char path[PATH_SIZE];
     read_surface m;
-    if (!surface_beside(file, path)) return SPATE_OK;
+    if (!surface_beside(ctx, file, path)) return SPATE_OK;
     TRY(surface_read(s->scene, path, &m));
     spate_status status = SPATE_OK;
     if (!m.triangle_count) goto done;

@@ -278,7 +278,7 @@ static spate_status draw_pictures(render_job *job) {
     spate_status closed =
         film_close(&job->reel.film, status == SPATE_OK || status == SPATE_INTERRUPTED);
     if (status == SPATE_OK && closed == SPATE_OK && filmed && o->progress &&
-        file_exists(job->reel.path))
+        file_exists(job->ctx, job->reel.path))
         o->progress((int)job->count, (int)job->count, job->reel.path, o->user);
     return status != SPATE_OK ? status : closed;
 }
@@ -311,10 +311,10 @@ spate_status spate_render(spate_context *context, const char *folder,
                           const spate_render_options *options) {
     spate_render_options fallback = spate_default_render_options();
     if (!options) options = &fallback;
-    if (!file_is_folder(folder))
+    if (!file_is_folder(context, folder))
         return fail(context, SPATE_BAD_INPUT,
-                    file_exists(folder) ? "%s is a file; give the folder of a run"
-                                        : "%s: no such folder; give the folder of a run",
+                    file_exists(context, folder) ? "%s is a file; give the folder of a run"
+                                                 : "%s: no such folder; give the folder of a run",
                     folder);
     if (options->samples < 1 || options->samples > SAMPLES_MAX)
         return fail(context, SPATE_BAD_INPUT, "samples: %d rays a pixel; it must be 1 to %d",

@@ -114,7 +114,7 @@ spate_status render_load_scene(spate_context *ctx, const char *folder,
     *out = NULL;
     for (int i = 0; i < o->set_count; i++) TRY(check_set(ctx, o->sets[i]));
     TRY(path_join(ctx, folder, "run.scene.yaml", path));
-    if (!file_exists(path))
+    if (!file_exists(ctx, path))
         return fail(ctx, SPATE_BAD_INPUT,
                     "%s: not the folder of a run: there is no run.scene.yaml in it", folder);
     TRY(spate_scene_load(ctx, path, o->sets, o->set_count, out));

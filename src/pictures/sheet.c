@@ -88,7 +88,7 @@ static const char *choose_colour(const spate_scene *scene) {
 
 static spate_status open_row(sheet *s, const spate_variant *v, int index) {
     sheet_row *r = &s->rows[s->row_count];
-    if (!file_is_folder(v->folder)) return SPATE_OK;
+    if (!file_is_folder(s->ctx, v->folder)) return SPATE_OK;
     *r = (sheet_row){.variant = v, .pen = index, .frames = {.ctx = s->ctx}};
     TRY(frame_list_read(v->folder, &r->frames));
     if (!r->frames.count) return SPATE_OK;

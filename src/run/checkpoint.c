@@ -167,7 +167,7 @@ spate_status checkpoint_write(spate_simulation *sim, const run_record *record, c
     write_entries(&w, list);
     /* The new file is whole under its temporary name before the old one gives way. */
     TRY_OR_DONE(status, file_flush(&w));
-    if (previous && file_exists(path)) {
+    if (previous && file_exists(ctx, path)) {
         TRY_OR_DONE(status, file_rename(ctx, path, previous));
         moved = true;
     }

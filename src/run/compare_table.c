@@ -17,7 +17,7 @@ static spate_status read_track(compare_table *c, int index) {
     const char *folder = c->variants[index].folder;
     char path[PATH_SIZE];
     TRY(path_join(c->ctx, folder, RUN_STATISTICS, path));
-    if (!file_exists(path)) return SPATE_OK;
+    if (!file_exists(c->ctx, path)) return SPATE_OK;
     TRY(stats_table_read(c->ctx, path, &t->table));
     TRY(path_join(c->ctx, folder, RUN_SCENE, path));
     TRY(spate_scene_load(c->ctx, path, NULL, 0, &t->scene));

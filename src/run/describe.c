@@ -381,7 +381,7 @@ static spate_status describe_folder(const file_content *f) {
     char path[PATH_SIZE], *bytes, key[64];
     size_t length;
     TRY(path_join(ctx, folder, RUN_REPORT, path));
-    if (!file_exists(path))
+    if (!file_exists(f->ctx, path))
         return fail(ctx, SPATE_BAD_INPUT, "%s: a folder without %s; it does not hold a run", folder,
                     RUN_REPORT);
     TRY(file_read(ctx, path, 1 << 24, &bytes, &length));
@@ -433,7 +433,7 @@ static spate_status describe_content(const file_content *f) {
 
 /* Reads the file, if it is one, and tells what it is. */
 static spate_status describe(file_content *f) {
-    if (file_is_folder(f->path)) return describe_folder(f);
+    if (file_is_folder(f->ctx, f->path)) return describe_folder(f);
     char *bytes;
     TRY(file_read(f->ctx, f->path, SIZE_MAX / 2, &bytes, &f->length));
     f->bytes = bytes;

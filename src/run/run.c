@@ -212,12 +212,13 @@ static spate_status load(run *r) {
     bool damaged = false;
     TRY(in_folder(r, RUN_CHECKPOINT, path));
     TRY(in_folder(r, RUN_PREVIOUS, previous));
-    const bool have = file_exists(path), have_previous = file_exists(previous);
+    const bool have = file_exists(r->ctx, path), have_previous = file_exists(r->ctx, previous);
     if (!have && !have_previous)
         return fail(
             r->ctx, SPATE_BAD_INPUT,
             "there is no checkpoint in '%s' to go on from; run the scene without --resume%s",
-            r->folder, file_is_folder(r->folder) ? ", with --force to replace what is there" : "");
+            r->folder,
+            file_is_folder(r->ctx, r->folder) ? ", with --force to replace what is there" : "");
     if (have) {
         spate_status status = checkpoint_read(r->scene, path, &r->sim, &r->record, &damaged);
         if (status == SPATE_OK) {
@@ -500,7 +501,7 @@ static spate_status check_changes(run *r, scene_changes *c) {
     size_t length;
     *c = (scene_changes){.up = false};
     TRY(in_folder(r, RUN_SCENE, path));
-    if (!file_exists(path)) return SPATE_OK;
+    if (!file_exists(r->ctx, path)) return SPATE_OK;
     spate_status status = file_read(r->ctx, path, YAML_BYTES, &bytes, &length);
     if (status == SPATE_OK) {
         status = scene_compare(r->scene, path, bytes, length, note_change, c);
@@ -546,7 +547,7 @@ static spate_status begin_again(run *r) {
     scene_changes changes;
     for (int i = 0; i < r->ctx->warning_kinds; i++)
         r->warnings_known[i] = r->ctx->warnings[i].count;
-    if (file_is_folder(r->folder)) TRY(file_lock_folder(r->ctx, r->folder, &r->lock));
+    if (file_is_folder(r->ctx, r->folder)) TRY(file_lock_folder(r->ctx, r->folder, &r->lock));
     TRY(check_changes(r, &changes));
     TRY(load(r));
     allow_more_steps(r);

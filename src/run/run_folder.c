@@ -14,7 +14,7 @@ spate_status run_folder_choose(const spate_scene *scene, const char *given, char
     TRY(path_join(scene->ctx, "", name, out));
     char *dot = strrchr(out, '.');
     if (dot && dot != out) *dot = 0;
-    if (file_exists(out) && !file_is_folder(out))
+    if (file_exists(scene->ctx, out) && !file_is_folder(scene->ctx, out))
         return fail(scene->ctx, SPATE_BAD_INPUT,
                     "a file is in the way of the folder '%s'; choose another one with -o", out);
     return SPATE_OK;
@@ -64,8 +64,8 @@ static spate_status stop_at_any(const char *name, void *user) {
 }
 
 spate_status run_folder_check(spate_context *ctx, const char *folder, bool force) {
-    if (!file_exists(folder)) return SPATE_OK;
-    if (!file_is_folder(folder))
+    if (!file_exists(ctx, folder)) return SPATE_OK;
+    if (!file_is_folder(ctx, folder))
         return fail(ctx, SPATE_BAD_INPUT, "'%s' is a file; choose a folder for the run with -o",
                     folder);
     bool any = false;
@@ -148,7 +148,7 @@ spate_status run_folder_trim_statistics(spate_context *ctx, const char *folder, 
     const size_t head = strlen(header);
     *rows = 0;
     TRY(path_join(ctx, folder, RUN_STATISTICS, path));
-    if (file_exists(path)) TRY(file_read(ctx, path, SIZE_MAX / 2, &bytes, &length));
+    if (file_exists(ctx, path)) TRY(file_read(ctx, path, SIZE_MAX / 2, &bytes, &length));
     spate_status status = SPATE_OK;
     if (length >= head && !memcmp(bytes, header, head))
         status =
@@ -170,7 +170,7 @@ spate_status run_folder_trim_steps(spate_context *ctx, const char *folder, int64
     size_t length;
     int64_t lines;
     TRY(path_join(ctx, folder, RUN_STEPS, path));
-    if (!file_exists(path)) return SPATE_OK;
+    if (!file_exists(ctx, path)) return SPATE_OK;
     TRY(file_read(ctx, path, SIZE_MAX / 2, &bytes, &length));
     const size_t keep = lines_up_to(bytes, length, 0, strlen("{\"step\":"), step, &lines);
     spate_status status = cut_file(ctx, path, bytes, keep, length);
@@ -193,7 +193,7 @@ spate_status run_folder_list_frames(const spate_scene *scene, const char *folder
     for (int64_t i = 0; i <= frame; i++) {
         listed_name(kind, i, name);
         TRY(path_join(scene->ctx, folder, name, path));
-        if (!file_exists(path)) continue;
+        if (!file_exists(scene->ctx, path)) continue;
         double time = (double)i / scene->fps;
         pvd_add(lines, time < last_time ? time : last_time, name);
     }

@@ -144,7 +144,7 @@ static spate_status load_mesh(reader *r, const char *file, bool allowed, loaded_
     loaded_mesh *m = arena_take(r->arena, 1, sizeof *m);
     if (!m) return SPATE_OUT_OF_MEMORY;
     TRY(path_join(r->ctx, r->scene->folder, file, path));
-    const bool below = file_is_below(path, r->scene->folder);
+    const bool below = file_is_below(r->scene->ctx, path, r->scene->folder);
     if (!below && !allowed)
         return fail(
             r->ctx, SPATE_BAD_INPUT,

@@ -2,6 +2,7 @@
  */
 #include "core/hash.h"
 #include "core/vec.h"
+#include "port/clock.h"
 #include "scene/flow.h"
 #include "scene/sample.h"
 #include "scene/vortices.h"
@@ -9,13 +10,7 @@
 #include "solver/solver.h"
 #include "solver/sources.h"
 
-#include <time.h>
-
-double phase_start(void) {
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
-}
+double phase_start(void) { return 1e-9 * (double)clock_nanoseconds(); }
 
 void phase_stop(spate_simulation *sim, const char *name, double start) {
     double seconds = phase_start() - start;
