@@ -1,7 +1,8 @@
 """Includes point one way: core <- scene <- state <- solver <- output <- cli.
 
 Also: the command uses only the public header; only core/file.c makes system calls on files; the
-library does not print or exit; a solver is known by name only in its own folder and the registry.
+library does not print or exit; solvers and materials are known by name only below src/solver, and
+solvers include one another's headers nowhere.
 """
 import pathlib
 import re
@@ -15,6 +16,12 @@ FILE_CALLS = re.compile(
     r"\b(fopen|freopen|open|openat|creat|unlink|rename|mkdir|rmdir|opendir|scandir|fsync|ftruncate|"
     r"truncate|stat|lstat|fstat|access|remove|mkstemp|tmpfile|chdir|realpath)\s*\(")
 FORBIDDEN = re.compile(r"\b(printf|puts|putchar|perror|exit|_exit|abort|setlocale)\s*\(")
+
+# What only its own folder knows: solvers and materials by their names, as whole strings.
+NAMES = re.compile(r'\.name = "(\w+)"')
+WORD = re.compile(r'"(\w+)"')
+# Words of other vocabularies that are names of solvers or materials too: interpolations and the like.
+SHARED = {"linear"}
 
 problems = []
 
@@ -50,6 +57,34 @@ def check_source(path):
         complain(path, text, match.start(), f"a library does not call {match.group(1)}()")
 
 
+def declared_names():
+    """Names of solvers (src/solver/NAME/NAME.c) and of material models."""
+    files = [p for p in (ROOT / "src/solver").glob("*/*.c")
+             if p.stem == p.parent.name or p.parent.name == "materials"]
+    return {n for p in files for n in NAMES.findall(p.read_text())} - SHARED
+
+
+def check_names(path, names):
+    """A solver or material is known by its name only below src/solver."""
+    text = path.read_text()
+    for match in WORD.finditer(text):
+        if match.group(1) in names:
+            complain(path, text, match.start(), f'"{match.group(1)}" is a name that only src/solver knows')
+
+
+def check_solver_includes(path):
+    """A solver's folder is included by itself and the registry alone; pressure/ and materials/ are shared."""
+    text = path.read_text()
+    parts = path.relative_to(ROOT / "src").parts
+    own = parts[1] if parts[0] == "solver" and len(parts) > 2 else None
+    for match in INCLUDE.finditer(text):
+        target = match.group(2).split("/")
+        if len(target) < 3 or target[0] != "solver" or target[1] in ("materials", "pressure", own):
+            continue
+        if parts != ("solver", "registry.c"):
+            complain(path, text, match.start(), f"only the registry includes {match.group(2)}")
+
+
 def check_command(path):
     text = path.read_text()
     for match in INCLUDE.finditer(text):
@@ -62,8 +97,12 @@ def check_command(path):
 
 def main():
     sources = sorted((ROOT / "src").rglob("*.[ch]"))
+    names = declared_names()
     for path in sources:
         check_source(path)
+        check_solver_includes(path)
+        if path.relative_to(ROOT / "src").parts[0] != "solver":
+            check_names(path, names)
     for path in sorted((ROOT / "cli").glob("*.[ch]")):
         check_command(path)
     print("\n".join(problems) or f"{len(sources)} sources: includes point one way")
