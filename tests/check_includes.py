@@ -5,7 +5,7 @@
 - The command uses only the public header.
 - Only src/port makes system calls on files, threads and clocks (and film.c runs ffmpeg).
 - The library does not print or exit.
-- A solver is known by name only in its own folder, the registry and the places named in NAMED_ELSEWHERE.
+- A solver is known by name only in its own folder and the registry, a material model only below src/solver.
 """
 import functools
 import pathlib
@@ -18,9 +18,7 @@ ORDER = ["port", "core", "scene", "state", "solver", "surface", "measure", "fram
          "pictures/draw", "pictures/trace", "pictures", "server"]
 SIMULATION = ("state/", "solver/", "surface/", "measure/")
 SOLVERS = ["mpm", "flip", "sph", "smoke"]
-# The benchmarks are scenes of ours and say which solver they are for.
-NAMED_ELSEWHERE = {"solver/registry.c", "run/bench.c",
-                   "scene/scene.c"}  # the default of solver.type
+REGISTRY = "solver/registry.c"
 
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]', re.M)
 COMMENT = re.compile(r"/\*.*?\*/|//[^\n]*", re.S)
@@ -32,6 +30,12 @@ SYSTEM_CALLS = re.compile(
 FORBIDDEN = re.compile(r"\b(printf|puts|putchar|perror|exit|_exit|abort|setlocale)\s*\(")
 SOLVER_WORD = re.compile(r'"(%s)"' % "|".join(SOLVERS))
 SOLVER_FOLDER = re.compile(r"solver/(%s)/" % "|".join(SOLVERS))
+
+# What only its own folder knows: solvers and materials by their names, as whole strings.
+NAMES = re.compile(r'\.name = "(\w+)"')
+WORD = re.compile(r'"(\w+)"')
+# Words of other vocabularies that are names of solvers or materials too: interpolations and the like.
+SHARED = {"linear"}
 
 problems = []
 
@@ -79,7 +83,7 @@ def check_includes(path, name, text):
 
 def check_solver_names(path, name, text):
     own = SOLVER_FOLDER.match(name)
-    if name in NAMED_ELSEWHERE:
+    if name == REGISTRY:
         return
     code = COMMENT.sub(blank, text)
     # A solver's own schemes may have such names, as mpm's flip.
@@ -105,6 +109,21 @@ def check_source(path):
         complain(path, text, match.start(), f"a library does not call {match.group(1)}()")
 
 
+def declared_names():
+    """Names of solvers (src/solver/NAME/NAME.c) and of material models."""
+    files = [p for p in (SRC / "solver").glob("*/*.c")
+             if p.stem == p.parent.name or p.parent.name == "materials"]
+    return {n for p in files for n in NAMES.findall(p.read_text())} - SHARED
+
+
+def check_names(path, names):
+    """A solver or material is known by its name only below src/solver."""
+    text = path.read_text()
+    for match in WORD.finditer(text):
+        if match.group(1) in names:
+            complain(path, text, match.start(), f'"{match.group(1)}" is a name that only src/solver knows')
+
+
 def check_command(path):
     text = path.read_text()
     for match in INCLUDE.finditer(text):
@@ -117,8 +136,11 @@ def check_command(path):
 
 def main():
     sources = sorted(SRC.rglob("*.[ch]"))
+    names = declared_names()
     for path in sources:
         check_source(path)
+        if path.relative_to(SRC).parts[0] != "solver":
+            check_names(path, names)
     for path in sorted((ROOT / "cli").glob("*.[ch]")):
         check_command(path)
     print("\n".join(problems) or f"{len(sources)} sources: includes point one way")

@@ -5,14 +5,21 @@
 #include "frames/frames.h"
 #include "measure/attributes.h"
 #include "measure/statistics.h"
+#include "solver/materials/material.h"
 
 #include <unistd.h>
 
 /* The first such solver of this build, and a material that it runs; skips the test without one. */
 static const solver_declaration *find_solver(void) {
-    for (int i = 0; i < spate_registry.solver_count; i++)
-        if (spate_registry.solvers[i]->on_grid) return spate_registry.solvers[i];
+    for (int i = 0; i < solver_type_count; i++)
+        if (solver_declarations[i]->on_grid) return solver_declarations[i];
     return NULL;
+}
+
+static const char *material_of(const solver_declaration *d) {
+    int k = 0;
+    while (!solver_runs(d, material_types[k])) k++;
+    return material_types[k]->name;
 }
 
 static play open_grid(int dim) {
@@ -29,7 +36,7 @@ static play open_grid(int dim) {
                      "sinks: [{shape: {box: {min: [0, 0.9%s], max: [1, 1%s]}}}]\n"
                      "probes: [{name: u, velocity: {at: [0.5, 0.5%s]}}, {name: p, pressure: {at: "
                      "[0.5, 0.5%s]}}]\n",
-                     dim, z, d->name, d->material_names[0], dim == 3 ? ", 0" : "",
+                     dim, z, d->name, material_of(d), dim == 3 ? ", 0" : "",
                      dim == 3 ? ", 0.25" : "", dim == 3 ? ", 0.75" : "", dim == 3 ? ", 0" : "",
                      dim == 3 ? ", 0.4" : "", dim == 3 ? ", 0.6" : "", dim == 3 ? ", 0" : "", z,
                      dim == 3 ? ", 0.5" : "", dim == 3 ? ", 0.5" : "");

@@ -147,6 +147,10 @@ static void test_lists_are_documented(void **state) {
 
 /* ---- What a solver knows ---- */
 
+static const solver_declaration mover = {.name = "mover", .moves_walls = true, .period = 4};
+static const solver_declaration plain = {.name = "plain", .period = 4};
+static const solver_declaration gridded = {.name = "gridded", .on_grid = true, .period = 1};
+
 /* The parts of a scene as a solver of that kind has them, which no document can name. */
 static spate_status read_for(const solver_declaration *solver, const char *document,
                              spate_scene *scene) {
@@ -159,12 +163,21 @@ static spate_status read_for(const solver_declaration *solver, const char *docum
                            .solver = solver,
                            .materials = &water,
                            .material_count = 1};
-    reader r = {.ctx = ctx, .scene = scene, .arena = &scene->arena, .tree = &tree, .dim = 2};
+    const registry all = {.solvers = (const solver_declaration *const[]){&plain, &mover},
+                          .solver_count = 2,
+                          .attributes = (const char *const[]){"P", "F", NULL},
+                          .gradient_attributes = (const char *const[]){"F", NULL}};
+    reader r = {.ctx = ctx,
+                .scene = scene,
+                .arena = &scene->arena,
+                .tree = &tree,
+                .registry = &all,
+                .dim = 2};
     static const struct {
         const char *name;
         spate_status (*read)(reader *, const yaml_value *);
     } parts[] = {
-        {"domain", scene_read_domain}, {"domain", scene_read_wall_velocity},
+        {"domain", scene_read_domain}, {"domain", scene_read_domain_for_solver},
         {"bodies", scene_read_bodies}, {"colliders", scene_read_colliders},
         {"probes", scene_read_probes}, {"output", scene_read_output},
     };
@@ -189,10 +202,6 @@ static void expect_refused(const solver_declaration *solver, const char *documen
         fail_msg("expected '%s', got '%s'", message, spate_message(ctx));
     arena_free(&scene.arena);
 }
-
-static const solver_declaration mover = {.name = "mover", .moves_walls = true};
-static const solver_declaration plain = {.name = "plain"};
-static const solver_declaration gridded = {.name = "gridded", .on_grid = true};
 
 #define DOMAIN(rest) "domain: {origin: [1, 0], size: [4, 2], dx: 0.125, " rest "}\n"
 

@@ -1,8 +1,8 @@
 /*
  * Field tables: what a user may write in a scene, declared once. A table maps the fields of a YAML
  * mapping onto a C struct and drives reading, --set, range checks, error messages and the reference
- * in docs/scene.md. Solvers and materials declare their own tables and hand them to the scene
- * reader through the registry below, so that scene/ knows none of them by name.
+ * in docs/scene.md. Solvers and materials declare their own tables; the scene reader is handed them
+ * in a registry (scene/registry.h).
  */
 #ifndef SPATE_CORE_FIELDS_H
 #define SPATE_CORE_FIELDS_H
@@ -148,71 +148,5 @@ typedef struct field_report {
 /* Writes such a message, and returns false. */
 bool field_complain(field_report *report, const char *at, const char *format, ...)
     PRINTF_LIKE(3, 4);
-
-/* How the particles of a material are drawn in 3D. */
-typedef enum material_look {
-    LOOK_SURFACE, /* one clear surface, with what is behind it */
-    LOOK_SKIN,    /* bodies with an opaque skin */
-    LOOK_GRAINS,  /* each for itself */
-    LOOK_SMOKE,   /* no particles: a veil */
-} material_look;
-
-/* What light does on a skin. */
-typedef enum material_finish {
-    FINISH_MATT,
-    FINISH_GLOSS, /* the sun glints on it */
-    FINISH_JELLY, /* gloss, and light goes some way into it */
-    FINISH_METAL, /* mirrors its surroundings in its own colour */
-} material_finish;
-
-/* A material model: `model: liquid`. */
-typedef struct material_type {
-    const char *name;
-    field_table table;
-    /* Checks the parameters together and derives what can be derived (moduli, per dimension). */
-    bool (*prepare)(void *parameters, int dim, field_report *report);
-    /* Offset of the double `density` (kg/m^3), which every model has. */
-    size_t density_offset;
-    /* In pictures, unless the scene says otherwise. */
-    material_look look;
-    material_finish finish;
-    unsigned color; /* 0xRRGGBB of screens */
-    /* Particles leave their neighbours for others: bodies of it are sampled irregularly where the
-     * solver allows it, for the rows of a lattice would show. */
-    bool flows;
-} material_type;
-
-/* A solver as the scene reader sees it: `solver: {type: mpm, ...}`. */
-typedef struct solver_declaration {
-    const char *name;
-    field_table table;
-    bool (*prepare)(void *options, int dim, field_report *report);
-    const char *const *material_names; /* models it can run, closed by NULL */
-    /* Whether the whole scene is one it can run; NULL: every scene is. */
-    bool (*check)(const spate_scene *scene, field_report *report);
-    const char *scheme;    /* its field whose choices are its schemes, as benchmarks compare them */
-    double cfl, cfl_most;  /* default of solver.cfl, and the most that it can do */
-    bool moves_walls;      /* it knows sides with a velocity (domain.wall_velocity) */
-    bool on_grid;          /* its matter is on a grid: bodies and sources make no particles */
-    bool contacts;         /* it knows what a body does to a collider (probe contact_force) */
-    bool irregular;        /* it can do without a lattice: what flows is sampled as a glass */
-    bool follows_gradient; /* it can keep the deformation gradient of particles */
-} solver_declaration;
-
-/* Every solver and material in the build; src/solver/registry.c defines it. */
-typedef struct registry {
-    const solver_declaration *const *solvers;
-    int solver_count;
-    const material_type *const *materials;
-    int material_count;
-} registry;
-
-extern const registry spate_registry;
-
-/* Names of the particle attributes that `output.fields` may list, closed by NULL;
- * src/measure/attributes.c defines them. */
-extern const char *const attribute_names[];
-/* Those among them that are made of the deformation gradient, closed by NULL. */
-extern const char *const gradient_attribute_names[];
 
 #endif

@@ -49,6 +49,9 @@ typedef struct attribute {
 } attribute;
 
 extern const attribute attributes[ATTRIBUTE_COUNT];
+/* Their names, and those among them that are made of the deformation gradient; closed by NULL. */
+extern const char *const attribute_names[];
+extern const char *const gradient_attribute_names[];
 
 /* NULL when there is none of that name. */
 const attribute *attribute_find(const char *name);

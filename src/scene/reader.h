@@ -5,7 +5,7 @@
 #ifndef SPATE_SCENE_READER_H
 #define SPATE_SCENE_READER_H
 
-#include "core/fields.h"
+#include "scene/registry.h"
 #include "scene/scene.h"
 #include "scene/yaml.h"
 
@@ -25,6 +25,7 @@ typedef struct reader {
     spate_scene *scene;
     arena *arena; /* the scene's: what is read lives there */
     yaml_tree *tree;
+    const registry *registry;
     int dim;
     unit_system units;
     char path[YAML_PATH_SIZE]; /* of the field being read, "bodies.0.shape" */

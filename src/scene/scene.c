@@ -12,7 +12,18 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { FORMAT = 1, CELLS_MIN = 4, CELLS_MAX = 1000000, BLOCK = 4, FRAMES_MAX = 1000000 };
+enum { FORMAT = 1, CELLS_MIN = 4, CELLS_MAX = 1000000, FRAMES_MAX = 1000000 };
+
+/* A field of a mapping, where it is given. */
+static spate_status read_part(reader *r, const yaml_value *mapping, const char *name,
+                              spate_status (*read)(reader *, const yaml_value *)) {
+    const yaml_value *v = yaml_find(mapping, name);
+    if (!v) return SPATE_OK;
+    int back = reader_enter(r, name);
+    TRY(read(r, v));
+    reader_leave(r, back);
+    return SPATE_OK;
+}
 
 /* ---- Domain ---------------------------------------------------------------------------------- */
 
@@ -72,19 +83,13 @@ static spate_status read_walls(reader *r, const yaml_value *v, domain *d) {
     return SPATE_OK;
 }
 
-static spate_status check_periodic(reader *r, const yaml_value *v, const domain *d) {
+static spate_status check_periodic_pairs(reader *r, const yaml_value *v, const domain *d) {
     for (int i = 0; i < r->dim; i++) {
         bool low = d->walls[i][0] == WALL_PERIODIC, high = d->walls[i][1] == WALL_PERIODIC;
         const char *axis = scene_axis_words[i];
         if (low != high)
             return reader_fail(r, v, "only one side of %s is periodic; make %s_%s periodic as well",
                                axis, axis, low ? "max" : "min");
-        if (!low || d->cells[i] % BLOCK == 0) continue;
-        int better = (d->cells[i] + BLOCK / 2) / BLOCK * BLOCK;
-        return reader_fail(r, v,
-                           "periodic along %s needs a multiple of %d cells, there are %d; use "
-                           "dx: %.9g for %d cells, or another size",
-                           axis, BLOCK, d->cells[i], d->size[i] / better, better);
     }
     return SPATE_OK;
 }
@@ -99,37 +104,35 @@ spate_status scene_read_domain(reader *r, const yaml_value *v) {
     if (!walls) return SPATE_OK;
     int back = reader_enter(r, "walls");
     TRY(read_walls(r, walls, d));
-    TRY(check_periodic(r, walls, d));
+    TRY(check_periodic_pairs(r, walls, d));
     reader_leave(r, back);
     return SPATE_OK;
 }
 
-/* Names separated by `between`, after what is in `out` already. */
-static void add_name(char *out, size_t size, const char *between, const char *name) {
-    const size_t used = strlen(out);
-    snprintf(out + used, size - used, "%s%s", used ? between : "", name);
-}
-
-/* The solvers that know sides with a velocity, for a message: "sph or smoke". */
-static void name_wall_movers(char *out, size_t size) {
-    out[0] = 0;
-    for (int i = 0; i < spate_registry.solver_count; i++)
-        if (spate_registry.solvers[i]->moves_walls)
-            add_name(out, size, " or ", spate_registry.solvers[i]->name);
+/* Solvers whose lattices are of blocks go round only by whole ones. */
+static spate_status check_period(reader *r, const yaml_value *v) {
+    const domain *d = &r->scene->domain;
+    const int period = r->scene->solver->period;
+    for (int i = 0; i < r->dim; i++) {
+        if (d->walls[i][0] != WALL_PERIODIC || d->cells[i] % period == 0) continue;
+        int better = (d->cells[i] + period / 2) / period * period;
+        return reader_fail(r, v,
+                           "periodic along %s needs a multiple of %d cells, there are %d; use "
+                           "dx: %.9g for %d cells, or another size",
+                           scene_axis_words[i], period, d->cells[i], d->size[i] / better, better);
+    }
+    return SPATE_OK;
 }
 
 /* Of a side: only along itself, and only where material sticks to it. */
 static spate_status check_wall_velocity(reader *r, const yaml_value *v, int axis, int end) {
     const domain *d = &r->scene->domain;
     const double *velocity = d->wall_velocity[axis][end];
-    char others[128];
     if (vec_length(velocity) == 0) return SPATE_OK;
-    if (!r->scene->solver->moves_walls) {
-        name_wall_movers(others, sizeof others);
-        return reader_fail(r, v,
-                           "%s does not know sides that move; leave it out, or use solver.type %s",
-                           r->scene->solver->name, others);
-    }
+    if (!r->scene->solver->moves_walls)
+        return reader_fail(
+            r, v, "%s does not know sides that move; leave it out, or use solver.type %s",
+            r->scene->solver->name, solvers_that(r->registry, solver_moves_walls).text);
     if (d->walls[axis][end] != WALL_STICKY)
         return reader_fail(r, v, "nothing sticks to this side, it is %s; make it sticky in walls",
                            scene_wall_words[d->walls[axis][end]]);
@@ -140,10 +143,7 @@ static spate_status check_wall_velocity(reader *r, const yaml_value *v, int axis
     return SPATE_OK;
 }
 
-spate_status scene_read_wall_velocity(reader *r, const yaml_value *domain_value) {
-    const yaml_value *v = yaml_find(domain_value, "wall_velocity");
-    if (!v) return SPATE_OK;
-    int back = reader_enter(r, "wall_velocity");
+static spate_status read_wall_velocity(reader *r, const yaml_value *v) {
     field_table table = scene_wall_velocity_table;
     table.count = 2 * r->dim;
     TRY(reader_table(r, v, &table, &r->scene->domain));
@@ -154,25 +154,26 @@ spate_status scene_read_wall_velocity(reader *r, const yaml_value *domain_value)
         TRY(check_wall_velocity(r, given, side / 2, side % 2));
         reader_leave(r, inside);
     }
-    reader_leave(r, back);
     return SPATE_OK;
+}
+
+spate_status scene_read_domain_for_solver(reader *r, const yaml_value *v) {
+    TRY(read_part(r, v, "walls", check_period));
+    return read_part(r, v, "wall_velocity", read_wall_velocity);
 }
 
 /* ---- Solver and materials -------------------------------------------------------------------- */
 
 static spate_status find_solver(reader *r, const yaml_value *v, const solver_declaration **out) {
     enum { MOST = 32 };
-    const char *names[MOST];
+    const char *names[MOST], *given;
     const yaml_value *type = yaml_find(v, "type");
-    int count = spate_registry.solver_count;
+    int count = r->registry->solver_count;
     for (int i = 0; i < count && i < MOST; i++) {
-        *out = spate_registry.solvers[i];
+        *out = r->registry->solvers[i];
         names[i] = (*out)->name;
-        if (type ? yaml_is_word(type, names[i]) : strcmp(names[i], "mpm") == 0) return SPATE_OK;
+        if (!type || yaml_is_word(type, names[i])) return SPATE_OK;
     }
-    if (!type)
-        return reader_fail_field(r, v, "type", "is missing; this build has no mpm, name a solver");
-    const char *given;
     int back = reader_enter(r, "type");
     TRY(reader_text(r, type, &given));
     spate_status status = reader_fail_word(r, type, "unknown solver", given, names, count);
@@ -222,40 +223,36 @@ spate_status scene_read_solver(reader *r, const yaml_value *v) {
 }
 
 /* The solver cannot run a model: tells those it can, and solvers that can run this one. */
-static spate_status refuse_model(reader *r, const yaml_value *at, const char *given) {
-    char models[256] = "", solvers[256] = "";
-    for (const char *const *name = r->scene->solver->material_names; *name; name++)
-        add_name(models, sizeof models, ", ", *name);
-    for (int i = 0; i < spate_registry.solver_count; i++) {
-        const solver_declaration *d = spate_registry.solvers[i];
-        bool runs = !d->material_names;
-        for (int k = 0; !runs && d->material_names[k]; k++)
-            runs = strcmp(d->material_names[k], given) == 0;
-        if (runs) add_name(solvers, sizeof solvers, " or ", d->name);
-    }
+static spate_status refuse_model(reader *r, const yaml_value *at, const material_type *given) {
+    const registry *all = r->registry;
+    const solver_declaration *ours = r->scene->solver;
+    name_text models = {0}, solvers = {0};
+    for (int i = 0; i < all->material_count; i++)
+        if (solver_runs(ours, all->materials[i])) name_add(&models, ", ", all->materials[i]->name);
+    for (int i = 0; i < all->solver_count; i++)
+        if (solver_runs(all->solvers[i], given)) name_add(&solvers, " or ", all->solvers[i]->name);
     return reader_fail(r, at, "solver %s cannot run model '%s'; use %s, or solver.type %s",
-                       r->scene->solver->name, given, models, solvers);
+                       ours->name, given->name, models.text, solvers.text);
 }
 
 static spate_status find_model(reader *r, const yaml_value *v, const material_type **out) {
     enum { MOST = 64 };
+    const registry *all = r->registry;
     const char *names[MOST], *given;
     const yaml_value *model = yaml_find(v, "model");
     if (!model)
-        return reader_fail_field(r, v, "model", "is missing; add the material model, e.g. liquid");
+        return reader_fail_field(r, v, "model", "is missing; add the material model, e.g. %s",
+                                 all->materials[0]->name);
     int back = reader_enter(r, "model");
     TRY(reader_text(r, model, &given));
     int count = 0;
     *out = NULL;
-    for (; count < spate_registry.material_count && count < MOST; count++) {
-        names[count] = spate_registry.materials[count]->name;
-        if (strcmp(names[count], given) == 0) *out = spate_registry.materials[count];
+    for (; count < all->material_count && count < MOST; count++) {
+        names[count] = all->materials[count]->name;
+        if (strcmp(names[count], given) == 0) *out = all->materials[count];
     }
     if (!*out) return reader_fail_word(r, model, "unknown model", given, names, count);
-    const char *const *allowed = r->scene->solver->material_names;
-    bool runs = !allowed;
-    for (count = 0; allowed && allowed[count]; count++) runs |= strcmp(allowed[count], given) == 0;
-    if (!runs) return refuse_model(r, model, given);
+    if (!solver_runs(r->scene->solver, *out)) return refuse_model(r, model, *out);
     reader_leave(r, back);
     return SPATE_OK;
 }
@@ -293,17 +290,6 @@ spate_status scene_read_materials(reader *r, const yaml_value *v) {
     return SPATE_OK;
 }
 
-/* A field of a mapping, where it is given. */
-static spate_status read_part(reader *r, const yaml_value *mapping, const char *name,
-                              spate_status (*read)(reader *, const yaml_value *)) {
-    const yaml_value *v = yaml_find(mapping, name);
-    if (!v) return SPATE_OK;
-    int back = reader_enter(r, name);
-    TRY(read(r, v));
-    reader_leave(r, back);
-    return SPATE_OK;
-}
-
 /* ---- Output ---------------------------------------------------------------------------------- */
 
 /* The entries of a list, or a word that stands for a list of one. */
@@ -330,16 +316,17 @@ static spate_status read_formats(reader *r, const yaml_value *v, const char *con
 
 /* Whether an attribute is made of the deformation gradient, which not every solver can keep. */
 static spate_status check_gradient(reader *r, const yaml_value *v, const char *name) {
+    const char *const *names = r->registry->gradient_attributes;
     bool made_of_it = false;
-    for (int i = 0; gradient_attribute_names[i]; i++)
-        made_of_it |= strcmp(gradient_attribute_names[i], name) == 0;
+    for (int i = 0; names[i]; i++) made_of_it |= strcmp(names[i], name) == 0;
     if (!made_of_it) return SPATE_OK;
     r->scene->output.gradient = true;
     if (r->scene->solver->follows_gradient) return SPATE_OK;
     return reader_fail(r, v,
                        "%s does not follow the deformation gradient of its particles; leave it "
-                       "out, or use solver.type mpm",
-                       r->scene->solver->name);
+                       "out, or use solver.type %s",
+                       r->scene->solver->name,
+                       solvers_that(r->registry, solver_follows_gradient).text);
 }
 
 static spate_status read_attributes(reader *r, const yaml_value *v, const char ***names,
@@ -354,8 +341,8 @@ static spate_status read_attributes(reader *r, const yaml_value *v, const char *
         const char **name = &(*names)[*count];
         int back = v->kind == YAML_LIST ? reader_enter_index(r, *count) : r->path_length;
         int word;
-        TRY(reader_choice(r, entry, attribute_names, &word));
-        *name = attribute_names[word];
+        TRY(reader_choice(r, entry, r->registry->attributes, &word));
+        *name = r->registry->attributes[word];
         for (int i = 0; i < *count; i++)
             if (strcmp((*names)[i], *name) == 0)
                 return reader_fail(r, entry, "named twice; remove one");
@@ -466,7 +453,7 @@ static spate_status read_scene(reader *r, const yaml_value *root) {
         TRY(read_part(r, root, "solver", scene_read_solver));
     else
         TRY(scene_read_solver(r, NULL));
-    TRY(read_part(r, root, "domain", scene_read_wall_velocity));
+    TRY(read_part(r, root, "domain", scene_read_domain_for_solver));
     TRY(read_part(r, root, "materials", scene_read_materials));
     TRY(read_part(r, root, "bodies", scene_read_bodies));
     TRY(read_part(r, root, "colliders", scene_read_colliders));
@@ -543,13 +530,12 @@ static spate_status copy_text(spate_scene *s, const char *from, const char **to)
     return *to ? SPATE_OK : SPATE_OUT_OF_MEMORY;
 }
 
-static spate_status parse_into(spate_scene *s, const char *bytes, size_t length,
-                               const char *const *sets, int set_count) {
+static spate_status parse_into(spate_scene *s, const registry *all, const scene_document *given) {
     yaml_tree tree = yaml_tree_create(s->ctx, s->path);
-    reader r = {.ctx = s->ctx, .scene = s, .arena = &s->arena, .tree = &tree};
+    reader r = {.ctx = s->ctx, .scene = s, .arena = &s->arena, .tree = &tree, .registry = all};
     spate_status status;
-    TRY_OR_DONE(status, yaml_tree_read(&tree, bytes, length));
-    TRY_OR_DONE(status, yaml_tree_set(&tree, sets, set_count));
+    TRY_OR_DONE(status, yaml_tree_read(&tree, given->bytes, given->length));
+    TRY_OR_DONE(status, yaml_tree_set(&tree, given->sets, given->set_count));
     TRY_OR_DONE(status, read_scene(&r, tree.root));
     field_report report = {0};
     if (s->solver->check && !s->solver->check(s, &report))
@@ -560,21 +546,20 @@ done:
     return status;
 }
 
-spate_status spate_scene_parse(spate_context *context, const char *bytes, size_t length,
-                               const char *name, const char *folder, const char *const *sets,
-                               int set_count, spate_scene **scene) {
+spate_status scene_parse(spate_context *ctx, const registry *all, const scene_document *given,
+                         spate_scene **scene) {
     *scene = NULL;
-    spate_scene *s = take(context, 1, sizeof *s);
+    spate_scene *s = take(ctx, 1, sizeof *s);
     if (!s) return SPATE_OUT_OF_MEMORY;
-    int64_t warnings = warnings_total(context);
-    s->ctx = context;
-    s->arena = arena_create(context);
+    int64_t warnings = warnings_total(ctx);
+    s->ctx = ctx;
+    s->arena = arena_create(ctx);
     s->particle_count = -1;
     spate_status status;
-    TRY_OR_DONE(status, copy_text(s, name ? name : "scene", &s->path));
-    TRY_OR_DONE(status, copy_text(s, folder ? folder : ".", &s->folder));
-    TRY_OR_DONE(status, parse_into(s, bytes, length, sets, set_count));
-    s->warnings = warnings_total(context) - warnings;
+    TRY_OR_DONE(status, copy_text(s, given->name ? given->name : "scene", &s->path));
+    TRY_OR_DONE(status, copy_text(s, given->folder ? given->folder : ".", &s->folder));
+    TRY_OR_DONE(status, parse_into(s, all, given));
+    s->warnings = warnings_total(ctx) - warnings;
     *scene = s;
     return SPATE_OK;
 done:
@@ -582,21 +567,26 @@ done:
     return status;
 }
 
-spate_status spate_scene_load(spate_context *context, const char *path, const char *const *sets,
-                              int set_count, spate_scene **scene) {
+spate_status scene_load(spate_context *ctx, const registry *all, const char *path,
+                        const char *const *sets, int set_count, spate_scene **scene) {
     char *bytes, folder[PATH_SIZE];
     size_t length;
     *scene = NULL;
     const char *slash = strrchr(path, '/');
     size_t folder_length = slash == path ? 1 : slash ? (size_t)(slash - path) : 0;
     if (folder_length >= sizeof folder)
-        return fail(context, SPATE_BAD_INPUT, "%.100s...: the path is too long; shorten it", path);
+        return fail(ctx, SPATE_BAD_INPUT, "%.100s...: the path is too long; shorten it", path);
     memcpy(folder, path, folder_length);
     folder[folder_length] = 0;
-    TRY(file_read(context, path, YAML_BYTES, &bytes, &length));
-    spate_status status = spate_scene_parse(
-        context, bytes, length, path, folder_length > 0 ? folder : ".", sets, set_count, scene);
-    give(context, bytes);
+    TRY(file_read(ctx, path, YAML_BYTES, &bytes, &length));
+    const scene_document given = {.bytes = bytes,
+                                  .length = length,
+                                  .name = path,
+                                  .folder = folder_length > 0 ? folder : ".",
+                                  .sets = sets,
+                                  .set_count = set_count};
+    spate_status status = scene_parse(ctx, all, &given, scene);
+    give(ctx, bytes);
     return status;
 }
 

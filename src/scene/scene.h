@@ -7,10 +7,10 @@
 #define SPATE_SCENE_SCENE_H
 
 #include "core/arena.h"
-#include "core/fields.h"
 #include "scene/camera.h"
 #include "scene/glass.h"
 #include "scene/motion.h"
+#include "scene/registry.h"
 #include "scene/shape.h"
 #include <string.h>
 
@@ -208,6 +208,25 @@ struct spate_scene {
     int mesh_file_count;
 };
 
+/* A scene as text, before it is read. */
+typedef struct scene_document {
+    const char *bytes;
+    size_t length;
+    const char *name;        /* for messages; NULL: "scene" */
+    const char *folder;      /* where its meshes are; NULL: "." */
+    const char *const *sets; /* path=value, applied to it */
+    int set_count;
+} scene_document;
+
+/* Reads and checks it by what the registry has. */
+spate_status scene_parse(spate_context *ctx, const registry *all, const scene_document *given,
+                         spate_scene **scene);
+spate_status scene_load(spate_context *ctx, const registry *all, const char *path,
+                        const char *const *sets, int set_count, spate_scene **scene);
+/* Writes docs/scene.md, piece by piece. */
+spate_status scene_reference(spate_context *ctx, const registry *all,
+                             void (*write)(const char *, void *), void *user);
+
 /* A particle's group: bodies come first, then sources. */
 static inline int scene_group_count(const spate_scene *s) {
     return s->body_count + s->source_count;
@@ -244,7 +263,7 @@ static inline int probe_columns(const spate_scene *s, const probe *p) {
 static inline bool scene_on_grid(const spate_scene *s) { return s->solver && s->solver->on_grid; }
 /* Whether a material is meshed as a liquid. */
 static inline bool material_is_liquid(const material *m) {
-    return strcmp(m->type->name, "liquid") == 0;
+    return m->type->matter == MATTER_LIQUID;
 }
 static inline const char *scene_group_name(const spate_scene *s, int group) {
     return group < s->body_count ? s->bodies[group].name : s->sources[group - s->body_count].name;

@@ -428,9 +428,9 @@ static spate_status check_probe_sees(reader *r, const yaml_value *v, const probe
     const solver_declaration *solver = r->scene->solver;
     if (d->kind == PROBE_CONTACT_FORCE && !solver->contacts)
         return reader_fail(r, v,
-                           "solver %s does not know it; remove it, or use solver.type mpm; the "
+                           "solver %s does not know it; remove it, or use solver.type %s; the "
                            "column COLLIDER_force_x has the force of all material",
-                           solver->name);
+                           solver->name, solvers_that(r->registry, solver_knows_contacts).text);
     if (!solver->on_grid || d->kind == PROBE_PRESSURE || d->kind == PROBE_VELOCITY) return SPATE_OK;
     return reader_fail(r, v,
                        "it looks at particles, and %s has none; use a probe of pressure or "

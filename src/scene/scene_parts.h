@@ -5,8 +5,8 @@
 #include "scene/reader.h"
 
 spate_status scene_read_domain(reader *r, const yaml_value *v);
-/* The domain's wall_velocity, once its walls and the solver are known. */
-spate_status scene_read_wall_velocity(reader *r, const yaml_value *domain_value);
+/* What of the domain the solver decides, once that is known: periods, velocities of walls. */
+spate_status scene_read_domain_for_solver(reader *r, const yaml_value *v);
 spate_status scene_read_solver(reader *r, const yaml_value *v);
 spate_status scene_read_materials(reader *r, const yaml_value *v);
 spate_status scene_read_output(reader *r, const yaml_value *v);

@@ -9,6 +9,7 @@
 
 typedef struct page {
     spate_context *ctx;
+    const registry *registry;
     void (*write)(const char *, void *);
     void *user;
 } page;
@@ -153,15 +154,16 @@ static void put_shapes(page *p) {
 
 /* The models whose bodies and sources are sampled as a glass by default. */
 static void put_irregular(page *p, const solver_declaration *s) {
-    int count = 0;
-    for (int i = 0; i < spate_registry.material_count; i++) {
-        const material_type *m = spate_registry.materials[i];
-        for (int k = 0; m->flows && s->material_names[k]; k++)
-            if (!strcmp(m->name, s->material_names[k]))
-                put(p, "%s `%s`", count++ ? "," : " Bodies and sources of", m->name);
+    int flowing = 0, others = 0;
+    for (int i = 0; i < p->registry->material_count; i++) {
+        const material_type *m = p->registry->materials[i];
+        if (!solver_runs(s, m)) continue;
+        if (m->flows)
+            put(p, "%s `%s`", flowing++ ? "," : " Bodies and sources of", m->name);
+        else
+            others++;
     }
-    put(p, " have `sampling: glass` by default%s.",
-        s->material_names[count] ? ", all others `regular`" : "");
+    put(p, " have `sampling: glass` by default%s.", others ? ", all others `regular`" : "");
 }
 
 /* What differs from solver to solver in the fields that all have. */
@@ -183,27 +185,28 @@ static void put_abilities(page *p, const solver_declaration *s) {
 
 static void put_solvers_and_materials(page *p) {
     put_table(p, "##", &scene_solver_table);
-    for (int i = 0; i < spate_registry.solver_count; i++) {
-        const solver_declaration *s = spate_registry.solvers[i];
+    for (int i = 0; i < p->registry->solver_count; i++) {
+        const solver_declaration *s = p->registry->solvers[i];
         put(p, "### solver type `%s`\n\n%s\n\n", s->name, s->table.help ? s->table.help : "");
         put_fields(p, &s->table);
         put_abilities(p, s);
         put(p, "Material models it runs:");
-        for (int k = 0; s->material_names && s->material_names[k]; k++)
-            put(p, "%s `%s`", k > 0 ? "," : "", s->material_names[k]);
+        for (int k = 0, listed = 0; k < p->registry->material_count; k++)
+            if (solver_runs(s, p->registry->materials[k]))
+                put(p, "%s `%s`", listed++ ? "," : "", p->registry->materials[k]->name);
         put(p, "\n\n");
     }
     put_table(p, "##", &scene_material_table);
-    for (int i = 0; i < spate_registry.material_count; i++) {
-        const material_type *m = spate_registry.materials[i];
+    for (int i = 0; i < p->registry->material_count; i++) {
+        const material_type *m = p->registry->materials[i];
         put(p, "### model `%s`\n\n%s\n\n", m->name, m->table.help ? m->table.help : "");
         put_fields(p, &m->table);
     }
 }
 
-spate_status spate_scene_reference(spate_context *context, void (*write)(const char *, void *),
-                                   void *user) {
-    page p = {.ctx = context, .write = write, .user = user};
+spate_status scene_reference(spate_context *ctx, const registry *all,
+                             void (*write)(const char *, void *), void *user) {
+    page p = {.ctx = ctx, .registry = all, .write = write, .user = user};
     put_introduction(&p);
     put_table(&p, "##", &scene_top_table);
     put_table(&p, "##", &scene_domain_table);

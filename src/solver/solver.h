@@ -46,8 +46,11 @@ typedef struct solver_cost {
     double bytes[2]; /* of memory for each of them */
 } solver_cost;
 
+typedef struct benchmark benchmark; /* benchmark.h */
+
 typedef struct solver_type {
     const solver_declaration *declaration;
+    const benchmark *(*benchmarks)(void); /* the last is one without a variant */
     /* Of this scene. Rates were measured over the scenes that ship (docs/performance.md). */
     solver_cost (*cost)(const spate_scene *scene);
     /* Grid coordinate of the domain's corner (blocks.h), in cells: what a block's grid begins with. */
@@ -237,8 +240,9 @@ spate_status simulation_unstable(spate_simulation *sim, int64_t particle, const 
 /* The same for a value that is about to be written: nothing that is not finite ever is. */
 spate_status simulation_not_finite(spate_simulation *sim, const char *what, const char *name);
 
-/* All solvers, in the registry's order; src/solver/registry.c. */
+/* All solvers, the default first; src/solver/registry.c. */
 extern const solver_type *const solver_types[];
+extern const solver_declaration *const solver_declarations[];
 extern const int solver_type_count;
 
 #endif

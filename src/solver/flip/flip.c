@@ -90,8 +90,6 @@ static bool check(const spate_scene *scene, field_report *report) {
     return one_liquid_check(scene, report);
 }
 
-static const char *const flip_materials[] = {"liquid", NULL};
-
 const solver_declaration flip_declaration = {
     .name = "flip",
     .table = {.name = "flip",
@@ -101,7 +99,8 @@ const solver_declaration flip_declaration = {
               .size = sizeof(flip_options)},
     .prepare = prepare,
     .check = check,
-    .material_names = flip_materials,
+    .matter = MATTER_LIQUID,
+    .period = BLOCK_EDGE,
     .scheme = "transfer",
     .cfl = 1,
     .cfl_most = 5,
@@ -516,6 +515,7 @@ static solver_cost cost(const spate_scene *scene) {
 
 const solver_type solver_flip = {
     .declaration = &flip_declaration,
+    .benchmarks = flip_benchmarks,
     .shift = 0,
     .fields = fields,
     .exchanged = PARTICLE_BIT(position),

@@ -197,6 +197,7 @@ void flip_touch(const flip *f, const boundary_part *solid, block_touches *touche
 double flip_tension_limit(const flip *f);
 
 extern const solver_declaration flip_declaration;
+const benchmark *flip_benchmarks(void);
 extern const solver_type solver_flip;
 
 #endif

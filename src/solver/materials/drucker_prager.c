@@ -127,6 +127,7 @@ static void project(const void *parameters, int dim, strain_state *state) {
 
 const material_model material_drucker_prager = {
     .type = {.name = "sand",
+             .matter = MATTER_SOLID,
              .table = FIELD_TABLE(
                  "sand",
                  "Sand: Drucker-Prager plasticity. It heaps up where the ground has "

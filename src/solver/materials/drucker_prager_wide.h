@@ -77,4 +77,10 @@ INLINE void drucker_prager_update(const material_constants *constants, particles
     hardening_store(p, i, mask, wide_min(wide_splat(LOOSEST), cut));
 }
 
+INLINE void drucker_prager_stress(const material_constants *c, const particles *p, int64_t i,
+                                  const wide C[9], wide tau[6], int dim) {
+    (void)C;
+    simo_stress(&c->drucker_prager.elastic, p, i, tau, dim);
+}
+
 #endif

@@ -90,6 +90,7 @@ static void evaluate(const void *parameters, int dim, const strain_state *state,
 
 const material_model material_fixed_corotated = {
     .type = {.name = "fixed_corotated",
+             .matter = MATTER_SOLID,
              .table = FIELD_TABLE("fixed_corotated", "Elastic solid (fixed corotated).",
                                   fixed_corotated_fields, elastic),
              .prepare = elastic_prepare,

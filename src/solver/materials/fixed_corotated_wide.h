@@ -95,4 +95,15 @@ INLINE void corotated_stress(const elastic_constants *e, const particles *p, int
     if (dim == 2) tau[ZZ] = tau[YZ] = tau[XZ] = wide_splat(0);
 }
 
+INLINE void fixed_corotated_stress(const material_constants *c, const particles *p, int64_t i,
+                                   const wide C[9], wide tau[6], int dim) {
+    (void)C;
+    corotated_stress(&c->fixed_corotated, p, i, wide_splat(1), tau, dim);
+}
+
+INLINE void fixed_corotated_update(const material_constants *c, particles *p, int64_t i,
+                                   const wide G[9], wide_int mask, strain_report *report, int dim) {
+    elastic_update(c, p, i, G, mask, report, dim);
+}
+
 #endif

@@ -60,6 +60,7 @@ static void evaluate(const void *parameters, int dim, const strain_state *state,
 
 const material_model material_gas = {
     .type = {.name = "gas",
+             .matter = MATTER_GAS,
              .table = FIELD_TABLE("gas", "Gas with smoke in it (solver smoke).", gas_fields, gas),
              .density_offset = offsetof(gas, density),
              .look = LOOK_SMOKE,

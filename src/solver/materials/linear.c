@@ -43,6 +43,7 @@ static void evaluate(const void *parameters, int dim, const strain_state *state,
 
 const material_model material_linear = {
     .type = {.name = "linear",
+             .matter = MATTER_SOLID,
              .table =
                  FIELD_TABLE("linear",
                              "Linear elastic solid (Hooke's law of small strains): for teaching "

@@ -8,8 +8,10 @@ INLINE wide linear_trace(const wide e[6], int dim) {
     return dim == 2 ? e[XX] + e[YY] : e[XX] + e[YY] + e[ZZ];
 }
 
-INLINE void linear_stress(const elastic_constants *m, const particles *p, int64_t i, wide tau[6],
-                          int dim) {
+INLINE void linear_stress(const material_constants *constants, const particles *p, int64_t i,
+                          const wide C[9], wide tau[6], int dim) {
+    (void)C;
+    const elastic_constants *m = &constants->linear;
     wide e[6], shear = wide_splat(2 * m->shear);
     strain_load(p, i, e);
     wide volume = wide_splat(m->lambda) * linear_trace(e, dim);

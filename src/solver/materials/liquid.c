@@ -58,6 +58,7 @@ static void evaluate(const void *parameters, int dim, const strain_state *state,
 
 const material_model material_liquid = {
     .type = {.name = "liquid",
+             .matter = MATTER_LIQUID,
              .table = FIELD_TABLE("liquid", "Weakly compressible liquid.", liquid_fields, liquid),
              .density_offset = offsetof(liquid, density),
              .look = LOOK_SURFACE,

@@ -6,8 +6,9 @@
 
 /* Stress of particles i .. i + 7. C is the velocity gradient, read only where there is viscosity.
  */
-INLINE void liquid_stress(const liquid_constants *l, const particles *p, int64_t i, const wide C[9],
-                          wide tau[6], int dim) {
+INLINE void liquid_stress(const material_constants *c, const particles *p, int64_t i,
+                          const wide C[9], wide tau[6], int dim) {
+    const liquid_constants *l = &c->liquid;
     wide e = wide_load(p->dilation + i), J = e + wide_splat(1);
     wide pressure = wide_splat(l->stiffness) * wide_expm1(wide_splat(-l->gamma) * wide_log1p(e));
     wide zero = wide_splat(0);

@@ -9,23 +9,29 @@
 #ifndef SPATE_SOLVER_MATERIAL_H
 #define SPATE_SOLVER_MATERIAL_H
 
-#include "core/fields.h"
 #include "core/isa.h"
 #include "core/real.h"
+#include "scene/registry.h"
 #include "state/particles.h"
 
-typedef enum material_kind {
-    MATERIAL_LIQUID,
-    MATERIAL_NEO_HOOKEAN,
-    MATERIAL_FIXED_COROTATED,
-    MATERIAL_DRUCKER_PRAGER, /* sand */
-    MATERIAL_NACC,           /* clay */
-    MATERIAL_VON_MISES,      /* metal */
-    MATERIAL_SNOW,
-    MATERIAL_LINEAR,
-    MATERIAL_GAS, /* of the solver smoke */
-    MATERIAL_KINDS
-} material_kind;
+/* Every model, by its kind and the name of its files. The kinds, the union of constants, the models
+ * and the choice among the wide forms come from these lists. */
+#define PARTICLE_MATERIALS(X)                     \
+    X(LIQUID, liquid)                             \
+    X(NEO_HOOKEAN, neo_hookean)                   \
+    X(FIXED_COROTATED, fixed_corotated)           \
+    X(LINEAR, linear)                             \
+    X(DRUCKER_PRAGER, drucker_prager) /* sand */  \
+    X(NACC, nacc)                     /* clay */  \
+    X(VON_MISES, von_mises)           /* metal */ \
+    X(SNOW, snow)
+#define MATERIALS(X)      \
+    PARTICLE_MATERIALS(X) \
+    X(GAS, gas) /* on a grid: has no wide form */
+
+#define MATERIAL_KIND(kind, name) MATERIAL_##kind,
+typedef enum material_kind { MATERIALS(MATERIAL_KIND) MATERIAL_KINDS } material_kind;
+#undef MATERIAL_KIND
 
 enum { XX, YY, ZZ, YZ, XZ, XY };
 /* Where row r and column c of a symmetric tensor stand: symmetric_place[r][c]. */
@@ -57,6 +63,8 @@ typedef struct elastic_constants {
     real shear;  /* mu */
     real lambda; /* may be negative, with poisson */
 } elastic_constants;
+
+typedef elastic_constants neo_hookean_constants, fixed_corotated_constants, linear_constants;
 
 /* The most volume that sand keeps account of, over its own: grains that fly further apart than this, some
  * two cells, no longer meet on the grid, and the velocity gradient of a single one says nothing of its
@@ -118,17 +126,11 @@ typedef struct material_constants {
     real density;
     real critical; /* J_c - 1; 1e6 where a material never comes apart of itself; clay works out its
                       own unless the scene sets it */
+#define MATERIAL_CONSTANTS(kind, name) name##_constants name;
     union {
-        liquid_constants liquid;
-        elastic_constants neo_hookean;
-        elastic_constants fixed_corotated;
-        elastic_constants linear;
-        drucker_prager_constants drucker_prager;
-        nacc_constants nacc;
-        von_mises_constants von_mises;
-        snow_constants snow;
-        gas_constants gas;
+        MATERIALS(MATERIAL_CONSTANTS)
     };
+#undef MATERIAL_CONSTANTS
 } material_constants;
 
 typedef struct material_model {
@@ -161,11 +163,12 @@ typedef struct material_passes {
 
 ISA_TABLES(material_passes, material_passes);
 
-extern const material_model material_liquid, material_neo_hookean, material_fixed_corotated,
-    material_drucker_prager, material_nacc, material_von_mises, material_snow, material_linear,
-    material_gas;
+#define MATERIAL_MODEL(kind, name) extern const material_model material_##name;
+MATERIALS(MATERIAL_MODEL)
+#undef MATERIAL_MODEL
 /* By material_kind. */
 extern const material_model *const material_models[MATERIAL_KINDS];
+extern const material_type *const material_types[MATERIAL_KINDS];
 
 material_kind material_kind_of(const material_type *type);
 /* Of material `index` of a scene. */

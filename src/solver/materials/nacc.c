@@ -93,6 +93,7 @@ static void project(const void *parameters, int dim, strain_state *state) {
 
 const material_model material_nacc = {
     .type = {.name = "clay",
+             .matter = MATTER_SOLID,
              .table = FIELD_TABLE("clay", "Clay: non-associated Cam-clay plasticity (NACC).",
                                   nacc_fields, nacc),
              .prepare = prepare,

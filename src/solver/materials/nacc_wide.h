@@ -52,4 +52,10 @@ INLINE void nacc_update(const material_constants *constants, particles *p, int64
     report->yielded = outside;
 }
 
+INLINE void nacc_stress(const material_constants *c, const particles *p, int64_t i, const wide C[9],
+                        wide tau[6], int dim) {
+    (void)C;
+    simo_stress(&c->nacc.elastic, p, i, tau, dim);
+}
+
 #endif

@@ -88,6 +88,7 @@ void rebuild_strain(int dim, const strain_split *s, double x, double ratio, doub
 
 const material_model material_neo_hookean = {
     .type = {.name = "neo_hookean",
+             .matter = MATTER_SOLID,
              .table = FIELD_TABLE("neo_hookean", "Elastic solid (Simo's neo-Hookean form).",
                                   neo_hookean_fields, elastic),
              .prepare = elastic_prepare,

@@ -25,8 +25,8 @@ INLINE wide inverse_root(wide a, int dim) {
     return y;
 }
 
-INLINE void neo_hookean_stress(const elastic_constants *n, const particles *p, int64_t i,
-                               wide tau[6], int dim) {
+INLINE void simo_stress(const elastic_constants *n, const particles *p, int64_t i, wide tau[6],
+                        int dim) {
     wide B[6];
     strain_load(p, i, B);
     wide x = determinant_less_one_wide(B, dim);
@@ -35,6 +35,17 @@ INLINE void neo_hookean_stress(const elastic_constants *n, const particles *p, i
     for (int c = 0; c < 3; c++) tau[c] = wide_fma(shear, B[c] - mean, volume);
     for (int c = 3; c < 6; c++) tau[c] = shear * B[c];
     if (dim == 2) tau[ZZ] = tau[YZ] = tau[XZ] = wide_splat(0);
+}
+
+INLINE void neo_hookean_stress(const material_constants *c, const particles *p, int64_t i,
+                               const wide C[9], wide tau[6], int dim) {
+    (void)C;
+    simo_stress(&c->neo_hookean, p, i, tau, dim);
+}
+
+INLINE void neo_hookean_update(const material_constants *c, particles *p, int64_t i,
+                               const wide G[9], wide_int mask, strain_report *report, int dim) {
+    elastic_update(c, p, i, G, mask, report, dim);
 }
 
 /* ---- For plastic returns --------------------------------------------------------------------- */

@@ -69,6 +69,7 @@ static void project(const void *parameters, int dim, strain_state *state) {
 
 const material_model material_snow = {
     .type = {.name = "snow",
+             .matter = MATTER_SOLID,
              .table = FIELD_TABLE("snow", "Snow: packs and breaks up (Stomakhin et al. 2013).",
                                   snow_fields, snow),
              .prepare = elastic_prepare,

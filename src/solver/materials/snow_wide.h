@@ -33,8 +33,10 @@ INLINE wide snow_stiffening(const snow_constants *s, wide packed) {
     return wide_exp(wide_splat(-s->hardening) * packed);
 }
 
-INLINE void snow_stress(const snow_constants *s, const particles *p, int64_t i, wide tau[6],
-                        int dim) {
+INLINE void snow_stress(const material_constants *c, const particles *p, int64_t i, const wide C[9],
+                        wide tau[6], int dim) {
+    (void)C;
+    const snow_constants *s = &c->snow;
     wide factor = snow_stiffening(s, wide_load(p->hardening + i));
     corotated_stress(&s->elastic, p, i, factor, tau, dim);
 }

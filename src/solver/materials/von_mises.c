@@ -59,6 +59,7 @@ static void project(const void *parameters, int dim, strain_state *state) {
 
 const material_model material_von_mises = {
     .type = {.name = "metal",
+             .matter = MATTER_SOLID,
              .table =
                  FIELD_TABLE("metal", "Metal: von Mises plasticity.", von_mises_fields, von_mises),
              .prepare = elastic_prepare,

@@ -15,36 +15,26 @@
  * has viscosity. */
 INLINE void material_stress(const material_constants *c, const particles *p, int64_t i,
                             const wide C[9], wide tau[6], int dim) {
-    const wide one = wide_splat(1);
-    const elastic_constants *simo = &c->neo_hookean;
+#define STRESS_OF(kind, name) \
+    case MATERIAL_##kind: name##_stress(c, p, i, C, tau, dim); return;
     switch (c->kind) {
-    case MATERIAL_LIQUID: liquid_stress(&c->liquid, p, i, C, tau, dim); return;
-    case MATERIAL_FIXED_COROTATED:
-        corotated_stress(&c->fixed_corotated, p, i, one, tau, dim);
-        return;
-    case MATERIAL_SNOW: snow_stress(&c->snow, p, i, tau, dim); return;
-    case MATERIAL_LINEAR: linear_stress(&c->linear, p, i, tau, dim); return;
-    case MATERIAL_DRUCKER_PRAGER: simo = &c->drucker_prager.elastic; break;
-    case MATERIAL_NACC: simo = &c->nacc.elastic; break;
-    case MATERIAL_VON_MISES: simo = &c->von_mises.elastic; break;
-    default: break;
+        PARTICLE_MATERIALS(STRESS_OF)
+    default: __builtin_unreachable();
     }
-    neo_hookean_stress(simo, p, i, tau, dim);
+#undef STRESS_OF
 }
 
 /* Strain of particles i .. i + 7 after a step with G = dt times the velocity gradient, plasticity
  * included. Only the lanes of the mask are written, and the report means nothing for others. */
 INLINE void material_update(const material_constants *c, particles *p, int64_t i, const wide G[9],
                             wide_int mask, strain_report *report, int dim) {
+#define UPDATE_OF(kind, name) \
+    case MATERIAL_##kind: name##_update(c, p, i, G, mask, report, dim); return;
     switch (c->kind) {
-    case MATERIAL_LIQUID: liquid_update(c, p, i, G, mask, report, dim); break;
-    case MATERIAL_DRUCKER_PRAGER: drucker_prager_update(c, p, i, G, mask, report, dim); break;
-    case MATERIAL_NACC: nacc_update(c, p, i, G, mask, report, dim); break;
-    case MATERIAL_VON_MISES: von_mises_update(c, p, i, G, mask, report, dim); break;
-    case MATERIAL_SNOW: snow_update(c, p, i, G, mask, report, dim); break;
-    case MATERIAL_LINEAR: linear_update(c, p, i, G, mask, report, dim); break;
-    default: elastic_update(c, p, i, G, mask, report, dim); break;
+        PARTICLE_MATERIALS(UPDATE_OF)
+    default: __builtin_unreachable();
     }
+#undef UPDATE_OF
 }
 
 #endif

@@ -133,9 +133,6 @@ static bool check(const spate_scene *scene, field_report *report) {
     return true;
 }
 
-static const char *const mpm_materials[] = {
-    "liquid", "neo_hookean", "fixed_corotated", "linear", "sand", "clay", "metal", "snow", NULL};
-
 const solver_declaration mpm_declaration = {
     .name = "mpm",
     .table = {.name = "mpm",
@@ -145,7 +142,8 @@ const solver_declaration mpm_declaration = {
               .size = sizeof(mpm_options)},
     .prepare = prepare,
     .check = check,
-    .material_names = mpm_materials,
+    .matter = MATTER_LIQUID | MATTER_SOLID,
+    .period = BLOCK_EDGE,
     .scheme = "integrator",
     .cfl = 0.5,
     .cfl_most = 1,
@@ -586,6 +584,7 @@ static solver_cost cost(const spate_scene *scene) {
 
 const solver_type solver_mpm = {
     .declaration = &mpm_declaration,
+    .benchmarks = mpm_benchmarks,
     .shift = 0.5,
     .fields = fields,
     .create = create,

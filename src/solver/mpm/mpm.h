@@ -207,6 +207,7 @@ void mpm_contact_force(const spate_simulation *sim, const probe *p, double force
 void mpm_force(const spate_simulation *sim, int c, double force[3], double torque[3]);
 
 extern const solver_declaration mpm_declaration;
+const benchmark *mpm_benchmarks(void);
 extern const solver_type solver_mpm;
 
 /* Strains of bodies that begin at rest (rest.c). */

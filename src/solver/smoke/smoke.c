@@ -115,8 +115,6 @@ static bool check(const spate_scene *scene, field_report *report) {
     return check_domain(scene, report) && check_materials(scene, report);
 }
 
-static const char *const smoke_materials[] = {"gas", NULL};
-
 const solver_declaration smoke_declaration = {
     .name = "smoke",
     .table = {.name = "smoke",
@@ -126,7 +124,8 @@ const solver_declaration smoke_declaration = {
               .size = sizeof(smoke_options)},
     .prepare = prepare,
     .check = check,
-    .material_names = smoke_materials,
+    .matter = MATTER_GAS,
+    .period = BLOCK_EDGE,
     .scheme = "advection",
     .cfl = 2,
     .cfl_most = 20,
@@ -504,6 +503,7 @@ static solver_cost cost(const spate_scene *scene) {
 
 const solver_type solver_smoke = {
     .declaration = &smoke_declaration,
+    .benchmarks = smoke_benchmarks,
     .fields = fields,
     .create = create,
     .free = destroy,

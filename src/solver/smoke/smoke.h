@@ -316,6 +316,7 @@ void smoke_volume(const spate_simulation *sim, int index, float *values);
 uint64_t smoke_hash(const spate_simulation *sim, uint64_t seed);
 
 extern const solver_declaration smoke_declaration;
+const benchmark *smoke_benchmarks(void);
 extern const solver_type solver_smoke;
 
 #endif

@@ -137,15 +137,14 @@ static bool check(const spate_scene *scene, field_report *report) {
     return true;
 }
 
-static const char *const sph_materials[] = {"liquid", NULL};
-
 const solver_declaration sph_declaration = {
     .name = "sph",
     .table = FIELD_TABLE("sph", "Liquid as particles alone: smoothed particle hydrodynamics.",
                          sph_fields, sph_options),
     .prepare = prepare,
     .check = check,
-    .material_names = sph_materials,
+    .matter = MATTER_LIQUID,
+    .period = BLOCK_EDGE,
     .scheme = "pressure",
     .cfl = 0.4,
     .cfl_most = 5,
@@ -587,6 +586,7 @@ static solver_cost cost(const spate_scene *scene) {
 
 const solver_type solver_sph = {
     .declaration = &sph_declaration,
+    .benchmarks = sph_benchmarks,
     .shift = 0,
     .fields = fields,
     .create = create,

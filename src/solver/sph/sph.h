@@ -220,6 +220,7 @@ void sph_pass(sph *s, chunk_task task);
 spate_status sph_unstable(sph *s, int64_t i, const char *what);
 
 extern const solver_declaration sph_declaration;
+const benchmark *sph_benchmarks(void);
 extern const solver_type solver_sph;
 
 /* Pressures and places of bodies that begin at rest (rest.c). */
