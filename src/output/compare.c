@@ -31,7 +31,7 @@ bool spate_scene_field(const char *name, char *path, size_t size) {
 spate_status spate_compare_folder(const spate_scene *scene, const char *given, bool reuse,
                                   char *folder, size_t size) {
     char path[PATH_SIZE];
-    TRY(run_folder_choose(scene, given, path));
+    TRY(run_folder_choose(scene->ctx, scene->path, given, path));
     TRY(run_folder_check(scene->ctx, path, reuse));
     if (strlen(path) >= size)
         return fail(scene->ctx, SPATE_BAD_INPUT, "%.200s...: the path is too long", path);
@@ -203,7 +203,8 @@ static plot_label variant_label(const comparison *c, int i) {
     const spate_variant *v = &c->variants[i];
     const bool well = !v->trouble || !*v->trouble;
     plot_label l = {.pen = plot_choose_pen(i)};
-    snprintf(l.words, sizeof l.words, well ? "%s" : "%s (%s)", v->name, well ? "" : v->trouble);
+    snprintf(l.words, sizeof l.words, well ? "%s" : "%s (%s)", variant_words(v),
+             well ? "" : v->trouble);
     return l;
 }
 

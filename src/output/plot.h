@@ -36,6 +36,8 @@ typedef struct plot_table {
 spate_status plot_read_table(spate_context *ctx, const char *path, plot_table *out);
 /* -1 when there is none of that name. */
 int plot_find_column(const plot_table *t, const char *name, size_t length);
+/* A last column more, total_energy: kinetic, potential and elastic, as far as the run knows them. */
+spate_status plot_add_total_energy(plot_table *t);
 void plot_free_table(plot_table *t);
 
 /* How a curve is drawn. */
