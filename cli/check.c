@@ -37,6 +37,13 @@ static void print_summary(const spate_scene_summary *s) {
                (long long)s->particles);
 }
 
+/* A post that stands in a pool is meant; it is told all the same. */
+static void print_left_out(const spate_scene_summary *s) {
+    if (s->left_out)
+        printf("  left out   %lld %s that lie in colliders or earlier bodies\n",
+               (long long)s->left_out, s->on_grid ? "cells" : "particles");
+}
+
 static void print_review(const spate_review *r) {
     const spate_scene_summary *s = &r->summary;
     char count[SHORT_TEXT], time[SHORT_TEXT], memory[SHORT_TEXT], disk[SHORT_TEXT];
@@ -44,6 +51,7 @@ static void print_review(const spate_review *r) {
     if (!s->on_grid && r->particles > 1.005 * (double)s->particles)
         printf(", about %s in the end", short_count(r->particles, count));
     if (!s->on_grid) putchar('\n');
+    print_left_out(s);
     printf("  parts      %d materials, %d bodies, %d colliders, %d sources, %d probes\n",
            s->materials, s->bodies, s->colliders, s->sources, s->probes);
     printf("  steps      about %s of %.2g s (limit: %s)\n", short_count(r->steps, count), r->dt,
@@ -62,8 +70,8 @@ static void print_json_summary(const spate_scene_summary *s) {
     if (s->dimension == 3) printf(", %d", s->cells[2]);
     printf("], \"dx\": %.15g, \"duration\": %.15g, \"fps\": %.15g, \"frames\": %d", s->dx,
            s->duration, s->fps, s->frames);
-    printf(", \"particles\": %lld, \"filled_cells\": %lld", (long long)s->particles,
-           (long long)s->filled_cells);
+    printf(", \"particles\": %lld, \"filled_cells\": %lld, \"left_out\": %lld",
+           (long long)s->particles, (long long)s->filled_cells, (long long)s->left_out);
     printf(", \"materials\": %d, \"bodies\": %d, \"colliders\": %d, \"sources\": %d, "
            "\"probes\": %d, \"hash\": \"%016llx\"",
            s->materials, s->bodies, s->colliders, s->sources, s->probes,
@@ -111,8 +119,8 @@ static int run_check(const command *self, int argc, char **argv) {
     char path[SCENE_PATH_SIZE];
     if (!options_read(self, argc, argv, &settings, &args, &exit_code)) return exit_code;
     spate_context *ctx;
-    const char *scene = scene_wanted(args.items[0], path);
-    spate_status status = scene ? session_open(settings.threads, false, &ctx) : SPATE_IO_ERROR;
+    const char *scene = scene_wanted(args.items[0], settings.json, path);
+    spate_status status = scene ? session_open(settings.threads, false, &ctx) : SPATE_BAD_INPUT;
     if (!status) {
         status = check_scene(ctx, scene, &settings);
         report_failure(ctx, status);

@@ -25,6 +25,7 @@ typedef struct choice {
 
 typedef struct variant {
     char name[NAME_SIZE];
+    char label[FIELDS_MAX * 64]; /* in pictures: "gravity [0, -9.81], pic" */
     char sets[FIELDS_MAX][SET_SIZE];
     char folder[4096];
     bool ran;
@@ -115,6 +116,14 @@ static bool add_to_name(char *name, const char *text, int length) {
     return true;
 }
 
+/* One that is too long is cut. */
+static void add_to_label(variant *v, int index, const char *leaf, const char *value, int length) {
+    const size_t used = strlen(v->label);
+    const bool word = is_word(value, length);
+    snprintf(v->label + used, sizeof v->label - used, "%s%s%s%.*s", index ? ", " : "",
+             word ? "" : leaf, word ? "" : " ", length, value);
+}
+
 /* Variant `index` of all combinations; the last field's values change fastest. */
 static bool name_variant(const comparison *c, int index, variant *v) {
     int at[FIELDS_MAX];
@@ -132,6 +141,7 @@ static bool name_variant(const comparison *c, int index, variant *v) {
         if (!fits)
             return refuse(c->settings->compares.items[k],
                           "the values are too long to name folders by");
+        add_to_label(v, k, f->leaf, value, length);
         snprintf(v->sets[k], SET_SIZE, "%s=%.*s", f->path, length, value);
     }
     return true;
@@ -300,6 +310,7 @@ static spate_status compare_all(comparison *c) {
     for (int i = 0; i < c->count; i++)
         list[i] =
             (spate_variant){.name = c->variants[i].name,
+                            .label = c->variants[i].label,
                             .folder = c->variants[i].folder,
                             .trouble = c->variants[i].status ? ending(&c->variants[i]) : NULL};
     config.log = log_information;

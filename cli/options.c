@@ -135,6 +135,14 @@ static bool store_value(const command *c, const option *o, const char *text, int
     return true;
 }
 
+/* Whether a word is one of the options; -1 is a number. */
+static bool is_option(const command *c, const char *word) {
+    double number;
+    if (word[0] != '-' || !word[1] || read_number(word, &number)) return false;
+    if (word[1] != '-') return find_option(c, "", 0, word[1]) != NULL;
+    return find_option(c, word + 2, strcspn(word + 2, "="), 0) != NULL;
+}
+
 /* Reads the option at argv[*at] with its value, which may be the next word. */
 static bool read_option(const command *c, int argc, char **argv, int *at, void *settings,
                         bool *help) {
@@ -164,6 +172,12 @@ static bool read_option(const command *c, int argc, char **argv, int *at, void *
             return false;
         }
         value = argv[++*at];
+        if (is_option(c, value)) {
+            fprintf(stderr,
+                    "spate %s: --%s needs a value (%s), but %s follows, which is an option\n",
+                    c->name, o->name, o->argument, value);
+            return false;
+        }
     }
     return store_value(c, o, value, argc, settings);
 }

@@ -43,7 +43,7 @@ static const option render_options[] = {
      .type = OPTION_TEXT,
      AT(frames),
      .argument = "A:B",
-     .help = "Only frame A, or A to B; A: and :B go to the end and from the start"},
+     .help = "Only frame A, or A to B (A-B too); A: goes to the end, :B is from the start"},
     {.name = "camera",
      .type = OPTION_TEXT,
      AT(camera),
@@ -98,7 +98,7 @@ static const option render_options[] = {
      .type = OPTION_TEXT,
      AT(plot),
      .argument = "A,B...",
-     .help = "Instead of pictures: columns of stats.csv against time"},
+     .help = "Instead of pictures: columns of stats.csv, or total_energy, against time"},
     THREADS_OPTION("Worker threads; by default one per core"),
     {.name = "quiet", .letter = 'q', .type = OPTION_FLAG, AT(quiet), .help = "No progress"},
 };
@@ -123,7 +123,7 @@ static bool is_whole(double value, double min, double max) {
     return value >= min && value <= max && value == (double)(int64_t)value;
 }
 
-/* "7", "7:20", "7:" or ":20"; "7-20" was the form once. */
+/* "7", "7:20", "7-20", "7:" or ":20". */
 static bool read_frames(const char *text, spate_render_options *o) {
     enum { MOST = 100000000 };
     char begin[32];

@@ -4,6 +4,7 @@
 #include "scenes.h"
 #include <limits.h>
 #include <stddef.h>
+#include <string.h>
 #include <unistd.h>
 
 #define AT(member) .offset = offsetof(run_settings, member)
@@ -99,8 +100,11 @@ void print_json_report(const spate_run_report *r, spate_status status, const cha
 spate_status run_scene(spate_context *ctx, const char *path, const run_settings *settings,
                        const char *label, spate_run_report *report) {
     spate_scene *scene;
+    const text_list *sets = &settings->sets;
     spate_status status =
-        spate_scene_load(ctx, path, settings->sets.items, settings->sets.count, &scene);
+        settings->resume
+            ? spate_run_scene(ctx, settings->folder, path, sets->items, sets->count, &scene)
+            : spate_scene_load(ctx, path, sets->items, sets->count, &scene);
     if (status) return status;
     progress_line progress = {
         .out = settings->json ? stderr : stdout,
@@ -154,6 +158,14 @@ static bool settings_agree(const run_settings *s) {
     return false;
 }
 
+/* Whether a run's folder stands for its scene. */
+static bool goes_on(const char *word, run_settings *settings) {
+    if (settings->compares.count || !is_run_folder(word)) return false;
+    if (settings->folder && strcmp(settings->folder, word)) return false;
+    settings->folder = word;
+    return true;
+}
+
 static int run_run(const command *self, int argc, char **argv) {
     run_settings settings = {0};
     arguments args;
@@ -161,10 +173,10 @@ static int run_run(const command *self, int argc, char **argv) {
     char path[SCENE_PATH_SIZE];
     if (!options_read(self, argc, argv, &settings, &args, &exit_code)) return exit_code;
     spate_status status = SPATE_BAD_INPUT;
-    const char *scene = scene_wanted(args.items[0], path);
-    if (!scene)
-        status = SPATE_IO_ERROR;
-    else if (settings_agree(&settings))
+    const char *scene = NULL;
+    const bool again = settings.resume && goes_on(args.items[0], &settings);
+    if (!again) scene = scene_wanted(args.items[0], settings.quiet || settings.json, path);
+    if ((scene || again) && settings_agree(&settings))
         status =
             settings.compares.count ? compare_run(scene, &settings) : run_one(scene, &settings);
     options_free(self, &settings);
@@ -176,10 +188,13 @@ const command command_run = {
     .synopsis = "SCENE",
     .summary = "Simulate a scene into a folder of frames",
     .details =
-        "SCENE is a YAML file or a name from `spate list`. The folder gets run.json, stats.csv,\n"
+        "SCENE is a YAML file (its .yaml may be left out) or a name from `spate list`. The folder "
+        "gets run.json, stats.csv,\n"
         "particles or fields of every frame and checkpoints. Ctrl-C writes a checkpoint and "
         "stops;\n"
-        "--resume goes on from there, bit for bit as if nothing had happened.\n\n"
+        "--resume goes on from there, bit for bit as if nothing had happened; earlier --set need "
+        "not\n"
+        "be given again, and DIR may stand for the scene: spate run DIR --resume --until 4.\n\n"
         "--compare FIELD=A,B,... runs the scene once for each value, into a folder each below "
         "that\n"
         "of the run, and adds compare.csv (a row a frame of every variant), compare.png (energies\n"

@@ -150,6 +150,13 @@ const char *scene_path(const char *word, char out[SCENE_PATH_SIZE]) {
     return search.found ? out : word;
 }
 
+bool is_run_folder(const char *path) {
+    char kept[SCENE_PATH_SIZE];
+    return is_folder(path) &&
+           snprintf(kept, sizeof kept, "%s/run.scene.yaml", path) < (int)sizeof kept &&
+           !access(kept, F_OK);
+}
+
 typedef struct near_search {
     const char *word;
     char nearest[256]; /* "" for none */
@@ -167,15 +174,50 @@ static bool match_near_name(const shipped_scene *scene, void *user) {
     return true;
 }
 
-const char *scene_wanted(const char *word, char out[SCENE_PATH_SIZE]) {
-    const char *path = scene_path(word, out);
-    if (path != word || !access(word, F_OK)) return path;
+/* The file that lies here with an extension that the word lacks. */
+static bool find_own(const char *word, char out[SCENE_PATH_SIZE]) {
+    return snprintf(out, SCENE_PATH_SIZE, "%s.yaml", word) < SCENE_PATH_SIZE &&
+           !access(out, F_OK) && !is_folder(out);
+}
+
+static void say_no_scene(const char *word) {
+    char where[SCENE_PATH_SIZE];
     near_search search = {.word = word};
-    scenes_each(match_near_name, &search, out);
+    if (is_run_folder(word)) {
+        fprintf(
+            stderr,
+            "spate: %s is the folder of a run; go on with it by 'spate run %s --resume', or give "
+            "its scene, %s/run.scene.yaml\n",
+            word, word, word);
+        return;
+    }
+    if (is_folder(word)) {
+        fprintf(stderr, "spate: %s is a folder; give a scene's file\n", word);
+        return;
+    }
+    scenes_each(match_near_name, &search, where);
     fprintf(stderr,
             "spate: %s: there is no such file, and no scene that ships is called so; %s%s%s'spate "
             "list' tells those that do\n",
             word, search.nearest[0] ? "did you mean '" : "", search.nearest,
             search.nearest[0] ? "'? " : "");
-    return NULL;
+}
+
+const char *scene_wanted(const char *word, bool quiet, char out[SCENE_PATH_SIZE]) {
+    char shipped[SCENE_PATH_SIZE];
+    if (!access(word, F_OK) && !is_folder(word)) return word;
+    const bool ships = scene_path(word, shipped) != word;
+    if (find_own(word, out)) {
+        if (!quiet)
+            fprintf(stderr, "spate: '%s' is %s here%s%s\n", word, out,
+                    ships ? ", which comes before the shipped " : "", ships ? shipped : "");
+        return out;
+    }
+    if (!ships) {
+        say_no_scene(word);
+        return NULL;
+    }
+    if (!quiet) fprintf(stderr, "spate: '%s' is the shipped scene %s\n", word, shipped);
+    snprintf(out, SCENE_PATH_SIZE, "%s", shipped);
+    return out;
 }

@@ -70,8 +70,10 @@ static void a_block_is_filled(void **state) {
     canvas *c = begin(*state);
     add_block(c, 60, 40, 12, 8, 0, blue); /* to (132, 88) */
     finish(*state, c);
+    /* Corners are round. */
     for (int y = 44; y < 84; y++)
-        for (int x = 64; x < 128; x++) assert_true(is(at(c, x, y), blue));
+        for (int x = 64; x < 128; x++)
+            if ((y >= 54 && y < 74) || (x >= 74 && x < 118)) assert_true(is(at(c, x, y), blue));
     int first = 0;
     while (is(at(c, first, 64), white)) first++;
     assert_in_range(first, 57, 60);
@@ -89,6 +91,57 @@ static void loose_points_leave_no_holes(void **state) {
     finish(*state, c);
     for (int y = 30; y < 82; y++)
         for (int x = 50; x < 150; x++) assert_true(is(at(c, x, y), blue));
+    picture_free(*state, &c->picture);
+}
+
+/* How much of a pixel is covered, about. */
+static float cover(const canvas *c, int x, int y) {
+    const float left = (at(c, x, y).r - blue.r) / (white.r - blue.r);
+    return 1 - fmaxf(0, fminf(1, left));
+}
+
+static double noise(int k) { return fmod(0.7548777 * k + 0.31 * (k % 7), 1) - 0.5; }
+
+/* Points that lie unevenly, by up to a third of their spacing, have a surface that is flat within a
+ * fraction of a pixel. */
+static void a_still_pool_is_flat(void **state) {
+    canvas *c = begin(*state);
+    c->in.solid = floor_below;
+    for (int k = 0; k < 32 * 8; k++)
+        add(c, 4 + SPACING * (k % 32 + 0.5 + 0.6 * noise(k)),
+            62 + SPACING * (k / 32 + 0.5 + 0.6 * noise(3 * k + 1)), 0, blue);
+    finish(*state, c);
+    float low = HUGE_VALF, high = 0;
+    for (int x = 40; x < 160; x++) {
+        float height = 0;
+        for (int y = 30; y < 110; y++) height += cover(c, x, y);
+        low = fminf(low, height), high = fmaxf(high, height);
+    }
+    assert_true(high - low < 1.1f);
+    assert_true(low > 46 && high < 51);
+    picture_free(*state, &c->picture);
+}
+
+/* A disc cut from a lattice, with steps along its edge, is round within a quarter of a spacing. */
+static void a_disc_is_round(void **state) {
+    const double radius = 7.5 * SPACING, middle[2] = {100.3, 60.4};
+    canvas *c = begin(*state);
+    for (int k = 0; k < 20 * 20; k++) {
+        const double x = 40 + SPACING * (k % 20 + 0.5), y = 0 + SPACING * (k / 20 + 0.5);
+        if (hypot(x - middle[0], y - middle[1]) < radius) add(c, x, y, 0, blue);
+    }
+    finish(*state, c);
+    double low = HUGE_VAL, high = 0;
+    for (int k = 0; k < 96; k++) {
+        const double angle = 2 * M_PI * k / 96;
+        double r = radius - 6;
+        while (r < radius + 6 && cover(c, (int)(middle[0] + r * cos(angle)),
+                                       (int)(middle[1] + r * sin(angle))) > 0.5f)
+            r += 0.1;
+        low = fmin(low, r), high = fmax(high, r);
+    }
+    assert_true(high - low < 0.25 * SPACING + 1.5); /* pixels are met with their corners */
+    assert_true(fabs(0.5 * (low + high) - radius) < 0.3 * SPACING);
     picture_free(*state, &c->picture);
 }
 
@@ -194,6 +247,7 @@ static int close_context(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_block_is_filled),     cmocka_unit_test(loose_points_leave_no_holes),
+        cmocka_unit_test(a_still_pool_is_flat),  cmocka_unit_test(a_disc_is_round),
         cmocka_unit_test(a_single_drop_is_seen), cmocka_unit_test(a_film_holds_together),
         cmocka_unit_test(a_floor_is_wet),        cmocka_unit_test(periodic_sides_are_none),
         cmocka_unit_test(liquids_meet),          cmocka_unit_test(grains_take_up_room),

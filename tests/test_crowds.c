@@ -105,9 +105,18 @@ static void each_is_drawn_as_its_material_says(void **state) {
     d = draw(*state, "materials.jelly.look=surface", NULL, &frame);
     assert_int_equal(count_of(&d, LOOK_SURFACE), 32);
     drop(&d);
-    /* what an attribute colours is shown particle by particle */
+    /* what an attribute colours has a skin in place of a clear surface; grains stay grains */
     d = draw(*state, NULL, "id", &frame);
-    assert_int_equal(count_of(&d, LOOK_GRAINS), COUNT);
+    assert_int_equal(count_of(&d, LOOK_GRAINS), 16);
+    assert_int_equal(count_of(&d, LOOK_SKIN), 48);
+    assert_null(crowds_find(&d.crowds, LOOK_SURFACE));
+    int flowing = 0;
+    for (int k = 0; k < d.crowds.count; k++) {
+        const crowd *c = &d.crowds.list[k];
+        flowing += c->flows && c->count;
+        if (c->look == LOOK_SKIN) assert_int_equal(c->finish, FINISH_GLOSS);
+    }
+    assert_int_equal(flowing, 1);
     drop(&d);
 }
 

@@ -113,6 +113,33 @@ static void test_stiffness(void **state) {
     expect_warning("materials.water.bulk_modulus=1.5e7", NULL, NULL);
 }
 
+static void test_numbers_in_other_units(void **state) {
+    (void)state;
+    expect_warning(
+        "materials.water={model: sand, young_modulus: 1e5, friction_angle: 0.5}", NULL,
+        "friction_angle: 0.5 degrees is next to no friction; in radians it would be 28.65");
+    expect_warning("materials.water={model: sand, young_modulus: 1e5, friction_angle: 0}", NULL,
+                   NULL);
+    expect_warning("materials.water.viscosity=2e5", "solver.type=flip",
+                   "viscosity: 200000 Pa s is far more than honey has (about 10; water: 0.001)");
+    expect_warning("materials.water.viscosity=9e4", "solver.type=flip", NULL);
+    expect_warning("materials.water.viscosity=2e4", NULL, "viscosity makes steps of");
+}
+
+static void test_thin_bodies(void **state) {
+    (void)state;
+    expect_warning(
+        "bodies.0.shape={box: {min: [0, 0], max: [1, 0.09]}}", NULL,
+        "body 'dam' is 0.09 thick, less than two cells (dx 0.05): a dx of 0.045 or less");
+    expect_warning("bodies.0.shape={box: {min: [0, 0], max: [1, 0.1]}}", NULL, NULL);
+}
+
+static void test_last_frame(void **state) {
+    (void)state;
+    expect_warning("duration=0.52", NULL, "the run ends with frame 10 at 0.5 s; --until 0.52");
+    expect_warning("duration=0.55", NULL, NULL);
+}
+
 static void test_collider_outside(void **state) {
     (void)state;
     expect_warning("colliders=[{name: post, shape: {sphere: {center: [5, 5], radius: 1}}}]", NULL,
@@ -284,6 +311,9 @@ int main(void) {
         TEST(test_gravity),
         TEST(test_density),
         TEST(test_stiffness),
+        TEST(test_numbers_in_other_units),
+        TEST(test_thin_bodies),
+        TEST(test_last_frame),
         TEST(test_collider_outside),
         TEST(test_vanished_particles),
         TEST(test_mesh_in_millimetres),

@@ -306,9 +306,9 @@ static void test_usual_limit(void **state) {
 static void test_name_of_folder(void **state) {
     fixture *f = *state;
     char out[PATH_SIZE];
-    expect_ok(f->ctx, run_folder_choose(f->scene, NULL, out));
+    expect_ok(f->ctx, run_folder_choose(f->ctx, f->scene->path, NULL, out));
     assert_string_equal(out, "splash");
-    expect_ok(f->ctx, run_folder_choose(f->scene, "a/b", out));
+    expect_ok(f->ctx, run_folder_choose(f->ctx, f->scene->path, "a/b", out));
     assert_string_equal(out, "a/b");
 }
 

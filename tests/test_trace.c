@@ -78,7 +78,7 @@ static void matt_balls_are_where_they_are(void **state) {
     assert_int_equal(picture_create(ctx, 160, 90, &empty), SPATE_OK);
     v3 cluster[64];
     v3 colours[64];
-    crowd cluster_of_balls = {LOOK_GRAINS, FINISH_MATT, cluster, colours, 64, 0.02f, false};
+    crowd cluster_of_balls = {LOOK_GRAINS, FINISH_MATT, cluster, colours, 64, 0.02f, false, false};
     crowds all = {.ctx = ctx, .list = &cluster_of_balls, .count = 1};
     for (int i = 0; i < 64; i++) {
         cluster[i] = v3_set(0.3f + 0.04f * (float)(i % 4), 0.6f + 0.04f * (float)(i / 4 % 4),
@@ -116,7 +116,8 @@ static crowd make_pool(v3 colour) {
         pool_of_water[n++] =
             v3_set(((float)(i % 30) + 0.5f) / 30, ((float)(i / 30 % 10) + 0.5f) / 30,
                    ((float)(i / 300) + 0.5f) / 30);
-    return (crowd){LOOK_SURFACE, FINISH_GLOSS, pool_of_water, pool_colours, n, 0.5f / 30, false};
+    return (crowd){LOOK_SURFACE, FINISH_GLOSS, pool_of_water, pool_colours, n,
+                   0.5f / 30,    false,        false};
 }
 
 /* A pool is bluer than the empty floor, and the same for every number of threads. */

@@ -132,6 +132,7 @@ typedef struct spate_scene_summary {
     uint64_t hash; /* of the scene with all overrides applied */
     int on_grid;   /* 1 where the solver's matter is on the grid's cells: there are no particles */
     int64_t filled_cells; /* by bodies at the start, where on_grid; a cell counts for each body */
+    int64_t left_out;     /* particles or cells of bodies that lie in colliders or earlier bodies */
 } spate_scene_summary;
 
 /* Samples the bodies to count particles or cells, so it may fail and may take a moment. */
@@ -238,6 +239,11 @@ typedef struct spate_run_report {
 } spate_run_report;
 
 SPATE_API spate_run_options spate_default_run_options(void);
+/* The scene of a run that is to go on in `folder` (NULL: named after the scene): the file `path` with
+ * the overrides that the run was made with, then `sets`. With `path` NULL it is the scene as the
+ * folder keeps it. A folder without a run adds nothing. */
+SPATE_API spate_status spate_run_scene(spate_context *context, const char *folder, const char *path,
+                                       const char *const *sets, int set_count, spate_scene **scene);
 /* Runs to the end and leaves a complete folder however it ends; `report` may be NULL. Frames are
  * written by a thread that lives as long as the run, unless spate_config.files are given; hooks and
  * callbacks are the caller's thread's. */
@@ -304,7 +310,8 @@ SPATE_API spate_status spate_compare_folder(const spate_scene *scene, const char
 
 /* One of the runs that are compared. */
 typedef struct spate_variant {
-    const char *name;    /* in tables and pictures */
+    const char *name;    /* in tables */
+    const char *label;   /* in pictures; NULL (default): the name */
     const char *folder;  /* of its run */
     const char *trouble; /* how it ended when not well, e.g. "unstable"; NULL (default): well */
     double total_energy; /* set by spate_compare: at the last frame; NAN when there is none */

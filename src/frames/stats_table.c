@@ -69,6 +69,40 @@ int stats_table_column(const stats_table *t, const char *name, size_t length) {
     return -1;
 }
 
+/* Of the parts that are columns with a value in this row; NAN without any. */
+static double total_energy(const stats_table *t, const double *row) {
+    static const char *const parts[] = {"kinetic_energy", "potential_energy", "elastic_energy"};
+    double sum = NAN;
+    for (int i = 0; i < COUNT_OF(parts); i++) {
+        const int at = stats_table_column(t, parts[i], strlen(parts[i]));
+        if (at >= 0 && !isnan(row[at])) sum = isnan(sum) ? row[at] : sum + row[at];
+    }
+    return sum;
+}
+
+spate_status stats_table_add_total_energy(stats_table *t) {
+    static char name[] = "total_energy";
+    const int64_t before = t->column_count, now = before + 1;
+    char **names = take(t->ctx, (size_t)now, sizeof *names);
+    double *values = take(t->ctx, (size_t)(t->row_count * now) + 1, sizeof *values);
+    if (!names || !values) {
+        give(t->ctx, names);
+        give(t->ctx, values);
+        return SPATE_OUT_OF_MEMORY;
+    }
+    memcpy(names, t->names, (size_t)before * sizeof *names);
+    names[before] = name;
+    for (int64_t r = 0; r < t->row_count; r++) {
+        const double *from = t->values + r * before;
+        memcpy(values + r * now, from, (size_t)before * sizeof *values);
+        values[r * now + before] = total_energy(t, from);
+    }
+    give(t->ctx, t->names);
+    give(t->ctx, t->values);
+    t->names = names, t->values = values, t->column_count = (int)now;
+    return SPATE_OK;
+}
+
 void stats_table_free(stats_table *t) {
     if (!t->ctx) return;
     give(t->ctx, t->names);

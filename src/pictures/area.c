@@ -2,13 +2,14 @@
 #include "core/threads.h"
 #include <math.h>
 
-/* Reach of the kernel in spacings, and at least in pixels; lattice cells a spacing. */
-static const double reach_spacings = 3, reach_pixels = 6, cells_a_spacing = 2.5;
+/* Reach of the kernels in spacings, and at least in pixels; lattice cells a spacing. The body's is wide
+ * enough to hide where single particles lie: the surface of a still pool is flat, a disc is round. */
+static const double body_spacings = 6.5, drop_spacings = 2, reach_pixels = 6, cells_a_spacing = 2;
 enum { CELLS_MAX = 2048 }; /* along the longer side */
 
 /* The sum at the surface, and the least that a particle has where it is: one alone is drawn as a disc of
  * about its own area. */
-static const float surface_level = 0.4f, least_level = 0.455f;
+static const float surface_level = 0.46f, least_level = 0.6f, surface_margin = 0.18f;
 static const float least_open = 0.3f; /* inside solids the open share would vanish */
 
 /* Amounts and, times them, colours. */
@@ -20,11 +21,13 @@ typedef struct ink {
 typedef struct area {
     const area_input *in;
     picture *out;
-    double cell, reach, corner[2]; /* pixels */
+    double cell, reach, drop_reach, corner[2]; /* pixels */
     int nodes[2];
-    ink **layers;
-    float *open; /* what each node's sum is divided by */
+    ink **layers; /* the last holds the drops' kernel alone, over all liquids */
+    float *open;  /* what each node's sum is divided by */
 } area;
+
+static float clamp_unit(float x) { return x < 0 ? 0 : x > 1 ? 1 : x; }
 
 static void add_ink(ink *to, rgb colour, float amount) {
     to->amount += amount;
@@ -45,8 +48,9 @@ static void place_lattice(area *a) {
     const area_input *in = a->in;
     const double spacing = mean_spacing(in);
     const double side = fmax(in->high[0] - in->low[0], in->high[1] - in->low[1]);
-    a->reach = fmax(reach_spacings * spacing, reach_pixels);
-    a->cell = fmax(fmax(a->reach / (reach_spacings * cells_a_spacing), 1), side / CELLS_MAX);
+    a->reach = fmax(body_spacings * spacing, reach_pixels);
+    a->drop_reach = fmax(drop_spacings * spacing, reach_pixels);
+    a->cell = fmax(fmax(spacing / cells_a_spacing, 1), side / CELLS_MAX);
     for (int i = 0; i < 2; i++) {
         a->corner[i] = in->low[i] - a->cell;
         a->nodes[i] = (int)ceil((in->high[i] - in->low[i]) / a->cell) + 4;
@@ -55,43 +59,66 @@ static void place_lattice(area *a) {
 
 static int64_t node_count(const area *a) { return (int64_t)a->nodes[0] * a->nodes[1]; }
 
-/* Spreads one particle from (x, y), which may be an image of it. */
-static void spread_at(area *a, const area_point *p, double x, double y, float times) {
+/* What one particle leaves on a layer: `peak` at its middle, nothing at `reach` pixels and beyond. */
+typedef struct stamp {
+    int layer;
+    double reach;
+    float peak;
+    rgb colour;
+} stamp;
+
+/* The peak that gives the kernel the area a particle stands for. */
+static float own_peak(const area_point *p, double reach) {
+    const float share = p->spacing / (float)reach;
+    return 4 / 3.14159265f * share * share;
+}
+
+static void press_at(area *a, const stamp *s, double x, double y) {
     const double g[2] = {(x - a->corner[0]) / a->cell, (y - a->corner[1]) / a->cell};
-    const double reach = a->reach / a->cell;
+    const double reach = s->reach / a->cell;
     const float inverse = (float)(1 / (reach * reach));
-    const float share = p->spacing / (float)a->reach;
-    const float amount = times * 4 / 3.14159265f * share * share;
     int low[2], high[2];
     for (int i = 0; i < 2; i++) {
         low[i] = (int)fmax(ceil(g[i] - reach), 0);
         high[i] = (int)fmin(floor(g[i] + reach), a->nodes[i] - 1);
     }
     for (int j = low[1]; j <= high[1]; j++) {
-        ink *row = a->layers[p->layer] + (int64_t)j * a->nodes[0];
+        ink *row = a->layers[s->layer] + (int64_t)j * a->nodes[0];
         const float dy = (float)(g[1] - j);
         for (int i = low[0]; i <= high[0]; i++) {
-            const float dx = (float)(g[0] - i), s = 1 - (dx * dx + dy * dy) * inverse;
-            if (s > 0) add_ink(&row[i], p->colour, amount * s * s * s);
+            const float dx = (float)(g[0] - i), k = 1 - (dx * dx + dy * dy) * inverse;
+            if (k > 0) add_ink(&row[i], s->colour, s->peak * k * k * k);
         }
     }
 }
 
-/* Spreads a particle and, near a periodic side, its images beyond the other one. */
-static void spread(area *a, const area_point *p, float times) {
+/* Presses a stamp where a particle is and, near a periodic side, where its images are. */
+static void press(area *a, const stamp *s, const float at[2]) {
     const area_input *in = a->in;
     double shift[2][2] = {{0, 0}, {0, 0}};
     int images[2] = {1, 1};
     for (int i = 0; i < 2; i++) {
         if (!in->periodic[i]) continue;
-        const double at = (double)p->at[i], middle = 0.5 * (in->low[i] + in->high[i]);
+        const double middle = 0.5 * (in->low[i] + in->high[i]);
         const double period = in->high[i] - in->low[i];
-        shift[i][1] = at < middle ? period : -period;
+        shift[i][1] = (double)at[i] < middle ? period : -period;
         images[i] = 2;
     }
     for (int j = 0; j < images[1]; j++)
         for (int i = 0; i < images[0]; i++)
-            spread_at(a, p, (double)p->at[0] + shift[0][i], (double)p->at[1] + shift[1][j], times);
+            press_at(a, s, (double)at[0] + shift[0][i], (double)at[1] + shift[1][j]);
+}
+
+/* Spreads all particles, by the body's kernel on their own layers and by the drops' on the last. */
+static void spread(area *a) {
+    const area_input *in = a->in;
+    for (int64_t i = 0; i < in->count; i++) {
+        const area_point *p = &in->points[i];
+        const stamp body = {p->layer, a->reach, own_peak(p, a->reach), p->colour};
+        const stamp drop = {in->layers, a->drop_reach, own_peak(p, a->drop_reach), p->colour};
+        press(a, &body, p->at);
+        press(a, &drop, p->at);
+    }
 }
 
 /* The share of a disc of radius 1 about a point that a straight wall at distance d leaves open, by the
@@ -142,15 +169,15 @@ static int64_t corner_node(const area *a, const corners *c, int k) {
     return c->node + (k & 1) + (k >> 1) * a->nodes[0];
 }
 
-/* The amount of a layer over the open share; layer -1: of all. */
+/* The amount of a layer over the open share; layer -1: of all that is drawn. */
 static float level_at(const area *a, int layer, double x, double y) {
+    const int first = layer < 0 ? 0 : layer, end = layer < 0 ? a->in->layers : layer + 1;
     const corners c = corners_at(a, x, y);
     float sum = 0;
     for (int k = 0; k < 4; k++) {
         const int64_t node = corner_node(a, &c, k);
         float amount = 0;
-        for (int l = 0; l < a->in->layers; l++)
-            if (layer < 0 || l == layer) amount += a->layers[l][node].amount;
+        for (int l = first; l < end; l++) amount += a->layers[l][node].amount;
         sum += c.weight[k] * amount / a->open[node];
     }
     return sum;
@@ -169,18 +196,24 @@ static ink ink_at(const area *a, int layer, double x, double y) {
     return sum;
 }
 
-/* Particles in thin places are given what they lack. */
+/* Particles in thin places, which the wide kernel smears out, are given what they lack as drops: alone
+ * they are round, together a film. */
 static spate_status strengthen(spate_context *ctx, area *a) {
     const area_input *in = a->in;
     float *lacking = take(ctx, (size_t)in->count, sizeof *lacking);
     if (!lacking) return SPATE_OUT_OF_MEMORY;
     for (int64_t i = 0; i < in->count; i++) {
-        const float level =
-            level_at(a, -1, (double)in->points[i].at[0], (double)in->points[i].at[1]);
-        lacking[i] = level > 0 ? least_level / level - 1 : 0;
+        const double x = (double)in->points[i].at[0], y = (double)in->points[i].at[1];
+        const float drops = level_at(a, in->layers, x, y), level = level_at(a, -1, x, y);
+        const float outside = clamp_unit((surface_level - level) / surface_margin);
+        lacking[i] = drops > 0 ? outside * (least_level - level) / drops : 0;
     }
-    for (int64_t i = 0; i < in->count; i++)
-        if (lacking[i] > 0) spread(a, &in->points[i], lacking[i]);
+    for (int64_t i = 0; i < in->count; i++) {
+        const area_point *p = &in->points[i];
+        const stamp drop = {p->layer, a->drop_reach, lacking[i] * own_peak(p, a->drop_reach),
+                            p->colour};
+        if (lacking[i] > 0) press(a, &drop, p->at);
+    }
     give(ctx, lacking);
     return SPATE_OK;
 }
@@ -206,16 +239,14 @@ static float excess(const area *a, int layer, double x, double y) {
 /* The same as a distance in pixels, held at +-`most`. */
 static float depth(const area *a, int layer, double x, double y, float most) {
     const float value = excess(a, layer, x, y);
-    /* No slope is steeper than the kernel's own, 2.2 over its reach: this is farther away. */
-    if (fabsf(value) * (float)a->reach > 4.4f * most) return value > 0 ? most : -most;
+    /* No slope is steeper than a drop's own, 2.2 over its reach: this is farther away. */
+    if (fabsf(value) * (float)a->drop_reach > 4.4f * most) return value > 0 ? most : -most;
     const float sx = excess(a, layer, x + 0.5, y) - excess(a, layer, x - 0.5, y);
     const float sy = excess(a, layer, x, y + 0.5) - excess(a, layer, x, y - 0.5);
     const float slope = sqrtf(sx * sx + sy * sy);
     const float distance = slope > 0 ? value / slope : value > 0 ? most : -most;
     return fminf(fmaxf(distance, -most), most);
 }
-
-static float clamp_unit(float x) { return x < 0 ? 0 : x > 1 ? 1 : x; }
 
 /* The liquid's colour at a pixel, and how much of the pixel is its own; where several meet they are
  * mixed over a pixel. */
@@ -269,18 +300,18 @@ spate_status area_draw(spate_context *ctx, const area_input *in, picture *out) {
     spate_status status = SPATE_OK;
     if (in->count == 0) return SPATE_OK;
     place_lattice(&a);
-    a.layers = take(ctx, (size_t)in->layers, sizeof *a.layers);
+    a.layers = take(ctx, (size_t)in->layers + 1, sizeof *a.layers);
     a.open = take(ctx, (size_t)node_count(&a), sizeof *a.open);
     if (!a.layers || !a.open) TRY_OR_DONE(status, SPATE_OUT_OF_MEMORY);
-    for (int l = 0; l < in->layers; l++)
+    for (int l = 0; l <= in->layers; l++)
         if (!(a.layers[l] = take(ctx, (size_t)node_count(&a), sizeof **a.layers)))
             TRY_OR_DONE(status, SPATE_OUT_OF_MEMORY);
-    for (int64_t i = 0; i < in->count; i++) spread(&a, &in->points[i], 1);
+    spread(&a);
     parallel_for(ctx->pool, node_count(&a), 4096, find_open, &a);
     TRY_OR_DONE(status, strengthen(ctx, &a));
     parallel_for(ctx->pool, out->height, 8, draw_rows, &a);
 done:
-    for (int l = 0; l < in->layers && a.layers; l++) give(ctx, a.layers[l]);
+    for (int l = 0; l <= in->layers && a.layers; l++) give(ctx, a.layers[l]);
     give(ctx, a.layers);
     give(ctx, a.open);
     return status;

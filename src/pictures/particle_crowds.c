@@ -15,10 +15,9 @@ typedef struct sorting {
 } sorting;
 
 static crowd *crowd_of(const sorting *s, int64_t i) {
-    const material *m =
-        shades_by_material(s->shades) ? shades_material(s->shades, s->materials, i) : NULL;
+    const material *m = shades_material(s->shades, s->materials, i);
     if (!m || m->look == LOOK_GRAINS) return &s->out->list[GRAINS];
-    if (m->look == LOOK_SURFACE) return &s->out->list[CLEAR];
+    if (m->look == LOOK_SURFACE && shades_by_material(s->shades)) return &s->out->list[CLEAR];
     return &s->out->list[SKINS + (m - s->shades->scene->materials)];
 }
 
@@ -80,8 +79,11 @@ static spate_status take_list(const shades *s, crowds *out) {
         if (scene->materials[m].look == LOOK_SURFACE)
             out->clear =
                 (v3){colour.r, colour.g, colour.b, strength(scene->materials[m].color.given)};
-        out->list[SKINS + m] =
-            (crowd){.look = LOOK_SKIN, .finish = type ? type->finish : FINISH_MATT};
+        out->list[SKINS + m] = (crowd){.look = LOOK_SKIN,
+                                       .finish = !shades_by_material(s) ? FINISH_GLOSS
+                                                 : type                 ? type->finish
+                                                                        : FINISH_MATT,
+                                       .flows = scene->materials[m].look == LOOK_SURFACE};
     }
     return SPATE_OK;
 }

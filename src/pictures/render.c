@@ -292,6 +292,7 @@ static spate_status draw_plot(render_job *job) {
     TRY(path_join(job->ctx, job->folder, "stats.csv", path));
     TRY(stats_table_read(job->ctx, path, &table));
     spate_status status;
+    TRY_OR_DONE(status, stats_table_add_total_energy(&table));
     TRY_OR_DONE(status, open_output(job));
     TRY_OR_DONE(status, plot_draw(&table, job->options->plot, job->scene, &job->picture));
     snprintf(name, sizeof name, "plot_%.140s.png", job->options->plot);

@@ -226,10 +226,10 @@ static void write_strip(sheet *s, const sheet_row *r, const int at[2], double ti
     const char *trouble = has_trouble(r) ? r->variant->trouble : "";
     double room = right - x - picture_text_width(size, words) - size;
     if (*trouble) room -= picture_text_width(size, trouble) + size;
-    const double letters = picture_fit_text(size, room, r->variant->name);
-    picture_text(&s->all, x, y, letters, ALIGN_LEFT, ink, r->variant->name);
-    picture_text(&s->all, x + picture_text_width(letters, r->variant->name) + size, y, size,
-                 ALIGN_LEFT, alarm, trouble);
+    const double letters = picture_fit_text(size, room, variant_words(r->variant));
+    picture_text(&s->all, x, y, letters, ALIGN_LEFT, ink, variant_words(r->variant));
+    picture_text(&s->all, x + picture_text_width(letters, variant_words(r->variant)) + size, y,
+                 size, ALIGN_LEFT, alarm, trouble);
 }
 
 static spate_status draw_cell(sheet *s, int row, int column) {

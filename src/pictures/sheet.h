@@ -9,6 +9,11 @@
 #include "pictures/draw/picture.h"
 #include "scene/scene.h"
 
+/* What a variant is called in pictures. */
+static inline const char *variant_words(const spate_variant *v) {
+    return v->label ? v->label : v->name;
+}
+
 /* Where things are, in pixels. */
 typedef struct sheet_layout {
     int rows, columns;

@@ -1,12 +1,13 @@
 /*
  * What a file is, in a few lines. Files are told apart by their content, never by their name:
- * frames and checkpoints by how they begin, meshes by what their readers accept, scenes by their
+ * frames, checkpoints and pictures by how they begin, meshes by what their readers accept, scenes by their
  * first field. What is told in words is told as facts too, for machines: one JSON object.
  */
 #include "core/file.h"
 #include "core/text.h"
 #include "frames/vtp_read.h"
 #include "run/checkpoint.h"
+#include "run/media.h"
 #include "run/run_folder.h"
 #include "scene/mesh.h"
 #include <math.h>
@@ -406,12 +407,41 @@ static spate_status describe_folder(const file_content *f) {
     return SPATE_OK;
 }
 
+/* ---- Pictures and films ---- */
+
+static void tell_size(const file_content *f, const char *kind, const char *words, const media *m) {
+    text_add(f->out, "%s: %s of %lldx%lld pixels\n", f->path, words, (long long)m->width,
+             (long long)m->height);
+    fact_text(f, "kind", kind);
+    fact_number(f, "width", (double)m->width);
+    fact_number(f, "height", (double)m->height);
+}
+
+static spate_status describe_png(const file_content *f) {
+    media m;
+    if (!media_read_png(f->bytes, f->length, &m)) return fail_broken(f, "a PNG picture");
+    tell_size(f, "picture", "picture (PNG)", &m);
+    return SPATE_OK;
+}
+
+static spate_status describe_mp4(const file_content *f) {
+    media m;
+    if (!media_read_mp4(f->bytes, f->length, &m)) return fail_broken(f, "an MP4 film");
+    tell_size(f, "film", "film (MP4)", &m);
+    text_add(f->out, "  %lld frames in %.4g s\n", (long long)m.frames, m.seconds);
+    fact_number(f, "frames", (double)m.frames);
+    fact_number(f, "seconds", m.seconds);
+    return SPATE_OK;
+}
+
 /* ---- Which it is ---- */
 
 static spate_status describe_content(const file_content *f) {
     if (f->length == 0) return fail(f->ctx, SPATE_BAD_INPUT, "%s: the file is empty", f->path);
     if (begins_with(f, "SPATE\r\n")) return describe_checkpoint(f);
     if (begins_with(f, "BgeoV")) return describe_bgeo(f);
+    if (media_is_png(f->bytes, f->length)) return describe_png(f);
+    if (media_is_mp4(f->bytes, f->length)) return describe_mp4(f);
     const size_t front = f->length < 512 ? f->length : 512;
     if (begins_with(f, "<") && find_bytes(f->bytes, f->bytes + front, "<VTKFile"))
         return find_bytes(f->bytes, f->bytes + front, "type=\"ImageData\"") ? describe_vti(f)

@@ -11,6 +11,7 @@
 #include "scene/slips.h"
 #include "solver/materials/material.h"
 #include <stdio.h>
+#include <unistd.h>
 
 /* Measured over the scenes that ship (docs/performance.md). */
 enum { BODIES, SOURCES };
@@ -304,6 +305,34 @@ static void warn_of_stiffness(const inquiry *q) {
          remedy);
 }
 
+/* Steps that viscosity makes short are its square of dx. */
+static void warn_of_viscosity(const inquiry *q) {
+    const spate_scene *s = q->scene;
+    const double each = 1 / s->fps / q->out->dt;
+    if (strcmp(q->out->dt_limit, "viscosity") || each < many_steps) return;
+    warn(s->ctx, "short steps",
+         "%s: viscosity makes steps of %.2g s, %.0f a frame; is it in the right unit? The solver "
+         "flip has no such limit",
+         s->path, q->out->dt, each);
+}
+
+/* ---- Memory ---- */
+
+/* Bytes of this machine; 0 unknown. */
+static double machine_memory(void) {
+    const long pages = sysconf(_SC_PHYS_PAGES), bytes = sysconf(_SC_PAGESIZE);
+    return pages > 0 && bytes > 0 ? (double)pages * (double)bytes : 0;
+}
+
+static void warn_of_memory(const inquiry *q) {
+    const double gigabyte = 1e9, there = machine_memory(), wanted = q->out->memory_bytes;
+    if (!(there > 0) || wanted <= there) return;
+    warn(q->scene->ctx, "memory",
+         "%s: a run needs about %.3g GB of memory, this machine has %.3g GB; use a larger dx or "
+         "fewer particles_per_cell",
+         q->scene->path, wanted / gigabyte, there / gigabyte);
+}
+
 /* ---- All of it ---- */
 
 static void count_elements(inquiry *q) {
@@ -344,7 +373,11 @@ spate_status spate_scene_review(spate_scene *scene, spate_review *review) {
     count_steps(&q);
     tell_cost(&q);
     const int64_t before = warnings_total(scene->ctx);
-    if (first) warn_of_stiffness(&q);
+    if (first) {
+        warn_of_stiffness(&q);
+        warn_of_viscosity(&q);
+        warn_of_memory(&q);
+    }
     scene->warnings += warnings_total(scene->ctx) - before;
     review->summary.warnings = (int)scene->warnings;
     return SPATE_OK;

@@ -9,8 +9,10 @@
  */
 #include "run/run.h"
 #include "measure/attributes.h"
+#include "run/run_scene.h"
 #include "scene/mesh.h"
 #include "scene/scene_compare.h"
+#include "scene/slips.h"
 #include "scene/yaml.h"
 #include <stdio.h>
 #include <string.h>
@@ -381,6 +383,7 @@ static spate_status write_scene(run *r) {
     file_writer w;
     TRY(in_folder(r, RUN_SCENE, path));
     TRY(file_create(r->ctx, path, false, &w));
+    run_scene_write_sets(r->scene, &w);
     if (!r->scene->named && is_plain(r->scene->name)) /* its file's, which is another now */
         file_print(&w, "name: \"%s\"\n", r->scene->name);
     if (r->scene->canonical) file_write(&w, r->scene->canonical, strlen(r->scene->canonical));
@@ -424,6 +427,7 @@ static spate_status begin_new(run *r) {
     spate_scene_summary told; /* it gives the warnings: thin colliders, bodies that reach out */
     TRY(run_folder_check(r->ctx, r->folder, r->options->force));
     TRY(spate_scene_summarise(r->scene, &told));
+    if (!r->options->frames && !(r->options->until > 0)) scene_warn_of_last_frame(r->scene);
     TRY(spate_simulation_create(r->scene, &r->sim));
     start_clock(r);
     TRY(file_make_folder(r->ctx, r->folder));
@@ -673,7 +677,7 @@ spate_status spate_run(spate_scene *scene, const spate_run_options *options,
                .surface_list.ctx = ctx,
                .volume_list.ctx = ctx,
                .row.ctx = ctx};
-    spate_status status = run_folder_choose(scene, options->folder, r->folder);
+    spate_status status = run_folder_choose(ctx, scene->path, options->folder, r->folder);
     if (status == SPATE_OK) status = options->resume ? begin_again(r) : begin_new(r);
     if (status == SPATE_OK) status = play(r);
     if (r->touched) {

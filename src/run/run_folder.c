@@ -6,16 +6,17 @@
 
 /* ---- Names ---- */
 
-spate_status run_folder_choose(const spate_scene *scene, const char *given, char out[PATH_SIZE]) {
-    if (given && *given) return path_join(scene->ctx, "", given, out);
-    const char *name = scene->path && *scene->path ? scene->path : "run";
+spate_status run_folder_choose(spate_context *ctx, const char *scene_path, const char *given,
+                               char out[PATH_SIZE]) {
+    if (given && *given) return path_join(ctx, "", given, out);
+    const char *name = scene_path && *scene_path ? scene_path : "run";
     const char *slash = strrchr(name, '/');
     if (slash && slash[1]) name = slash + 1;
-    TRY(path_join(scene->ctx, "", name, out));
+    TRY(path_join(ctx, "", name, out));
     char *dot = strrchr(out, '.');
     if (dot && dot != out) *dot = 0;
-    if (file_exists(scene->ctx, out) && !file_is_folder(scene->ctx, out))
-        return fail(scene->ctx, SPATE_BAD_INPUT,
+    if (file_exists(ctx, out) && !file_is_folder(ctx, out))
+        return fail(ctx, SPATE_BAD_INPUT,
                     "a file is in the way of the folder '%s'; choose another one with -o", out);
     return SPATE_OK;
 }
@@ -205,7 +206,7 @@ spate_status run_folder_list_frames(const spate_scene *scene, const char *folder
 spate_status spate_compare_folder(const spate_scene *scene, const char *given, bool reuse,
                                   char *folder, size_t size) {
     char path[PATH_SIZE];
-    TRY(run_folder_choose(scene, given, path));
+    TRY(run_folder_choose(scene->ctx, scene->path, given, path));
     TRY(run_folder_check(scene->ctx, path, reuse));
     if (strlen(path) >= size)
         return fail(scene->ctx, SPATE_BAD_INPUT, "%.200s...: the path is too long", path);

@@ -21,7 +21,8 @@
 #define RUN_SURFACES   "surface.pvd"
 
 /* The folder's path: as given, or the scene file's name without folder and extension. */
-spate_status run_folder_choose(const spate_scene *scene, const char *given, char out[PATH_SIZE]);
+spate_status run_folder_choose(spate_context *ctx, const char *scene_path, const char *given,
+                               char out[PATH_SIZE]);
 
 /* Whether a run makes files of this name; only such files are ever removed. The number of a frame's
  * file goes to *frame (may be NULL), -1 for the others. */

@@ -235,14 +235,22 @@ static spate_status refuse_model(reader *r, const yaml_value *at, const material
                        ours->name, given->name, models.text, solvers.text);
 }
 
+/* Whoever has written "modle" is told so. */
+static spate_status fail_no_model(reader *r, const yaml_value *v) {
+    static const char *const names[] = {"model"};
+    for (const yaml_entry *e = v->first; e; e = e->next)
+        if (text_nearest(e->key->text, names, 1))
+            return reader_fail_word(r, e->key, "unknown field", e->key->text, names, 1);
+    return reader_fail_field(r, v, "model", "is missing; add the material model, e.g. %s",
+                             r->registry->materials[0]->name);
+}
+
 static spate_status find_model(reader *r, const yaml_value *v, const material_type **out) {
     enum { MOST = 64 };
     const registry *all = r->registry;
     const char *names[MOST], *given;
     const yaml_value *model = yaml_find(v, "model");
-    if (!model)
-        return reader_fail_field(r, v, "model", "is missing; add the material model, e.g. %s",
-                                 all->materials[0]->name);
+    if (!model) return fail_no_model(r, v);
     int back = reader_enter(r, "model");
     TRY(reader_text(r, model, &given));
     int count = 0;
@@ -420,8 +428,31 @@ static spate_status name_after_file(reader *r, const char **name) {
     return *name ? SPATE_OK : SPATE_OUT_OF_MEMORY;
 }
 
+static bool has_field(const field_table *t, const char *name) {
+    for (int i = 0; i < t->count; i++)
+        if (strcmp(t->fields[i].name, name) == 0) return true;
+    return false;
+}
+
+/* "integrator" at the top is one of the solver's fields. */
+static spate_status refuse_solver_fields(reader *r, const yaml_value *root) {
+    for (const yaml_entry *e = root->first; e; e = e->next) {
+        const char *name = e->key->text;
+        bool solvers = has_field(&scene_solver_table, name);
+        for (int i = 0; i < spate_registry.solver_count; i++)
+            solvers |= has_field(&spate_registry.solvers[i]->table, name);
+        if (solvers && !has_field(&scene_top_table, name))
+            return reader_fail_field(r, e->key, name,
+                                     "is a field of the solver; write solver: {%s: ...}, or "
+                                     "--set solver.%s=...",
+                                     name, name);
+    }
+    return SPATE_OK;
+}
+
 static spate_status read_top(reader *r, const yaml_value *root, scene_top *top) {
     spate_scene *s = r->scene;
+    TRY(refuse_solver_fields(r, root));
     TRY(reader_table(r, root, &scene_top_table, top));
     s->named = top->name != NULL;
     if (!s->named) TRY(name_after_file(r, &top->name));
@@ -530,6 +561,14 @@ static spate_status copy_text(spate_scene *s, const char *from, const char **to)
     return *to ? SPATE_OK : SPATE_OUT_OF_MEMORY;
 }
 
+static spate_status keep_sets(spate_scene *s, const char *const *sets, int set_count) {
+    s->sets = arena_take(&s->arena, (size_t)set_count + 1, sizeof *s->sets);
+    if (!s->sets) return SPATE_OUT_OF_MEMORY;
+    for (; s->set_count < set_count; s->set_count++)
+        TRY(copy_text(s, sets[s->set_count], &s->sets[s->set_count]));
+    return SPATE_OK;
+}
+
 static spate_status parse_into(spate_scene *s, const registry *all, const scene_document *given) {
     yaml_tree tree = yaml_tree_create(s->ctx, s->path);
     reader r = {.ctx = s->ctx, .scene = s, .arena = &s->arena, .tree = &tree, .registry = all};
@@ -558,6 +597,7 @@ spate_status scene_parse(spate_context *ctx, const registry *all, const scene_do
     spate_status status;
     TRY_OR_DONE(status, copy_text(s, given->name ? given->name : "scene", &s->path));
     TRY_OR_DONE(status, copy_text(s, given->folder ? given->folder : ".", &s->folder));
+    TRY_OR_DONE(status, keep_sets(s, given->sets, given->set_count));
     TRY_OR_DONE(status, parse_into(s, all, given));
     s->warnings = warnings_total(ctx) - warnings;
     *scene = s;

@@ -194,13 +194,16 @@ struct spate_scene {
     glass glass; /* where a body or source is sampled by it */
     output_settings output;
     camera camera;
-    uint64_t hash;          /* of what decides the course of a run, mesh files included: all but
+    uint64_t hash;         /* of what decides the course of a run, mesh files included: all but
                                name, duration, solver.max_steps, output, camera, colours and looks;
                                with overrides */
-    uint64_t full_hash;     /* of everything */
-    const char *canonical;  /* the scene with all overrides applied, as YAML, kept with a run */
+    uint64_t full_hash;    /* of everything */
+    const char *canonical; /* the scene with all overrides applied, as YAML, kept with a run */
+    const char **sets;     /* the overrides, "path=value" */
+    int set_count;
     int64_t particle_count; /* after spate_scene_summarise; -1 before */
     int64_t cell_count;     /* that bodies fill, where the solver's matter is on a grid; as above */
+    int64_t left_out;       /* of bodies, in colliders and earlier bodies; as above */
     double body_volume;     /* that particles stand for; as above */
     int64_t warnings; /* given while reading, by spate_scene_summarise and spate_scene_review */
     bool looked_over; /* by scene_warn_of_slips */

@@ -62,6 +62,7 @@ static spate_status count_body(spate_scene *s, int index, int64_t *filled) {
     const int64_t count = points.count;
     const bool clipped = points.clipped;
     warn_covered(s, b, &points);
+    s->left_out += points.left_out;
     s->body_volume += points.volume * (double)count;
     samples_free(s->ctx, &points);
     double share = clipped && b->shape->kind != SHAPE_POINTS ? share_outside(s, b->shape) : 0;
@@ -112,6 +113,7 @@ spate_status spate_scene_summarise(spate_scene *s, spate_scene_summary *summary)
         .particles = s->particle_count,
         .on_grid = scene_on_grid(s),
         .filled_cells = s->cell_count,
+        .left_out = s->left_out,
         .materials = s->material_count,
         .bodies = s->body_count,
         .colliders = s->collider_count,

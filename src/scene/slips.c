@@ -2,6 +2,7 @@
 #include "scene/slips.h"
 #include "core/vec.h"
 #include "scene/scene_tables.h"
+#include <string.h>
 
 /* ---- Gravity ---- */
 
@@ -135,12 +136,77 @@ static void warn_of_meshes(const spate_scene *s) {
         warn_of_mesh(s, "source", s->sources[i].name, s->sources[i].shape, 1);
 }
 
+/* ---- Numbers in other units ---- */
+
+/* Degrees below which an angle of friction is that of no heap, and is one in radians. */
+static const double steepest_radians = 1.6;
+/* Pa s: pitch flows with a thousand times as much, yet what is simulated is rarely stiffer than this. */
+static const double thickest = 1e5;
+
+/* A number of a material that was given or is the default; NAN where its model has none. */
+static double material_number(const material *m, const char *name) {
+    double value = NAN;
+    for (int i = 0; i < m->type->table.count; i++) {
+        const field *f = &m->type->table.fields[i];
+        if (f->type == FIELD_NUMBER && !strcmp(f->name, name))
+            memcpy(&value, (const char *)m->parameters + f->offset, sizeof value);
+    }
+    return value;
+}
+
+static void warn_of_material(const spate_scene *s, const material *m) {
+    const double degrees = 180 / acos(-1), cgs = s->units == UNITS_CGS ? 10 : 1;
+    const double angle = material_number(m, "friction_angle");
+    const double viscosity = material_number(m, "viscosity");
+    if (angle > 0 && angle < steepest_radians)
+        warn(s->ctx, "friction angle",
+             "%s: materials.%s.friction_angle: %.6g degrees is next to no friction; in radians it "
+             "would be %.4g degrees, write that if it is meant",
+             s->path, m->name, angle, angle * degrees);
+    if (viscosity > thickest * cgs)
+        warn(s->ctx, "viscosity",
+             "%s: materials.%s.viscosity: %.6g %s is far more than honey has (about %.6g; water: "
+             "%.6g); is it in another unit?",
+             s->path, m->name, viscosity, cgs > 1 ? "P" : "Pa s", 10 * cgs, 0.001 * cgs);
+}
+
+/* ---- Thin bodies ---- */
+
+/* In cells: below, a body has no inside that the grid sees. */
+static const double thinnest = 2;
+
+static void warn_of_thin_bodies(const spate_scene *s) {
+    for (int i = 0; i < s->body_count; i++) {
+        const body *b = &s->bodies[i];
+        const double thickness = shape_thickness(b->shape, s->dim);
+        if (b->shape->kind == SHAPE_POINTS || !(thickness < thinnest * s->domain.dx)) continue;
+        warn(s->ctx, "thin body",
+             "%s: body '%s' is %.4g thick, less than two cells (dx %.4g): a dx of %.2g or less "
+             "would resolve it",
+             s->path, b->name, thickness, s->domain.dx, thickness / thinnest);
+    }
+}
+
+/* ---- The last frame ---- */
+
+void scene_warn_of_last_frame(const spate_scene *s) {
+    const double exact = s->duration * s->fps, frames = floor(exact + 1e-9);
+    if (frames < 1 || exact - frames < 1e-6 * frames) return;
+    warn(s->ctx, "last frame",
+         "%s: duration %.10g s is not a whole number of frames at fps %.10g: the run ends with "
+         "frame %.0f at %.10g s; --until %.10g goes on to %.10g s",
+         s->path, s->duration, s->fps, frames, frames / s->fps, s->duration, (frames + 1) / s->fps);
+}
+
 void scene_warn_of_slips(spate_scene *s) {
     const int64_t before = warnings_total(s->ctx);
     if (s->looked_over) return;
     s->looked_over = true;
     warn_of_gravity(s);
     warn_of_densities(s);
+    for (int i = 0; i < s->material_count; i++) warn_of_material(s, &s->materials[i]);
+    warn_of_thin_bodies(s);
+    scene_warn_of_last_frame(s);
     warn_of_colliders_outside(s);
     warn_of_meshes(s);
     s->warnings += warnings_total(s->ctx) - before;

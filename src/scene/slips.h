@@ -5,5 +5,7 @@
 #include "scene/scene.h"
 
 void scene_warn_of_slips(spate_scene *scene);
+/* Where a run by duration ends before it, because frames are whole. */
+void scene_warn_of_last_frame(const spate_scene *scene);
 
 #endif

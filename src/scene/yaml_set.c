@@ -171,6 +171,9 @@ spate_status yaml_tree_set(yaml_tree *t, const char *const *sets, int count) {
         if (length >= sizeof o.path) return refuse(&o, "the path is too long; shorten it");
         memcpy(o.path, sets[i], length);
         TRY(yaml_read(t, equals + 1, strlen(equals + 1), i, &o.value));
+        if (!o.value && equals[1] == '#')
+            return refuse(&o, "a # begins a comment; write it in quotes, '%.*s=\"%s\"'",
+                          (int)length, sets[i], equals + 1);
         if (!o.value) return refuse(&o, "there is no value behind '='; add one");
         TRY(apply(&o));
     }

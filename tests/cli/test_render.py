@@ -1,4 +1,5 @@
 """spate render: cameras, colours, the pace of films, mistakes in the options."""
+import json
 import shutil
 import subprocess
 import unittest
@@ -45,6 +46,29 @@ class Render(Case):
         before = film.read_bytes()
         self.render(run, "--frames", 2)
         self.assertEqual(film.read_bytes(), before)
+
+    @unittest.skipUnless(shutil.which("ffmpeg"), "no ffmpeg")
+    def test_pictures_and_films_are_described(self):
+        run = self.run_scene("drop2d", "a", "--frames", 3)
+        self.render(run)
+        pictures = run / "pictures"
+        self.assertIn("picture (PNG) of 64x48 pixels", spate("info", pictures / "frame_0001.png").stdout)
+        film = json.loads(spate("info", "--json", pictures / "film.mp4").stdout)
+        self.assertEqual((film["kind"], film["width"], film["height"]), ("film", 64, 48))
+        if shutil.which("ffprobe"):
+            _, count, seconds = film_facts(pictures / "film.mp4")
+            self.assertEqual(film["frames"], count)
+            self.assertAlmostEqual(film["seconds"], seconds, delta=0.1)
+        whole = (pictures / "film.mp4").read_bytes()
+        (run / "cut").write_bytes(whole[:200])
+        cut = spate("info", run / "cut")
+        self.assertEqual(cut.returncode, 2)
+        self.assertIn("begins like an MP4 film but is damaged or cut short", cut.stderr)
+
+    def test_total_energy_can_be_plotted(self):
+        run = self.run_scene("drop2d", "a", "--frames", 2)
+        self.render(run, "--plot", "total_energy,kinetic_energy")
+        self.assertTrue((run / "pictures" / "plot_total_energy+kinetic_energy.png").exists())
 
     def test_stills_agree_with_the_rest(self):
         run = self.run_scene("drop2d", "a", "--frames", 4)

@@ -43,6 +43,31 @@ class Resume(Case):
         self.run_scene("drop2d", "parts", "--resume", "--set", "gravity=[0,-1]", code=2)
         self.assertEqual(before, {p.name: p.read_bytes() for p in parts.iterdir()})
 
+    def test_overrides_need_not_be_given_again(self):
+        sets = ("--set", "domain.dx=0.05", "--set", 'name="a # name"')
+        whole = self.run_scene("drop2d", "whole", "--frames", 4, *sets)
+        parts = self.run_scene("drop2d", "parts", "--frames", 1, *sets)
+        self.run_scene("drop2d", "parts", "--frames", 2, "--resume")
+        self.run_scene("drop2d", "parts", "--frames", 3, "--resume", *sets[:2])
+        result = spate("run", parts, "--resume", "--frames", 4, "--quiet")
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assert_same_run(whole, parts)
+        kept = (parts / "run.scene.yaml").read_text()
+        self.assertEqual(kept, (whole / "run.scene.yaml").read_text())
+        self.assertEqual(kept.count("# set: "), 2)
+
+    def test_an_edited_file_is_still_refused(self):
+        scene = self.folder / "own.yaml"
+        scene.write_text((SCENES / "drop2d.yaml").read_text())
+        parts = self.run_scene(scene, "parts", "--frames", 1, "--set", "domain.dx=0.05")
+        scene.write_text(scene.read_text().replace("seed: 3", "seed: 99"))
+        result = spate("run", scene, "-o", parts, "--resume", "--frames", 2)
+        self.assertEqual(result.returncode, 2)
+        self.assertIn("another scene: seed changed", result.stderr)
+        result = spate("run", parts, "--resume", "--frames", 2, "--set", "domain.dx=0.04")
+        self.assertEqual(result.returncode, 2)
+        self.assertIn("domain.dx changed", result.stderr)
+
     def test_what_changed_is_named(self):
         self.run_scene("drop2d", "parts", "--frames", 2)
         result = spate("run", SCENES / "drop2d.yaml", "-o", self.folder / "parts", "--resume", "--set", "fps=99",

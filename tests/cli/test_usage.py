@@ -61,10 +61,19 @@ class Usage(Case):
         for words, code, expected in (
                 (["base.yaml"], 2, "did you mean: spate run base.yaml"), (["splash"], 2, "spate run splash"),
                 (["no.yaml"], 2, "spate run no.yaml"), (["a"], 2, "spate info a"),
-                (["run", "splahs"], 5, "did you mean 'splash'?"),
-                (["check", "fig8_hourglass"], 5, "did you mean 'fig08_hourglass'?"),
+                (["run", "splahs"], 2, "did you mean 'splash'?"),
+                (["check", "fig8_hourglass"], 2, "did you mean 'fig08_hourglass'?"),
                 (["render", run / "run.json"], 2, "run.json is a file; give the folder of a run"),
                 (["render", "nowhere"], 2, "nowhere: no such folder"),
+                (["info", "nowhere.png"], 2, "nowhere.png: there is no such file"),
+                (["run", "a"], 2, "a is the folder of a run; go on with it by 'spate run a --resume'"),
+                (["run", "."], 2, ". is a folder; give a scene's file"),
+                (["render", run, "--loop", "-o", "x"], 2, "--loop needs a value (N), but -o follows"),
+                (["check", SCENES / "drop2d.yaml", "--set", "materials.water.color=#ff0000"], 2,
+                 """in quotes, 'materials.water.color="#ff0000"'"""),
+                (["check", SCENES / "drop2d.yaml", "--set", "integrator=flip"], 2, "--set solver.integrator=..."),
+                (["check", SCENES / "drop2d.yaml", "--set", "materials.water={modle: liquid}"], 2,
+                 "unknown field 'modle'; did you mean 'model'?"),
                 (["render", run, "--colour", "sped"], 2, "did you mean 'speed'? known: speed, P, v, id"),
                 (["render", run, "--plot", "mass,volme"], 2, "did you mean 'volume'? known: frame"),
                 (["run", SCENES / "drop2d.yaml", "-o", "/proc/x"], 5,
@@ -74,6 +83,34 @@ class Usage(Case):
                 self.assertEqual(result.returncode, code, result.stderr)
                 self.assertIn(expected, result.stderr)
                 self.assertEqual(len(result.stderr.splitlines()), 1)
+
+    def test_which_file_is_run(self):
+        """A scene of one's own comes before a shipped one of that name; what is run is said."""
+        env = {**os.environ, "SPATE_SCENES": str(ROOT / "scenes")}
+        shipped = spate("check", "dam2d", cwd=self.folder, env=env)
+        self.assertEqual(shipped.returncode, 0, shipped.stderr)
+        self.assertEqual(shipped.stderr.splitlines(), [f"spate: 'dam2d' is the shipped scene {ROOT}/scenes/gallery/dam2d.yaml"])
+        (self.folder / "dam2d.yaml").write_text((SCENES / "drop2d.yaml").read_text())
+        own = spate("run", "dam2d", "--frames", 1, cwd=self.folder, env=env)
+        self.assertEqual(own.returncode, 0, own.stderr)
+        self.assertIn("'dam2d' is dam2d.yaml here, which comes before the shipped ", own.stderr)
+        for words in (["dam2d.yaml"], ["dam2d", "--quiet"]):
+            quiet = spate("run", *words, "--frames", 1, "--force", cwd=self.folder, env=env)
+            self.assertEqual((quiet.returncode, quiet.stderr), (0, ""))
+
+    def test_a_duration_between_frames(self):
+        words = (SCENES / "drop2d.yaml", "--set", "duration=0.05", "--set", "fps=50")
+        warned = "is not a whole number of frames at fps 50: the run ends with frame 2 at 0.04 s; --until 0.05 goes on to 0.06 s"
+        self.assertIn(warned, spate("check", *words).stderr)
+        self.assertIn(warned, spate("run", *words, "-o", self.folder / "a").stderr)
+        self.assertNotIn("whole number", spate("run", *words, "-o", self.folder / "b", "--until", 0.05).stderr)
+        self.assertEqual(run_json(self.folder / "b")["frames"], 3)
+
+    def test_what_is_left_out_is_told(self):
+        post = "colliders=[{shape: {box: {min: [0.45, 0], max: [0.55, 0.4]}}}]"
+        told = spate("check", SCENES / "drop2d.yaml", "--set", post)
+        self.assertRegex(told.stdout, r"left out +\d+ particles that lie in colliders or earlier bodies")
+        self.assertNotIn("left out", spate("check", SCENES / "drop2d.yaml").stdout)
 
     def test_short_and_joined_options(self):
         for words in (["-o", "a"], ["-oa"], ["--output=a"], ["--output", "a"]):

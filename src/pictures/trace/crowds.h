@@ -1,7 +1,7 @@
 /*
  * Crowds: the particles of a frame in 3D, sorted by how they are drawn. All that is clear is one
  * crowd, all grains are one, and each material with a skin is one, so that bodies of different stuff
- * do not melt together. Where an attribute gives the colours, all are grains.
+ * do not melt together. Where an attribute gives the colours, what is clear gets a skin that shows them.
  */
 #ifndef SPATE_PICTURES_TRACE_CROWDS_H
 #define SPATE_PICTURES_TRACE_CROWDS_H
@@ -19,6 +19,7 @@ typedef struct crowd {
     int64_t count;
     float radius; /* mean of pscale: about half the distance of neighbours */
     bool rough;   /* grains: like broken stone; else smooth balls */
+    bool flows;   /* a skin of liquid: walls hold it, and drops fly off it */
 } crowd;
 
 typedef struct crowds {

@@ -122,8 +122,10 @@ static v3 metal_colour(const world *w, const ray *r, const spot *s, shading_path
     return share * seen * v3_splat(0.8f) + s->matt * v3_splat(0.2f) + shine(w, r->along, s->n);
 }
 
-/* Shows through what is behind, tinted, and what light is lost in it. */
+/* Shows through what is behind, tinted, and what light is lost in it. Jelly is cloudy: only through thin
+ * parts is anything seen; a clear one would show the shadows and edges behind it as blotches. */
 static v3 jelly_colour(const world *w, const ray *r, const spot *s, shading_path way) {
+    const float clearest = 0.5f, cloudy = 0.1f * w->depth;
     const level *l = &s->skin->level;
     v3 bent;
     world_refract(r->along, s->n, false, &bent);
@@ -139,7 +141,7 @@ static v3 jelly_colour(const world *w, const ray *r, const spot *s, shading_path
     const v3 left =
         v3_set(expf(-absorbed[0] * out.t), expf(-absorbed[1] * out.t), expf(-absorbed[2] * out.t));
     const v3 mirrored = shading_sky(w, mirror(r->along, s->n));
-    const v3 inside = v3_mix(s->matt, left * behind, 0.45f);
+    const v3 inside = v3_mix(s->matt, left * behind, clearest * expf(-out.t / cloudy));
     return v3_mix(inside, mirrored, 0.5f * world_fresnel(s->cosine)) + shine(w, r->along, s->n);
 }
 

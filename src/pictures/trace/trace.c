@@ -163,6 +163,12 @@ static float line_distance(v3 size) {
     return ten * (m < 1.5f ? 1 : m < 3.5f ? 2 : m < 7.5f ? 5 : 10);
 }
 
+/* The surface of a liquid that the domain's walls hold, with its drops. */
+static spate_status fill(world *w, const crowd *c, level *out) {
+    return level_create(w->ctx, c->centers, c->count, c->radius, 1.6f * c->radius, v3_splat(0),
+                        w->stage->size, out);
+}
+
 static spate_status prepare_liquid(world *w, const trace_input *in) {
     const crowd *c = in->crowds ? crowds_find(in->crowds, LOOK_SURFACE) : NULL;
     const v3 size = in->stage->size;
@@ -175,9 +181,7 @@ static spate_status prepare_liquid(world *w, const trace_input *in) {
         if (in->crowds) w->liquid_tints.colours = &in->crowds->clear;
         return SPATE_OK;
     }
-    if (!w->face || tints_differ(c->colours, c->count))
-        TRY(level_create(w->ctx, c->centers, c->count, c->radius, 1.6f * c->radius, v3_splat(0),
-                         size, &w->liquid));
+    if (!w->face || tints_differ(c->colours, c->count)) TRY(fill(w, c, &w->liquid));
     return tints_create(&w->liquid, c->centers, c->colours, c->count, &w->liquid_tints);
 }
 
@@ -203,7 +207,7 @@ static spate_status prepare_skins(world *w, const crowds *all) {
         if (c->look != LOOK_SKIN || !c->count) continue;
         world_skin *s = &w->skins[w->skin_count++];
         s->finish = c->finish;
-        TRY(wrap(w, c, 1.4f * c->radius, &s->level));
+        TRY(c->flows ? fill(w, c, &s->level) : wrap(w, c, 1.4f * c->radius, &s->level));
         TRY(tints_create(&s->level, c->centers, c->colours, c->count, &s->tints));
     }
     return SPATE_OK;

@@ -15,13 +15,15 @@ typedef struct elastic {
     double bulk, shear, lambda; /* derived: kappa_d = lambda + 2 mu / d, mu, lambda */
 } elastic;
 
-#define ELASTIC_FIELDS(own_critical)                                                    \
-    NUMBER_FIELD(elastic, density, "kg/m^3", 1000, SMALLEST, 1e12, "Density at rest."), \
-        NUMBER_FIELD(elastic, young_modulus, "Pa", 0, 0, 1e15,                          \
-                     "Young's modulus E; give this or bulk_modulus."),                  \
-        NUMBER_FIELD(elastic, bulk_modulus, "Pa", 0, 0, 1e15,                           \
-                     "Bulk modulus kappa instead of E: E = 3 kappa (1 - 2 poisson)."),  \
-        NUMBER_FIELD(elastic, poisson, "", 0.3, -0.99, 0.499, "Poisson's ratio."),      \
+#define ELASTIC_FIELDS(own_critical)                                                              \
+    NUMBER_FIELD(elastic, density, "kg/m^3", 1000, SMALLEST, 1e12,                                \
+                 "Density at rest; the default is water's. Dry sand has about 1600, snow 100 to " \
+                 "500, steel 7850."),                                                             \
+        NUMBER_FIELD(elastic, young_modulus, "Pa", 0, 0, 1e15,                                    \
+                     "Young's modulus E; this or bulk_modulus must be given."),                   \
+        NUMBER_FIELD(elastic, bulk_modulus, "Pa", 0, 0, 1e15,                                     \
+                     "Bulk modulus kappa instead of E: E = 3 kappa (1 - 2 poisson)."),            \
+        NUMBER_FIELD(elastic, poisson, "", 0.3, -0.99, 0.499, "Poisson's ratio."),                \
         CRITICAL_FIELD(elastic, own_critical)
 
 /* Refuses moduli that are missing or given twice, and derives the others: material_type.prepare. */

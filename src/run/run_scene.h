@@ -1,0 +1,14 @@
+/*
+ * The scene that a run's folder keeps, run.scene.yaml: all overrides applied, and listed at its head
+ * as comments, so that a run can go on without their being given again.
+ */
+#ifndef SPATE_RUN_RUN_SCENE_H
+#define SPATE_RUN_RUN_SCENE_H
+
+#include "core/file.h"
+#include "scene/scene.h"
+
+/* The comments. An override that does not fit on a line is left out. */
+void run_scene_write_sets(const spate_scene *scene, file_writer *w);
+
+#endif
