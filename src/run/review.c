@@ -8,10 +8,10 @@
  */
 #include "core/vec.h"
 #include "measure/attributes.h"
+#include "port/memory.h"
 #include "scene/slips.h"
 #include "solver/materials/material.h"
 #include <stdio.h>
-#include <unistd.h>
 
 /* Measured over the scenes that ship (docs/performance.md). */
 enum { BODIES, SOURCES };
@@ -318,14 +318,8 @@ static void warn_of_viscosity(const inquiry *q) {
 
 /* ---- Memory ---- */
 
-/* Bytes of this machine; 0 unknown. */
-static double machine_memory(void) {
-    const long pages = sysconf(_SC_PHYS_PAGES), bytes = sysconf(_SC_PAGESIZE);
-    return pages > 0 && bytes > 0 ? (double)pages * (double)bytes : 0;
-}
-
 static void warn_of_memory(const inquiry *q) {
-    const double gigabyte = 1e9, there = machine_memory(), wanted = q->out->memory_bytes;
+    const double gigabyte = 1e9, there = memory_of_machine(), wanted = q->out->memory_bytes;
     if (!(there > 0) || wanted <= there) return;
     warn(q->scene->ctx, "memory",
          "%s: a run needs about %.3g GB of memory, this machine has %.3g GB; use a larger dx or "

@@ -1,11 +1,14 @@
 /*
  * Weakly compressible liquid: p(J) = (kappa / gamma) (J^-gamma - 1), tau = -J p I, which holds no
- * tension: J <= 1 after every update. Viscosity adds J mu (C + C^T).
+ * tension: J does not grow beyond 1. Where the solver finds the liquid sparse (mpm/liquid_density.c) the
+ * particle's dilation is above 0: so much room must go before it has pressure again, while for all
+ * else J is 1. Viscosity adds J mu (C + C^T).
  */
 #include "solver/materials/material.h"
 
 typedef struct liquid {
     double density, bulk_modulus, gamma, viscosity, surface_tension, critical_J;
+    bool volume_correction;
 } liquid;
 
 static const field liquid_fields[] = {
@@ -16,6 +19,9 @@ static const field liquid_fields[] = {
     NUMBER_FIELD(liquid, viscosity, "Pa s", 0, 0, 1e12, "Dynamic viscosity."),
     NUMBER_FIELD(liquid, surface_tension, "N/m", 0, 0, 1e12,
                  "Surface tension (solvers flip and sph); water in air has 0.072."),
+    FLAG_FIELD(liquid, volume_correction, true,
+               "Whether the volumes of particles are held to the density that they have in space "
+               "(solver mpm). Without it, poured and splashing liquid swells or shrinks."),
     CRITICAL_FIELD(liquid, "1"),
 };
 
@@ -25,8 +31,11 @@ static void constants(const void *parameters, int dim, material_constants *out) 
     out->kind = MATERIAL_LIQUID;
     out->density = (real)l->density;
     out->critical = isnan(l->critical_J) ? 0 : (real)(l->critical_J - 1);
-    out->liquid = (liquid_constants){(real)(l->bulk_modulus / l->gamma), (real)l->gamma,
-                                     (real)l->viscosity, (real)l->surface_tension};
+    out->liquid = (liquid_constants){.stiffness = (real)(l->bulk_modulus / l->gamma),
+                                     .gamma = (real)l->gamma,
+                                     .viscosity = (real)l->viscosity,
+                                     .tension = (real)l->surface_tension,
+                                     .correct = l->volume_correction};
 }
 
 /* c^2 = dp/drho = kappa J^(1 - gamma) / rho0, largest where J is smallest. */
@@ -44,16 +53,16 @@ static double viscous_step(const void *parameters, int dim, double dx) {
 static void evaluate(const void *parameters, int dim, const strain_state *state, double stress[6],
                      double *energy, double *J) {
     const liquid *l = parameters;
-    double j = 1 + state->dilation, k = l->bulk_modulus / l->gamma;
-    double pressure = k * expm1(-l->gamma * log1p(state->dilation));
+    double pressed = fmin(state->dilation, 0), k = l->bulk_modulus / l->gamma;
+    double pressure = k * expm1(-l->gamma * log1p(pressed));
     (void)dim;
-    if (J) *J = j;
-    for (int c = 0; c < 6 && stress; c++) stress[c] = c <= ZZ ? -j * pressure : 0;
+    if (J) *J = 1 + pressed;
+    for (int c = 0; c < 6 && stress; c++) stress[c] = c <= ZZ ? -(1 + pressed) * pressure : 0;
     /* The work of p against volume: psi = integral of p from J to 1. */
     double a = 1 - l->gamma;
     if (energy)
-        *energy = l->gamma > 1.0001 ? k * (state->dilation - expm1(a * log1p(state->dilation)) / a)
-                                    : k * (state->dilation - log1p(state->dilation));
+        *energy = l->gamma > 1.0001 ? k * (pressed - expm1(a * log1p(pressed)) / a)
+                                    : k * (pressed - log1p(pressed));
 }
 
 const material_model material_liquid = {

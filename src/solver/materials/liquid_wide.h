@@ -4,14 +4,14 @@
 
 #include "solver/materials/strain_wide.h"
 
-/* Stress of particles i .. i + 7. C is the velocity gradient, read only where there is viscosity.
- */
+/* Stress of particles i .. i + 7, that of J = 1 where they are sparse. C is the velocity gradient,
+ * read only where there is viscosity. */
 INLINE void liquid_stress(const material_constants *c, const particles *p, int64_t i,
                           const wide C[9], wide tau[6], int dim) {
     const liquid_constants *l = &c->liquid;
-    wide e = wide_load(p->dilation + i), J = e + wide_splat(1);
-    wide pressure = wide_splat(l->stiffness) * wide_expm1(wide_splat(-l->gamma) * wide_log1p(e));
     wide zero = wide_splat(0);
+    wide e = wide_min(zero, wide_load(p->dilation + i)), J = e + wide_splat(1);
+    wide pressure = wide_splat(l->stiffness) * wide_expm1(wide_splat(-l->gamma) * wide_log1p(e));
     tau[XX] = tau[YY] = tau[ZZ] = zero - J * pressure;
     tau[YZ] = tau[XZ] = tau[XY] = zero;
     if (l->viscosity == 0) return;
@@ -25,16 +25,16 @@ INLINE void liquid_stress(const material_constants *c, const particles *p, int64
     tau[YZ] = mu * (C[5] + C[7]);
 }
 
-/* J <- min(J exp(dt tr C), 1), where the mask is set. G = dt C. */
+/* J <- min(J exp(dt tr C), max(J, 1)), where the mask is set, J above 1 being room. G = dt C. */
 INLINE void liquid_update(const material_constants *constants, particles *p, int64_t i,
                           const wide G[9], wide_int mask, strain_report *report, int dim) {
     wide e = wide_load(p->dilation + i);
     wide trace = dim == 2 ? G[0] + G[4] : G[0] + G[4] + G[8];
     wide grown = wide_fma(e + wide_splat(1), wide_expm1(trace), e);
     report->parted = grown >= wide_splat(constants->critical);
-    grown = wide_min(wide_splat(0), grown); /* this order keeps a NaN */
+    grown = wide_min(wide_max(e, wide_splat(0)), grown); /* this order keeps a NaN */
     wide_store(p->dilation + i, wide_select(mask, grown, e));
-    report->J_less_one = grown;
+    report->J_less_one = wide_min(wide_splat(0), grown);
     report->stretch = report->stiffening = wide_splat(1);
     report->yielded = wide_splat_int(0);
 }

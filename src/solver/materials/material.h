@@ -56,6 +56,7 @@ typedef struct liquid_constants {
     real gamma;
     real viscosity;
     real tension;
+    bool correct; /* volumes are held to the density in space */
 } liquid_constants;
 
 typedef struct elastic_constants {

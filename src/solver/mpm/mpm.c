@@ -449,6 +449,7 @@ static spate_status scatter(spate_simulation *sim) {
                 sim->blocks.count * block_reals(dim, node)));
     TRY(prepare_touches(sim));
     TRY(prepare_press(sim));
+    mpm_correct_density(m);
     parallel_for(sim->ctx->pool, sim->blocks.occupied_count, 4, m->passes->scatter[dim - 2], m);
     const particles *p = &sim->particles;
     if (p->force) memset(p->force, 0, (size_t)p->count * sizeof *p->force);

@@ -38,6 +38,7 @@
  * Files: mpm.c (options, time step, stages), transfer.h (a particle and its nodes), scatter.h,
  * grid.h, gather.h (the passes), poly.h (PolyPIC), mirror.h (sides), press.h (colliders), reaction.c
  * (forces on them), gradient.c (F, for output), plastic_volume.c (volumes where material flows),
+ * liquid_density.c (volumes of liquids),
  * NAME_kernels.c (one for each kernel function, compiled once for each instruction set).
  */
 #ifndef SPATE_SOLVER_MPM_H
@@ -193,6 +194,10 @@ void mpm_follow_gradient(mpm *m);
 
 /* After a gather: evens out the volumes of what flows plastically, in every 32nd step (plastic_volume.c). */
 void mpm_even_volumes(mpm *m);
+
+/* Before a scatter: holds the volumes of liquids to their density, in every 32nd step
+ * (liquid_density.c). */
+void mpm_correct_density(mpm *m);
 
 /* Forces on colliders (reaction.c): what a step did to them is added up. */
 void mpm_add_touches(mpm *m);
