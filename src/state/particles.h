@@ -142,18 +142,18 @@ void particles_copy(particles *to, int64_t to_index, const particles *from, int6
 /* Zero in these fields (PARTICLE_BIT), but velocity (0, 1). */
 void particles_clear(particles *p, int64_t i, unsigned fields);
 
-/* A handful of particles on the stack: the tail of a block that does not fill a wide, worked on
+/* A batch of WIDE particles on the stack: the tail of a block that does not fill a wide, worked on
  * where no other thread's particles are. */
-typedef struct particle_handful {
+typedef struct particle_batch {
     particles p;
 #define X(name, element, planes, flags, unit) \
     element name[planes * WIDE] __attribute__((aligned(64)));
     PARTICLE_FIELDS(X)
 #undef X
-} particle_handful;
+} particle_batch;
 
-/* An empty handful with the fields of `like`. */
-void handful_prepare(particle_handful *h, const particles *like);
+/* An empty batch with the fields of `like`. */
+void batch_prepare(particle_batch *h, const particles *like);
 
 /* One plane of a field, e.g. PLANE(p, position, 1)[i]. */
 #define PLANE(p, field, c) ((p)->field + (int64_t)(c) * (p)->capacity)

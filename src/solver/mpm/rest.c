@@ -124,7 +124,7 @@ static strain_state stand(standing *s, double across[4]) {
 static void write_state(const mpm *m, int64_t i, const strain_state *state) {
     const particles *p = &m->sim->particles;
     const material_model *model =
-        material_models[m->materials[m->group_material[p->group[i]]].kind];
+        material_models[m->view.materials[m->view.group_material[p->group[i]]].kind];
     if (model->fields & PARTICLE_BIT(dilation)) p->dilation[i] = (real)state->dilation;
     for (int c = 0; c < 6 && model->fields & PARTICLE_BIT(strain); c++)
         PLANE(p, strain, c)[i] = (real)state->strain[c];
@@ -153,10 +153,10 @@ static void note_range(strain_range *range, const standing *s, const strain_stat
 
 static void stand_particle(mpm *m, const rest_state *r, int32_t block, int64_t i) {
     spate_simulation *sim = m->sim;
-    const int b = sim->particles.group[i], kind = m->group_material[b];
+    const int b = sim->particles.group[i], kind = m->view.group_material[b];
     double x[3], across[4] = {0};
     simulation_position(sim, block, i, x);
-    standing s = {.model = material_models[m->materials[kind].kind],
+    standing s = {.model = material_models[m->view.materials[kind].kind],
                   .parameters = sim->scene->materials[kind].parameters,
                   .dim = sim->scene->dim,
                   .axis = r->axis,
@@ -172,7 +172,7 @@ static void stand_particle(mpm *m, const rest_state *r, int32_t block, int64_t i
     note_range(&m->ranges[kind], &s, &state);
 }
 
-spate_status mpm_stand(mpm *m) {
+spate_status mpm_equilibrate(mpm *m) {
     spate_simulation *sim = m->sim;
     rest_state r;
     TRY(rest_create(sim, &r));
