@@ -199,7 +199,7 @@ static void full_exchange_is_one_field(void **state) {
         free(a), free(b);
     }
     print_message("positions differ by %.2g cells at most\n", largest);
-    CHECK_BELOW(largest, IN_DOUBLE ? 1e-10 : 2e-3);
+    CHECK_BELOW(largest, IN_DOUBLE ? 1e-10 : 1e-4);
     play_close(&one), play_close(&two);
 }
 

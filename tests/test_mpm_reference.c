@@ -212,7 +212,7 @@ static double largest_of(const errors *e) {
 
 static void fast_transfers_are_the_plain_ones(void **state) {
     (void)state;
-    const double gate = IN_DOUBLE ? 1e-10 : 2e-5;
+    const double gate = IN_DOUBLE ? 1e-12 : 2e-6;
     for (int dim = 2; dim <= 3; dim++)
         for (int kernel = 0; kernel < COUNT_OF(kernel_names); kernel++)
             for (int k = 0; k < COUNT_OF(schemes); k++) {
