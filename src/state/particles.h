@@ -46,7 +46,7 @@ enum {
  *              strain e); written by the material's update
  *    hardening of the material's own kind, 0 at the start, see materials/; written by the update
  *    flow      how often over the deviator of the elastic strain has been renewed by plastic flow since
- *              volumes were last evened out; written by the update, emptied by that (mpm/plastic_volume.c)
+ *              volumes were last smoothed; written by the update, emptied by that (mpm/plastic_volume.c)
  *    modes     higher velocity modes of PolyPIC, in the order of the solver's list; written by the
  *              gather
  *    moment    D / dx^2 of the linear kernel, by axis, where the affine part was gathered: what

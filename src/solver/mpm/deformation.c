@@ -44,6 +44,6 @@ static void update_3d(void *data, chunk items) { update_chunk(data, items, 3); }
 void mpm_update_deformation(mpm *m) {
     const blocks *b = &m->sim->blocks;
     if (m->sim->particles.gradient)
-        parallel_for(m->sim->ctx->pool, b->occupied_count, BLOCKS_A_CHUNK,
+        parallel_for(m->threads, b->occupied_count, BLOCKS_A_CHUNK,
                      b->dim == 2 ? update_2d : update_3d, &m->view);
 }

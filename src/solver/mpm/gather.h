@@ -180,8 +180,9 @@ typedef struct lane_states {
 /* Strain of the particles of material c, and what is seen of it. */
 INLINE void update_material(const gather_job *job, int64_t i, int c, const wide G[9], wide_int mask,
                             lane_states *lanes, int dim) {
+    const mpm_view *m = job->m;
     strain_report r;
-    job->m->laws->update[dim - 2](&job->m->materials[c], job->p, i, G, &mask, &r);
+    m->laws->update[dim - 2](&m->materials[c], job->p, i, G, &mask, &r);
     wide_int fine = (r.J_less_one > wide_splat((real)J_LOWEST - 1)) &
                     (r.J_less_one < wide_splat((real)J_HIGHEST));
     lanes->good &= fine | ~mask;

@@ -3,6 +3,7 @@
 #include "core/isa.h"
 #include "core/vec.h"
 #include "solver/sources.h"
+#include "solver/stages.h"
 
 /* ---- What a user may set --------------------------------------------------------------------- */
 
@@ -187,8 +188,7 @@ static unsigned fields(const spate_scene *scene) {
 static const strain_range at_rest = {.J_min = 1, .J_max = 1, .stretch = 1, .stiffening = 1};
 
 static void forget_extremes(mpm *m) {
-    for (int w = 0; w < pool_size(m->sim->ctx->pool); w++)
-        m->view.extremes[w] = (mpm_extremes){.bad = -1};
+    for (int w = 0; w < pool_size(m->threads); w++) m->view.extremes[w] = (mpm_extremes){.bad = -1};
 }
 
 /* Adds up what the workers have seen: speed, strain ranges, losses. */
@@ -198,7 +198,7 @@ static int64_t collect_extremes(mpm *m) {
     int64_t bad = -1, removed = 0;
     m->yielded = 0;
     for (int c = 0; c < m->view.material_count; c++) m->ranges[c] = at_rest;
-    for (int w = 0; w < pool_size(sim->ctx->pool); w++) {
+    for (int w = 0; w < pool_size(m->threads); w++) {
         const mpm_extremes *seen = &m->view.extremes[w];
         speed2 = wide_max(seen->speed2, speed2);
         move2 = wide_max(seen->move2, move2);
@@ -242,7 +242,8 @@ ISA_TABLES(family_passes, mpm_quadratic);
 ISA_TABLES(family_passes, mpm_cubic);
 
 static void choose_passes(mpm *m) {
-    const enum isa isa = m->sim->ctx->isa;
+    const spate_context *ctx = m->sim->ctx;
+    const enum isa isa = ctx->isa;
     const family_passes *by_kernel[KERNELS] = {[KERNEL_LINEAR] = ISA_CHOOSE(mpm_linear, isa),
                                                [KERNEL_QUADRATIC] = ISA_CHOOSE(mpm_quadratic, isa),
                                                [KERNEL_CUBIC] = ISA_CHOOSE(mpm_cubic, isa)};
@@ -357,10 +358,11 @@ static spate_status create(spate_simulation *sim) {
     if (!m) return SPATE_OUT_OF_MEMORY;
     sim->solver = m;
     m->sim = sim;
+    m->threads = sim->ctx->pool;
     choose_scheme(m, sim->scene);
     choose_passes(m);
     fill_view(m);
-    m->view.extremes = take(sim->ctx, (size_t)pool_size(sim->ctx->pool), sizeof *m->view.extremes);
+    m->view.extremes = take(sim->ctx, (size_t)pool_size(m->threads), sizeof *m->view.extremes);
     if (!m->view.extremes) return SPATE_OUT_OF_MEMORY;
     TRY(create_materials(m, sim->scene));
     TRY(find_thin_colliders(m, sim->scene));
@@ -410,8 +412,9 @@ static double step_limit(spate_simulation *sim, const char **limit) {
 
 /* ---- A step ---------------------------------------------------------------------------------- */
 
-static spate_status sort(spate_simulation *sim) {
-    mpm *m = sim->solver;
+static spate_status sort(void *solver) {
+    mpm *m = solver;
+    spate_simulation *sim = m->sim;
     if (sim->drift < m->drift_limit && !m->must_sort && sim->blocks.pending_count == 0)
         return SPATE_OK;
     int64_t lost;
@@ -419,16 +422,6 @@ static spate_status sort(spate_simulation *sim) {
     if (lost >= 0) return simulation_unstable(sim, lost, "a particle moved more than a block");
     sim->drift = 0;
     m->must_sort = false;
-    return SPATE_OK;
-}
-
-static spate_status reserve(spate_context *ctx, real **array, int64_t *capacity, int64_t needed) {
-    if (needed <= *capacity) return SPATE_OK;
-    give(ctx, *array);
-    *capacity = 0;
-    *array = take(ctx, (size_t)(needed + needed / 8), sizeof **array);
-    if (!*array) return SPATE_OUT_OF_MEMORY;
-    *capacity = needed + needed / 8;
     return SPATE_OK;
 }
 
@@ -445,9 +438,10 @@ static void refresh_view(mpm *m) {
 }
 
 static spate_status prepare_touches(mpm *m) {
-    spate_context *ctx = m->sim->ctx;
+    const spate_simulation *sim = m->sim;
+    spate_context *ctx = sim->ctx;
     mpm_view *v = &m->view;
-    const int64_t count = m->sim->scene->collider_count ? m->sim->blocks.count : 0;
+    const int64_t count = sim->scene->collider_count ? sim->blocks.count : 0;
     TRY(GROW(ctx, v->touches, m->capacity.touches, count));
     for (int64_t block = 0; block < count; block++) v->touches[block].count = 0;
     const int64_t parts = 3 * count * v->contacts.count;
@@ -460,9 +454,10 @@ static spate_status prepare_penetration(mpm *m) {
     mpm_view *v = &m->view;
     spate_context *ctx = m->sim->ctx;
     TRY(mpm_place_penetration(m));
-    const int64_t reals = v->penetration.count * tile_reals(v->dim, 4);
-    if (v->contacts.count) TRY(reserve(ctx, &v->contacts.tiles, &m->capacity.contact_tiles, reals));
-    return reserve(ctx, &v->penetration.tiles, &m->capacity.penetration_tiles, reals);
+    const int64_t count = v->penetration.count, reals = tile_reals(v->dim, 4);
+    if (v->contacts.count)
+        TRY(ENSURE(ctx, m->capacity.contact_tiles, count, EACH(v->contacts.tiles, reals)));
+    return ENSURE(ctx, m->capacity.penetration_tiles, count, EACH(v->penetration.tiles, reals));
 }
 
 /* Room for the tiles and velocities of all fields. */
@@ -472,30 +467,32 @@ static spate_status prepare_grid(mpm *m) {
     const int64_t of_field = m->sim->blocks.count * block_reals(v->dim, v->node_reals);
     int64_t tiles;
     TRY(mpm_place_tiles(m, &tiles));
-    TRY(reserve(ctx, &v->tiles, &m->capacity.tiles, tiles * tile_reals(v->dim, v->node_reals)));
-    TRY(reserve(ctx, &m->velocities, &m->capacity.velocities, v->field_count * of_field));
+    TRY(ENSURE(ctx, m->capacity.tiles, tiles, EACH(v->tiles, tile_reals(v->dim, v->node_reals))));
+    TRY(ENSURE(ctx, m->capacity.velocities, v->field_count * of_field, EACH(m->velocities, 1)));
     for (int f = 0; f < v->field_count; f++) v->velocities[f] = m->velocities + f * of_field;
     return SPATE_OK;
 }
 
-static spate_status scatter(spate_simulation *sim) {
-    mpm *m = sim->solver;
+static spate_status scatter(void *solver) {
+    mpm *m = solver;
+    spate_simulation *sim = m->sim;
     mpm_view *v = &m->view;
     refresh_view(m);
     TRY(prepare_grid(m));
     TRY(prepare_touches(m));
     TRY(prepare_penetration(m));
-    parallel_for(sim->ctx->pool, sim->blocks.occupied_count, 4, m->passes->scatter[v->dim - 2], v);
+    parallel_for(m->threads, sim->blocks.occupied_count, 4, m->passes->scatter[v->dim - 2], v);
     const particles *p = &sim->particles;
     if (p->force) memset(p->force, 0, (size_t)p->count * sizeof *p->force);
     return SPATE_OK;
 }
 
-static spate_status grid(spate_simulation *sim) {
-    mpm *m = sim->solver;
+static spate_status grid(void *solver) {
+    mpm *m = solver;
+    spate_simulation *sim = m->sim;
     mpm_view *v = &m->view;
     boundary_move(&sim->boundary, sim->time + sim->dt);
-    parallel_for(sim->ctx->pool, sim->blocks.count, 16, m->passes->grid[v->dim - 2], v);
+    parallel_for(m->threads, sim->blocks.count, 16, m->passes->grid[v->dim - 2], v);
     if (sim->scene->collider_count) mpm_add_touches(m);
     return SPATE_OK;
 }
@@ -511,14 +508,15 @@ static const char *fault_of(const spate_simulation *sim, int64_t i) {
     return "a particle's volume ratio J left its range of 0.001 to 1e6 (limit: wave)";
 }
 
-static spate_status gather(spate_simulation *sim) {
-    mpm *m = sim->solver;
+static spate_status gather(void *solver) {
+    mpm *m = solver;
+    spate_simulation *sim = m->sim;
     const domain *d = &sim->scene->domain;
     forget_extremes(m);
     m->view.reach = d->dx * (BLOCK_EDGE * 0.5 + 1) * sqrt(sim->scene->dim) +
                     fmax(sim->max_speed, sources_speed(sim)) * sim->dt;
-    parallel_for(sim->ctx->pool, sim->blocks.occupied_count, 4,
-                 m->passes->gather[sim->scene->dim - 2], &m->view);
+    parallel_for(m->threads, sim->blocks.occupied_count, 4, m->passes->gather[sim->scene->dim - 2],
+                 &m->view);
     int64_t bad = collect_extremes(m);
     if (bad >= 0) return simulation_unstable(sim, bad, fault_of(sim, bad));
     sim->drift += m->max_move * sim->dt / d->dx;
@@ -537,18 +535,12 @@ static void begin_impulses(spate_simulation *sim) {
         memset(m->contact_sums, 0, 3 * (size_t)m->view.contacts.count * sizeof *m->contact_sums);
 }
 
+static const stage mpm_stages[] = {
+    {"sort", sort}, {"scatter", scatter}, {"grid", grid}, {"gather", gather}, {0}};
+
 static spate_status step(spate_simulation *sim) {
-    static const struct {
-        const char *name;
-        spate_status (*run)(spate_simulation *);
-    } stages[] = {{"sort", sort}, {"scatter", scatter}, {"grid", grid}, {"gather", gather}};
     begin_impulses(sim);
-    for (int i = 0; i < COUNT_OF(stages); i++) {
-        double start = phase_start();
-        TRY(stages[i].run(sim));
-        phase_stop(sim, stages[i].name, start);
-    }
-    return SPATE_OK;
+    return run_stages(sim, mpm_stages);
 }
 
 /* ---- What others ask ------------------------------------------------------------------------- */
@@ -610,8 +602,10 @@ static void columns(spate_simulation *sim, double *values) {
 
 static size_t grid_bytes(const spate_simulation *sim) {
     const mpm *m = sim->solver;
-    return (size_t)(m->capacity.tiles + m->capacity.velocities + m->capacity.penetration_tiles) *
-           sizeof(real);
+    const mpm_view *v = &m->view;
+    const int64_t tiles = m->capacity.tiles * tile_reals(v->dim, v->node_reals),
+                  loads = m->capacity.penetration_tiles * tile_reals(v->dim, 4);
+    return (size_t)(tiles + m->capacity.velocities + loads) * sizeof(real);
 }
 
 /* Spray and splashes are dearer than the benchmarks' blocks. */

@@ -216,6 +216,7 @@ typedef struct mpm_passes {
 
 typedef struct mpm {
     spate_simulation *sim;
+    pool *threads;
     mpm_view view;
     transfer_family family;
     mpm_kernel kernel;

@@ -185,15 +185,14 @@ TASKS(3)
 
 void mpm_smooth_volume(mpm *m) {
     const blocks *b = &m->sim->blocks;
-    pool *threads = m->sim->ctx->pool;
     if (!m->sim->particles.flow || (m->sim->step + 1) % STEPS_BETWEEN) return;
     bool flat = b->dim == 2;
     for (int c = 0; c < m->view.material_count; c++) {
         if (!(material_models[m->view.materials[c].kind]->fields & PARTICLE_BIT(flow))) continue;
         smoothing s = {.m = &m->view, .tile = b->tile, .material = c};
-        parallel_for(threads, b->occupied_count, BLOCKS_AT_ONCE, flat ? scatter_2d : scatter_3d,
+        parallel_for(m->threads, b->occupied_count, BLOCKS_AT_ONCE, flat ? scatter_2d : scatter_3d,
                      &s);
-        parallel_for(threads, b->count, BLOCKS_AT_ONCE, flat ? mean_2d : mean_3d, &s);
-        parallel_for(threads, b->occupied_count, BLOCKS_AT_ONCE, flat ? relax_2d : relax_3d, &s);
+        parallel_for(m->threads, b->count, BLOCKS_AT_ONCE, flat ? mean_2d : mean_3d, &s);
+        parallel_for(m->threads, b->occupied_count, BLOCKS_AT_ONCE, flat ? relax_2d : relax_3d, &s);
     }
 }

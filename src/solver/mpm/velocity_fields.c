@@ -54,7 +54,7 @@ spate_status mpm_place_tiles(mpm *m, int64_t *count) {
     const int64_t places = (int64_t)v->field_count * b->count;
     TRY(GROW(m->sim->ctx, m->field_tiles, m->capacity.field_tiles, places));
     for (int64_t k = 0; k < places; k++) m->field_tiles[k] = -1;
-    parallel_for(m->sim->ctx->pool, b->occupied_count, BLOCKS_AT_ONCE, mark_fields, m);
+    parallel_for(m->threads, b->occupied_count, BLOCKS_AT_ONCE, mark_fields, m);
     *count = number_places(m, m->field_tiles);
     for (int f = 0; f < v->field_count; f++) v->tile[f] = m->field_tiles + (int64_t)f * b->count;
     return SPATE_OK;
@@ -90,7 +90,7 @@ spate_status mpm_place_penetration(mpm *m) {
     const int64_t places = (int64_t)v->field_count * b->count;
     TRY(GROW(m->sim->ctx, m->penetration_places, m->capacity.penetration_places, places));
     for (int64_t k = 0; k < places; k++) m->penetration_places[k] = -1;
-    parallel_for(m->sim->ctx->pool, b->occupied_count, BLOCKS_AT_ONCE, mark_near_colliders, m);
+    parallel_for(m->threads, b->occupied_count, BLOCKS_AT_ONCE, mark_near_colliders, m);
     v->penetration.count = (int32_t)number_places(m, m->penetration_places);
     for (int f = 0; f < v->field_count; f++)
         v->penetration.tile[f] = m->penetration_places + (int64_t)f * b->count;
