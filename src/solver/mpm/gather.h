@@ -97,17 +97,32 @@ typedef struct gather_job {
     mpm_extremes *seen;
 } gather_job;
 
+/* Where v^n is kept apart: v_p by the scheme, and the adjustment that its position may follow. */
+INLINE void gather_adjusted(gather_job *job, const real *tile, const stencil *s, int64_t i,
+                            int lane, quad q[4], int dim) {
+    const mpm_view *m = job->m;
+    const quad alpha = {m->alpha, m->alpha, m->alpha, 0};
+    wide both[4];
+    gather_split(tile, s, lane, both, dim);
+    for (int a = 0; a <= dim; a++) q[a] = wide_low(both[a]);
+    quad velocity_old = quad_load(job->p->velocity[i + lane]);
+    quad part = alpha * (velocity_old - wide_high(both[0]));
+    quad_store(job->adjust.velocity_old[lane], velocity_old);
+    quad_store(job->adjust.grid[lane], q[0]);
+    quad_store(job->adjust.part[lane], part);
+    q[0] = quad_fma(quad_splat(m->flip), part, q[0]);
+}
+
 /* Velocity and its gradient at the first `lanes` of eight particles. */
 INLINE void gather_lanes(gather_job *job, int64_t i, int lanes, transfer_family family, int dim) {
     const mpm_view *m = job->m;
     particles *p = job->p;
-    adjustment *adjust = &job->adjust;
     stencil s;
     stencil_fill(&s, p, i, dim);
     for (int a = 0; a < dim && SUPPORT == 2; a++)
         for (int lane = 0; lane < lanes; lane++)
             PLANE(p, moment, a)[i + lane] = s.axis[a].w[0][lane] * s.axis[a].w[1][lane];
-    const quad one = {0, 0, 0, 1}, alpha = {m->alpha, m->alpha, m->alpha, 0};
+    const quad one = {0, 0, 0, 1};
     const int64_t tile_size = tile_reals(dim, node_reals(family));
     for (int lane = 0; lane < lanes; lane++) {
         const real *tile = job->tiles + field_of(m, p->group[i + lane]) * tile_size;
@@ -116,17 +131,8 @@ INLINE void gather_lanes(gather_job *job, int64_t i, int lanes, transfer_family 
             gather_poly(m, p->modes[i + lane], tile, &s, lane, q, dim);
         else if (family == TRANSFER_FUSED)
             gather_fused(tile, &s, lane, q, dim);
-        else {
-            wide both[4];
-            gather_split(tile, &s, lane, both, dim);
-            for (int a = 0; a <= dim; a++) q[a] = wide_low(both[a]);
-            quad velocity_old = quad_load(p->velocity[i + lane]),
-                 part = alpha * (velocity_old - wide_high(both[0]));
-            quad_store(adjust->velocity_old[lane], velocity_old);
-            quad_store(adjust->grid[lane], q[0]);
-            quad_store(adjust->part[lane], part);
-            q[0] = quad_fma(quad_splat(m->flip), part, q[0]);
-        }
+        else
+            gather_adjusted(job, tile, &s, i, lane, q, dim);
         quad_store(p->velocity[i + lane], q[0] + one);
         for (int a = 0; a < dim; a++) quad_store(p->affine[i + lane][a], q[a + 1]);
     }
@@ -252,19 +258,11 @@ static void note_bad(mpm_extremes *seen, int64_t i, wide_int bad) {
         if (bad[lane] && (seen->bad < 0 || i + lane < seen->bad)) seen->bad = i + lane;
 }
 
-INLINE void gather_block(gather_job *job, int32_t block, particle_batch *tail,
-                         transfer_family family, int dim) {
+/* The last particles of a block, fewer than eight, are worked on apart: what lies behind them belongs to
+ * another block, perhaps another thread. Lanes without a particle are at rest and change nothing. */
+INLINE void gather_tail(gather_job *job, int64_t i, int lanes, particle_batch *tail,
+                        transfer_family family, int dim) {
     particles *p = job->p;
-    int64_t i = job->m->first[block], last = job->m->first[block + 1];
-    for (; i + WIDE <= last; i += WIDE) {
-        gather_lanes(job, i, WIDE, family, dim);
-        wide_int bad = move_lanes(job, i, family, dim);
-        if (wide_any(bad)) note_bad(job->seen, i, bad);
-    }
-    if (i == last) return;
-    /* The rest is worked on apart: what lies behind it belongs to another block, perhaps another
-     * thread. Lanes without a particle are at rest and change nothing. */
-    int lanes = (int)(last - i);
     memset(&job->adjust, 0, sizeof job->adjust);
     batch_prepare(tail, p);
     particles_copy(&tail->p, 0, p, i, lanes);
@@ -274,6 +272,17 @@ INLINE void gather_block(gather_job *job, int32_t block, particle_batch *tail,
     if (wide_any(bad)) note_bad(job->seen, i, bad);
     job->p = p;
     particles_copy(p, i, &tail->p, 0, lanes);
+}
+
+INLINE void gather_block(gather_job *job, int32_t block, particle_batch *tail,
+                         transfer_family family, int dim) {
+    int64_t i = job->m->first[block], last = job->m->first[block + 1];
+    for (; i + WIDE <= last; i += WIDE) {
+        gather_lanes(job, i, WIDE, family, dim);
+        wide_int bad = move_lanes(job, i, family, dim);
+        if (wide_any(bad)) note_bad(job->seen, i, bad);
+    }
+    if (i < last) gather_tail(job, i, (int)(last - i), tail, family, dim);
 }
 
 INLINE void gather_chunk(const void *data, chunk items, transfer_family family, int dim) {
