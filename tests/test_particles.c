@@ -1,4 +1,4 @@
-/* Particle storage: the list of fields, growing, copying, and the handful on the stack. */
+/* Particle storage: the list of fields, growing, copying, and the batch on the stack. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -167,16 +167,16 @@ static void test_copy_between_stores(void **state) {
     spate_close(ctx);
 }
 
-static void test_handful(void **state) {
+static void test_batch(void **state) {
     (void)state;
     spate_context *ctx = open_context();
     particles p = {.ctx = ctx, .fields = PARTICLE_BASICS | PARTICLE_BIT(strain)};
     assert_int_equal(particles_reserve(&p, 40), SPATE_OK);
     p.count = 40;
     for (int64_t i = 0; i < p.count; i++) write_pattern(&p, i, i);
-    particle_handful h;
+    particle_batch h;
     memset(&h, 0xab, sizeof h);
-    handful_prepare(&h, &p);
+    batch_prepare(&h, &p);
     assert_int_equal(h.p.capacity, WIDE);
     assert_int_equal(h.p.fields, p.fields);
     assert_null(h.p.dilation);
@@ -200,7 +200,7 @@ int main(void) {
         cmocka_unit_test(test_fields_that_come_later_are_zero),
         cmocka_unit_test(test_reserve_keeps_content),
         cmocka_unit_test(test_copy_between_stores),
-        cmocka_unit_test(test_handful),
+        cmocka_unit_test(test_batch),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -149,7 +149,7 @@ static field_error field_errors(int dim, const char *solver) {
     double grid_mass = 0;
     for (int32_t o = 0; o < p.sim->blocks.occupied_count; o++)
         for (int n = 0; n < tile_nodes(dim); n++)
-            grid_mass += (double)grid->tiles[o * tile_reals(dim, node) + node * n + 3];
+            grid_mass += (double)grid->view.tiles[o * tile_reals(dim, node) + node * n + 3];
     e.mass = fmax(e.mass, fabs(grid_mass / m - 1));
     play_close(&p);
     return e;

@@ -123,7 +123,7 @@ void particles_clear(particles *p, int64_t i, unsigned fields) {
     p->velocity[i][3] = 1;
 }
 
-void handful_prepare(particle_handful *h, const particles *like) {
+void batch_prepare(particle_batch *h, const particles *like) {
     memset(h, 0, sizeof *h);
     h->p.fields = like->fields;
     h->p.capacity = WIDE;

@@ -46,7 +46,7 @@ enum {
  *              strain e); written by the material's update
  *    hardening of the material's own kind, 0 at the start, see materials/; written by the update
  *    flow      how often over the deviator of the elastic strain has been renewed by plastic flow since
- *              volumes were last evened out; written by the update, emptied by that (mpm/plastic_volume.c)
+ *              volumes were last smoothed; written by the update, emptied by that (mpm/plastic_volume.c)
  *    modes     higher velocity modes of PolyPIC, in the order of the solver's list; written by the
  *              gather
  *    moment    D / dx^2 of the linear kernel, by axis, where the affine part was gathered: what
@@ -142,18 +142,18 @@ void particles_copy(particles *to, int64_t to_index, const particles *from, int6
 /* Zero in these fields (PARTICLE_BIT), but velocity (0, 1). */
 void particles_clear(particles *p, int64_t i, unsigned fields);
 
-/* A handful of particles on the stack: the tail of a block that does not fill a wide, worked on
+/* A batch of WIDE particles on the stack: the tail of a block that does not fill a wide, worked on
  * where no other thread's particles are. */
-typedef struct particle_handful {
+typedef struct particle_batch {
     particles p;
 #define X(name, element, planes, flags, unit) \
     element name[planes * WIDE] __attribute__((aligned(64)));
     PARTICLE_FIELDS(X)
 #undef X
-} particle_handful;
+} particle_batch;
 
-/* An empty handful with the fields of `like`. */
-void handful_prepare(particle_handful *h, const particles *like);
+/* An empty batch with the fields of `like`. */
+void batch_prepare(particle_batch *h, const particles *like);
 
 /* One plane of a field, e.g. PLANE(p, position, 1)[i]. */
 #define PLANE(p, field, c) ((p)->field + (int64_t)(c) * (p)->capacity)

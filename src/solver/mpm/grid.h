@@ -1,65 +1,63 @@
-/* Tiles to nodes, and what happens on nodes. */
+/*
+ * What happens on nodes, block by block while a block is in cache:
+ *
+ *   sum_tiles              m_i, (m v)_i and dt f_i: the tiles around added up (tiles.h)
+ *   momentum_to_velocity   v^n = (m v)_i / m_i
+ *   apply_forces           v* = v^n + dt f_i / m_i + dt g
+ *   exchange_fields        what velocity fields do to each other; nothing with one field
+ *   apply_boundaries       impulses out of thin colliders, sources, colliders, walls on v*
+ *
+ * v^n is the momentum of the particles over their mass, affine part included. Where nodes have no room
+ * for it (four reals) the sum of momentum holds dt f_i too.
+ */
 #ifndef SPATE_SOLVER_GRID_H
 #define SPATE_SOLVER_GRID_H
 
-#include "solver/mpm/mirror.h"
-#include "solver/mpm/press.h"
+#include "solver/mpm/penetration.h"
 #include "solver/sources.h"
 
-/* The part of a block along an axis that the tile of its neighbour at offset o (-1, 0, 1) holds. */
-typedef struct overlap {
-    int from, count; /* nodes of the block */
-    int tile;        /* where the first of them is in the tile */
-} overlap;
+/* ---- Momentum and forces ----------------------------------------------------------------------- */
 
-static const overlap overlaps[3] = {{0, 3, 5}, {0, 4, 1}, {3, 1, 0}};
-
-/* Adds what the neighbour at offsets x, y, z (0, 1, 2 for before, here, after) has for this block's
- * nodes: the one before holds the first three in the end of its tile, the one after only the last.
- * z, along the rows, is a literal. */
-INLINE void add_tile(real *sum, const real *tile, int offset_x, int offset_y, int offset_z,
-                     int node, int dim) {
-    overlap x = overlaps[offset_x], y = overlaps[offset_y];
-    const overlap z = offset_z == 0   ? (overlap){0, 3, 5}
-                      : offset_z == 1 ? (overlap){0, 4, 1}
-                                      : (overlap){3, 1, 0};
-    if (dim == 2) y = (overlap){0, 1, 0};
-    for (int i = 0; i < x.count; i++)
-        for (int j = 0; j < y.count; j++) {
-            int to = dim == 2 ? x.from + i : (x.from + i) * BLOCK_EDGE + y.from + j;
-            int from = dim == 2 ? x.tile + i : (x.tile + i) * TILE_EDGE + y.tile + j;
-            real *at = sum + (to * BLOCK_EDGE + z.from) * node;
-            const real *part = tile + (from * TILE_EDGE + z.tile) * node;
-            int k = 0, count = z.count * node;
-            for (; k + WIDE <= count; k += WIDE)
-                wide_store(at + k, wide_load(at + k) + wide_load(part + k));
-            if (k < count) quad_store(at + k, quad_load(at + k) + quad_load(part + k));
+/* Where a node has eight reals, both of its sums become velocities. */
+INLINE void momentum_to_velocity(const mpm_view *m, real *v, real *masses, int node, int dim) {
+    for (int n = 0; n < block_nodes(dim); n++) {
+        real *at = v + node * n, mass = at[3];
+        const bool empty = !(mass > m->negligible);
+        masses[n] = empty ? mass - mass : mass; /* 0, or NaN kept */
+        quad per_mass = quad_splat(1 / mass);
+        for (int k = 0; k < node; k += 4) {
+            quad velocity = quad_load(at + k) * per_mass;
+            velocity[3] = 0;
+            quad_store(at + k, empty ? quad_splat(masses[n]) : velocity);
         }
-}
-
-/* Adds up all tiles that hold a part of the block; `place` tells where those of a block are. */
-INLINE void add_tiles(const blocks *b, const real *all, const int32_t *place, int32_t block,
-                      real *sum, int node, int dim) {
-    memset(sum, 0, (size_t)block_reals(dim, node) * sizeof *sum);
-    for (int line = 0; line < neighbour_count(dim) / 3; line++) {
-        int x = dim == 2 ? line : line / 3, y = dim == 2 ? 0 : line % 3;
-        const real *tiles[3];
-        for (int z = 0; z < 3; z++) {
-            int32_t other = b->neighbours[block][3 * line + z];
-            bool holds = other >= 0 && place[other] >= 0;
-            tiles[z] = holds ? all + place[other] * tile_reals(dim, node) : NULL;
-        }
-        if (tiles[0]) add_tile(sum, tiles[0], x, y, 0, node, dim);
-        if (tiles[1]) add_tile(sum, tiles[1], x, y, 1, node, dim);
-        if (tiles[2]) add_tile(sum, tiles[2], x, y, 2, node, dim);
     }
 }
 
+INLINE void apply_forces(const mpm_view *m, real *v, const real *masses, int node, int dim) {
+    const quad gravity = quad_load(m->gravity);
+    for (int n = 0; n < block_nodes(dim); n++) {
+        if (!(masses[n] > 0)) continue;
+        real *at = v + node * n;
+        quad velocity_old = quad_load(at), velocity = velocity_old;
+        if (node == 8) {
+            velocity += quad_load(at + 4);
+            quad_store(at + 4, velocity_old);
+        }
+        quad_store(at, velocity + gravity);
+    }
+}
+
+INLINE void exchange_fields(const mpm_view *m, mpm_nodes *nodes) {
+    if (m->exchange) m->exchange(m->exchange_data, m, nodes);
+}
+
+/* ---- Boundaries -------------------------------------------------------------------------------- */
+
 /* What of sources, colliders and walls is within reach of a block. */
-typedef struct constraints {
+typedef struct near_boundaries {
     boundary_part solid;
-    bool nozzle, side;
-} constraints;
+    bool source, side;
+} near_boundaries;
 
 /* Whether any node of the block is on or behind a side of the domain. */
 INLINE bool at_wall(const domain *d, const int32_t *coords, int dim) {
@@ -69,132 +67,93 @@ INLINE bool at_wall(const domain *d, const int32_t *coords, int dim) {
     return false;
 }
 
-INLINE constraints constraints_of(const mpm *m, int32_t block, int dim) {
-    const spate_simulation *sim = m->sim;
-    const domain *d = &sim->scene->domain;
-    const int32_t *coords = sim->blocks.coords[block];
-    double middle[3] = {0}, reach = d->dx * BLOCK_EDGE * 0.5 * (dim == 2 ? 1.415 : 1.733);
+INLINE near_boundaries boundaries_near(const mpm_view *m, int32_t block, int dim) {
+    const domain *d = m->domain;
+    const int32_t *coords = m->coords[block];
+    const double root_dim = dim == 2 ? 1.415 : 1.733; /* rounded up */
+    double middle[3] = {0}, reach = d->dx * BLOCK_EDGE * 0.5 * root_dim;
     for (int a = 0; a < dim; a++)
         middle[a] =
             d->origin[a] + ((double)coords[a] * BLOCK_EDGE + 0.5 * (BLOCK_EDGE - 1) - 1) * d->dx;
-    bool seam = simulation_at_seam(sim, block);
-    return (constraints){
-        .solid =
-            seam ? boundary_all(&sim->boundary) : boundary_around(&sim->boundary, middle, reach),
-        .nozzle = sim->scene->source_count && (seam || sources_near(sim, middle, reach)),
+    bool seam = simulation_at_seam(m->sim, block);
+    return (near_boundaries){
+        .solid = seam ? boundary_all(m->boundary) : boundary_around(m->boundary, middle, reach),
+        .source = m->source_count && (seam || sources_near(m->sim, middle, reach)),
         .side = at_wall(d, coords, dim),
     };
 }
 
-/* What colliders give to particles around the block (press.h), and which colliders they are. */
-typedef struct pressing {
-    bool any;
-    boundary_part solid;
-    real loads[BLOCK_NODES_MAX * 4] __attribute__((aligned(64)));
-    real shares[BLOCK_NODES_MAX * 4] __attribute__((aligned(64))); /* masses of bodies */
-} pressing;
-
-INLINE void add_pressing(const mpm *m, int32_t block, pressing *p, int dim) {
-    const spate_simulation *sim = m->sim;
-    const blocks *b = &sim->blocks;
-    p->any = false;
-    for (int k = 0; k < neighbour_count(dim) && m->press.count && !p->any; k++) {
-        int32_t other = b->neighbours[block][k];
-        p->any = other >= 0 && m->press.tile[other] >= 0;
-    }
-    if (!p->any) return;
-    double middle[3], reach = simulation_reach(sim) + 2 * sim->scene->domain.dx;
-    simulation_middle(sim, b->coords[block], middle);
-    p->solid = simulation_at_seam(sim, block) ? boundary_all(&sim->boundary)
-                                              : boundary_around(&sim->boundary, middle, reach);
-    add_tiles(b, m->press.tiles, m->press.tile, block, p->loads, 4, dim);
-    if (m->contacts.count) add_tiles(b, m->contacts.tiles, m->press.tile, block, p->shares, 4, dim);
-}
-
-INLINE bool is_pressed(const pressing *p, int n) {
-    const real *load = p->loads + 4 * n;
-    return load[0] != 0 || load[1] != 0 || load[2] != 0;
-}
-
 /* Node n of the block at `coords`: its place on the grid and in the world. */
-INLINE void place_node(const mpm *m, const int32_t *coords, int n, int64_t at[3], double x[3],
+INLINE void place_node(const mpm_view *m, const int32_t *coords, int n, boundary_node *node,
                        int dim) {
-    const domain *d = &m->sim->scene->domain;
+    const domain *d = m->domain;
     for (int a = dim - 1; a >= 0; a--, n /= BLOCK_EDGE) {
-        at[a] = (int64_t)coords[a] * BLOCK_EDGE + n % BLOCK_EDGE;
-        if (m->sim->blocks.period[a] && at[a] < 1) at[a] += d->cells[a]; /* the same one, inside */
-        x[a] = d->origin[a] + (double)(at[a] - 1) * d->dx;
+        int64_t at = (int64_t)coords[a] * BLOCK_EDGE + n % BLOCK_EDGE;
+        if (m->period[a] && at < 1) at += d->cells[a]; /* the same one, inside */
+        node->at[a] = at;
+        node->x[a] = d->origin[a] + (double)(at - 1) * d->dx;
     }
 }
 
 /* Colliders on one node, and what it does to them. */
-static void collide_node(const mpm *m, int32_t block, const boundary_part *solid, const double x[3],
-                         const real *shares, real mass, double v[3]) {
+static void collide_node(const mpm_view *m, const boundary_part *solid, boundary_node *node) {
     for (int k = 0; k < solid->count; k++) {
-        double lost[3] = {v[0], v[1], v[2]};
+        double lost[3];
         int c;
-        if (!boundary_part_apply_one(solid, k, x, v, &c)) continue;
-        vec_sub(lost, lost, v);
-        vec_scale(lost, (double)mass, lost);
-        touches_note(m->sim, &m->touches[block], c, x, lost);
-        if (shares) mpm_contact_node(m, block, c, shares, mass, lost);
+        vec_copy(lost, node->v);
+        if (!boundary_part_apply_one(solid, k, node->x, node->v, &c)) continue;
+        vec_sub(lost, lost, node->v);
+        vec_scale(lost, (double)node->mass, lost);
+        touches_note(m->sim, &m->touches[node->block], c, node->x, lost);
+        if (node->shares) mpm_contact_node(m, node->block, c, node->shares, node->mass, lost);
     }
 }
 
-/* Sources, colliders and walls on a node of a block. */
-static void constrain_node(const mpm *m, int32_t block, int n, const constraints *c,
-                           const pressing *pressed, real mass, real *v, int dim) {
-    int64_t at[3] = {0};
-    double x[3] = {0}, u[3] = {v[0], v[1], v[2]};
-    const real *shares = m->contacts.count && pressed->any ? pressed->shares + 4 * n : NULL;
-    place_node(m, m->sim->blocks.coords[block], n, at, x, dim);
-    if (pressed->any && is_pressed(pressed, n))
-        press_node(m, block, &pressed->solid, x, pressed->loads + 4 * n, shares, mass, u);
-    if (c->nozzle) sources_velocity(m->sim, x, u);
-    if (c->solid.count) collide_node(m, block, &c->solid, x, shares, mass, u);
-    apply_walls(m, at, u, dim);
-    for (int a = 0; a < dim; a++) v[a] = (real)u[a];
+/* All of them on node n of a block. */
+static void constrain_node(const mpm_view *m, boundary_node *node, int n,
+                           const near_boundaries *near, const node_loads *loads, real *v, int dim) {
+    for (int a = 0; a < 3; a++) node->v[a] = (double)v[a];
+    node->shares = m->contacts.count && loads->any ? loads->shares + LOAD_REALS * n : NULL;
+    place_node(m, m->coords[node->block], n, node, dim);
+    if (is_loaded(loads, n)) apply_load(m, &loads->solid, loads->loads + LOAD_REALS * n, node);
+    if (near->source) sources_velocity(m->sim, node->x, node->v);
+    if (near->solid.count) collide_node(m, &near->solid, node);
+    apply_walls(m, node->at, node->v, dim);
+    for (int a = 0; a < dim; a++) v[a] = (real)node->v[a];
 }
 
-/* Sums to velocities: v*, and v^n where nodes have room for it. v^n is the momentum of the particles
- * over their mass, affine part included, before stress, gravity and boundaries. */
-INLINE void grid_block(const mpm *m, int32_t block, real *v, int node, int dim) {
-    const spate_simulation *sim = m->sim;
-    pressing pressed;
-    add_tiles(&sim->blocks, m->tiles, sim->blocks.tile, block, v, node, dim);
-    add_pressing(m, block, &pressed, dim);
-    const double *g = sim->scene->gravity;
-    quad pull = {(real)(g[0] * sim->dt), (real)(g[1] * sim->dt),
-                 dim == 3 ? (real)(g[2] * sim->dt) : 0, 0};
-    constraints c = constraints_of(m, block, dim);
-    bool constrained = c.solid.count || c.nozzle || c.side;
+INLINE void apply_boundaries(const mpm_view *m, const mpm_nodes *nodes, int f,
+                             const near_boundaries *near, int node, int dim) {
+    node_loads loads;
+    sum_loads(m, nodes->block, f, &loads, dim);
+    const bool constrained = near->solid.count || near->source || near->side;
+    if (!constrained && !loads.any) return;
     for (int n = 0; n < block_nodes(dim); n++) {
-        real *at = v + node * n, mass = at[3];
-        if (!(mass > m->negligible)) {
-            for (int k = 0; k < node; k += 4)
-                quad_store(at + k, quad_splat(mass - mass)); /* 0, or NaN kept */
-            continue;
-        }
-        quad per_mass = quad_splat(1 / mass), moved = quad_load(at) * per_mass;
-        if (node == 8) {
-            quad pushed = quad_load(at + 4) * per_mass;
-            moved[3] = 0;
-            quad_store(at + 4, moved);
-            moved += pushed;
-        }
-        moved += pull;
-        moved[3] = 0;
-        quad_store(at, moved);
-        if (constrained || (pressed.any && is_pressed(&pressed, n)))
-            constrain_node(m, block, n, &c, &pressed, mass, at, dim);
+        boundary_node at = {.block = nodes->block, .mass = nodes->mass[f][n]};
+        if (at.mass > 0 && (constrained || is_loaded(&loads, n)))
+            constrain_node(m, &at, n, near, &loads, nodes->velocity[f] + node * n, dim);
     }
 }
 
-INLINE void grid_chunk(void *data, chunk items, transfer_family family, int dim) {
-    const mpm *m = data;
-    const int node = node_reals(family);
+/* ---- The pass ---------------------------------------------------------------------------------- */
+
+INLINE void grid_block(const mpm_view *m, int32_t block, int node, int dim) {
+    mpm_nodes nodes;
+    nodes.block = block;
+    for (int f = 0; f < m->field_count; f++) {
+        real *v = nodes.velocity[f] = m->velocities[f] + block * block_reals(dim, node);
+        sum_tiles(m->neighbours[block], m->tile[f], m->tiles, v, node, dim);
+        momentum_to_velocity(m, v, nodes.mass[f], node, dim);
+        apply_forces(m, v, nodes.mass[f], node, dim);
+    }
+    exchange_fields(m, &nodes);
+    const near_boundaries near = boundaries_near(m, block, dim);
+    for (int f = 0; f < m->field_count; f++) apply_boundaries(m, &nodes, f, &near, node, dim);
+}
+
+INLINE void grid_chunk(const void *data, chunk items, transfer_family family, int dim) {
     for (int64_t k = items.begin; k < items.end; k++)
-        grid_block(m, (int32_t)k, m->velocities + k * block_reals(dim, node), node, dim);
+        grid_block(data, (int32_t)k, node_reals(family), dim);
 }
 
 #endif

@@ -6,7 +6,7 @@
 #include "solver/mpm/mpm.h"
 
 /* The materials of eight particles, -1 for one that is removed. */
-INLINE wide_int lane_materials(const mpm *m, const particles *p, int64_t i) {
+INLINE wide_int lane_materials(const mpm_view *m, const particles *p, int64_t i) {
     wide_int index;
     for (int k = 0; k < WIDE; k++) {
         uint16_t group = p->group[i + k];

@@ -1,4 +1,4 @@
 /* Linear kernel: two nodes along an axis. */
 #define SUPPORT 2
 #define KERNEL  linear
-#include "solver/mpm/passes.h"
+#include "solver/mpm/instances.h"

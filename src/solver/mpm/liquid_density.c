@@ -40,15 +40,14 @@ static const double TOLERANCE = 0.05, SURFACE_TOLERANCE = 0.25;
 static const double MOST_OUTSIDE = 0.7; /* of a particle's surroundings: a corner, a drop */
 
 /* f_i of a block's particles to its tile. */
-INLINE void scatter_volume(const mpm *m, int64_t o, int dim) {
-    const blocks *b = &m->sim->blocks;
-    const particles *p = &m->sim->particles;
-    const int32_t block = b->occupied[o];
-    const int64_t last = b->first[block + 1];
+INLINE void scatter_volume(const mpm_view *m, int64_t o, int dim) {
+    const particles *p = m->particles;
+    const int32_t block = m->occupied[o];
+    const int64_t last = m->first[block + 1];
     const real cell = dim == 3 ? m->dx * m->dx * m->dx : m->dx * m->dx;
     real *tile = m->tiles + o * tile_reals(dim, NODE);
     memset(tile, 0, (size_t)tile_reals(dim, NODE) * sizeof *tile);
-    for (int64_t i = b->first[block]; i < last; i += WIDE) {
+    for (int64_t i = m->first[block]; i < last; i += WIDE) {
         stencil s;
         stencil_fill(&s, p, i, dim);
         for (int lane = 0; lane < WIDE && i + lane < last; lane++) {
@@ -64,25 +63,22 @@ INLINE void scatter_volume(const mpm *m, int64_t o, int dim) {
 }
 
 /* Half of the cell around a node on a mirror is behind it. */
-INLINE void double_mirrors(const mpm *m, int32_t block, real *nodes, int dim) {
-    const domain *d = &m->sim->scene->domain;
+INLINE void double_mirrors(const mpm_view *m, int32_t block, real *nodes, int dim) {
+    const domain *d = m->domain;
     for (int n = 0; n < block_nodes(dim); n++) {
-        int64_t at[3];
-        double x[3];
-        place_node(m, m->sim->blocks.coords[block], n, at, x, dim);
+        boundary_node node;
+        place_node(m, m->coords[block], n, &node, dim);
         for (int a = 0; a < dim; a++)
-            if ((at[a] == 1 && is_mirror(d, d->walls[a][0])) ||
-                (at[a] == d->cells[a] + 1 && is_mirror(d, d->walls[a][1])))
+            if ((node.at[a] == 1 && is_mirror(d, d->walls[a][0])) ||
+                (node.at[a] == d->cells[a] + 1 && is_mirror(d, d->walls[a][1])))
                 nodes[NODE * n + VOLUME] *= 2;
     }
 }
 
-INLINE void add_up_block(const mpm *m, int32_t block, int dim) {
-    const blocks *b = &m->sim->blocks;
-    real *nodes = m->velocities + block * block_reals(dim, NODE);
-    add_tiles(b, m->tiles, b->tile, block, nodes, NODE, dim);
-    if (at_wall(&m->sim->scene->domain, b->coords[block], dim))
-        double_mirrors(m, block, nodes, dim);
+INLINE void add_up_block(const mpm_view *m, int32_t block, int dim) {
+    real *nodes = m->velocities[0] + block * block_reals(dim, NODE);
+    sum_tiles(m->neighbours[block], m->sim->blocks.tile, m->tiles, nodes, NODE, dim);
+    if (at_wall(m->domain, m->coords[block], dim)) double_mirrors(m, block, nodes, dim);
 }
 
 /* S, from the slope s of f over a cell. */
@@ -91,8 +87,8 @@ INLINE double share_outside(double slope) {
 }
 
 /* |D| t of particle i. */
-INLINE double strain_since(const mpm *m, int64_t i, int dim) {
-    real(*const C)[4] = m->sim->particles.affine[i];
+INLINE double strain_since(const mpm_view *m, int64_t i, int dim) {
+    real(*const C)[4] = m->particles->affine[i];
     double sum = 0;
     for (int a = 0; a < dim; a++)
         for (int c = 0; c < dim; c++) {
@@ -103,8 +99,8 @@ INLINE double strain_since(const mpm *m, int64_t i, int dim) {
 }
 
 /* Draws J of particle i to its volume on the grid; q is f and its slopes. */
-INLINE void correct_particle(const mpm *m, int64_t i, const quad q[4], int dim) {
-    real *dilation = &m->sim->particles.dilation[i];
+INLINE void correct_particle(const mpm_view *m, int64_t i, const quad q[4], int dim) {
+    real *dilation = m->particles->dilation[i];
     const double f = (double)q[0][VOLUME];
     double slope2 = 0;
     for (int a = 1; a <= dim; a++) slope2 += (double)q[a][VOLUME] * (double)q[a][VOLUME];
@@ -120,17 +116,16 @@ static bool is_corrected(const material_constants *c) {
     return c->kind == MATERIAL_LIQUID && c->liquid.correct;
 }
 
-INLINE void correct_block(const mpm *m, int32_t block, int dim) {
-    const blocks *b = &m->sim->blocks;
-    const int64_t last = b->first[block + 1];
+INLINE void correct_block(const mpm_view *m, int32_t block, int dim) {
+    const int64_t last = m->first[block + 1];
     real tile[TILE_EDGE * TILE_EDGE * TILE_EDGE * NODE + TILE_PAD] __attribute__((aligned(64)));
     memset(tile + tile_nodes(dim) * NODE, 0, TILE_PAD * sizeof *tile);
-    load_tile(m, block, tile, NODE, dim);
-    for (int64_t i = b->first[block]; i < last; i += WIDE) {
+    load_tile(m, block, 0, tile, NODE, dim);
+    for (int64_t i = m->first[block]; i < last; i += WIDE) {
         stencil s;
-        stencil_fill(&s, &m->sim->particles, i, dim);
+        stencil_fill(&s, m->particles, i, dim);
         for (int lane = 0; lane < WIDE && i + lane < last; lane++) {
-            const uint16_t group = m->sim->particles.group[i + lane];
+            const uint16_t group = m->particles->group[i + lane];
             if (group == GROUP_REMOVED || !is_corrected(&m->materials[m->group_material[group]]))
                 continue;
             quad q[4];
@@ -140,30 +135,29 @@ INLINE void correct_block(const mpm *m, int32_t block, int dim) {
     }
 }
 
-#define TASKS(dim)                                                                             \
-    static void scatter_##dim##d(void *data, chunk items) {                                    \
-        for (int64_t o = items.begin; o < items.end; o++) scatter_volume(data, o, dim);        \
-    }                                                                                          \
-    static void add_up_##dim##d(void *data, chunk items) {                                     \
-        for (int64_t k = items.begin; k < items.end; k++) add_up_block(data, (int32_t)k, dim); \
-    }                                                                                          \
-    static void correct_##dim##d(void *data, chunk items) {                                    \
-        const mpm *m = data;                                                                   \
-        for (int64_t o = items.begin; o < items.end; o++)                                      \
-            correct_block(m, m->sim->blocks.occupied[o], dim);                                 \
+#define TASKS(dim)                                                                               \
+    static void scatter_##dim##d(void *data, chunk items) {                                      \
+        for (int64_t o = items.begin; o < items.end; o++) scatter_volume(data, o, dim);          \
+    }                                                                                            \
+    static void add_up_##dim##d(void *data, chunk items) {                                       \
+        for (int64_t k = items.begin; k < items.end; k++) add_up_block(data, (int32_t)k, dim);   \
+    }                                                                                            \
+    static void correct_##dim##d(void *data, chunk items) {                                      \
+        const mpm_view *m = data;                                                                \
+        for (int64_t o = items.begin; o < items.end; o++) correct_block(m, m->occupied[o], dim); \
     }
 
 TASKS(2)
 TASKS(3)
 
 void mpm_correct_density(mpm *m) {
+    mpm_view *v = &m->view;
     const blocks *b = &m->sim->blocks;
-    pool *threads = m->sim->ctx->pool;
-    bool any = false;
-    for (int c = 0; c < m->material_count; c++) any |= is_corrected(&m->materials[c]);
-    if (!any || (m->sim->step + 1) % STEPS_BETWEEN) return;
     const bool flat = b->dim == 2;
-    parallel_for(threads, b->occupied_count, BLOCKS_AT_ONCE, flat ? scatter_2d : scatter_3d, m);
-    parallel_for(threads, b->count, BLOCKS_AT_ONCE, flat ? add_up_2d : add_up_3d, m);
-    parallel_for(threads, b->occupied_count, BLOCKS_AT_ONCE, flat ? correct_2d : correct_3d, m);
+    bool any = false;
+    for (int c = 0; c < v->material_count; c++) any |= is_corrected(&v->materials[c]);
+    if (!any || (m->sim->step + 1) % STEPS_BETWEEN) return;
+    parallel_for(m->threads, b->occupied_count, BLOCKS_AT_ONCE, flat ? scatter_2d : scatter_3d, v);
+    parallel_for(m->threads, b->count, BLOCKS_AT_ONCE, flat ? add_up_2d : add_up_3d, v);
+    parallel_for(m->threads, b->occupied_count, BLOCKS_AT_ONCE, flat ? correct_2d : correct_3d, v);
 }

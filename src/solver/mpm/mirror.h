@@ -10,30 +10,36 @@ INLINE bool is_mirror(const domain *d, wall w) {
     return (w == WALL_SLIP && d->wall_friction == 0) || w == WALL_STICKY;
 }
 
-/* One plane of a tile that lies behind a mirror, node by node: its sums go to the plane before the
- * wall (fold), or it takes its velocities from there. `turn` is what the mirror does to a node. */
-INLINE void mirror_plane(real *tile, int64_t back, int64_t front, int axis, quad turn, bool fold,
-                         int node, int dim) {
+/* A plane of a tile that lies behind a mirror, and the one before it that is its image. */
+typedef struct mirror {
+    int axis;
+    int64_t back, front; /* along the axis, in nodes of the tile */
+    quad sign;           /* what reflection does to a node's vector and mass */
+} mirror;
+
+/* Node by node: sums behind the mirror go to their image (fold), or velocities come from it. */
+INLINE void mirror_plane(real *tile, const mirror *m, bool fold, int node, int dim) {
     const int stride[3] = {dim == 2 ? TILE_EDGE : TILE_EDGE * TILE_EDGE, dim == 2 ? 1 : TILE_EDGE,
                            1};
-    int u = axis == 0 ? 1 : 0, w = axis == 2 ? 1 : 2;
+    const int u = m->axis == 0 ? 1 : 0, w = m->axis == 2 ? 1 : 2;
     for (int i = 0; i < TILE_EDGE; i++)
         for (int j = 0; j < (dim == 3 ? TILE_EDGE : 1); j++)
             for (int half = 0; half < node; half += 4) {
                 int64_t at = i * stride[u] + (dim == 3 ? j * stride[w] : 0);
-                real *behind = tile + node * (at + back * stride[axis]) + half;
-                real *before = tile + node * (at + front * stride[axis]) + half;
+                real *behind = tile + node * (at + m->back * stride[m->axis]) + half;
+                real *image = tile + node * (at + m->front * stride[m->axis]) + half;
                 if (fold) {
-                    quad_store(before, quad_load(before) + turn * quad_load(behind));
+                    quad_store(image, quad_load(image) + m->sign * quad_load(behind));
                     quad_store(behind, quad_splat(0));
                 } else
-                    quad_store(behind, turn * quad_load(before));
+                    quad_store(behind, m->sign * quad_load(image));
             }
 }
 
-INLINE void mirror_tile(const mpm *m, int32_t block, real *tile, bool fold, int node, int dim) {
-    const domain *d = &m->sim->scene->domain;
-    const int32_t *coords = m->sim->blocks.coords[block];
+INLINE void mirror_tile(const mpm_view *m, int32_t block, real *tile, bool fold, int node,
+                        int dim) {
+    const domain *d = m->domain;
+    const int32_t *coords = m->coords[block];
     for (int a = 0; a < dim; a++)
         for (int side = 0; side < 2; side++) {
             if (!is_mirror(d, d->walls[a][side])) continue;
@@ -42,16 +48,16 @@ INLINE void mirror_tile(const mpm *m, int32_t block, real *tile, bool fold, int 
                 (side ? (int64_t)d->cells[a] + 2 : 0) - (int64_t)coords[a] * BLOCK_EDGE + 1;
             int64_t front = back + (side ? -2 : 2);
             if (back < 0 || back >= TILE_EDGE || front < 0 || front >= TILE_EDGE) continue;
-            quad turn = {1, 1, 1, 1};
+            mirror plane = {.axis = a, .back = back, .front = front, .sign = {1, 1, 1, 1}};
             for (int k = 0; k < 3; k++)
-                if (k == a || d->walls[a][side] == WALL_STICKY) turn[k] = -1;
-            mirror_plane(tile, back, front, a, turn, fold, node, dim);
+                if (k == a || d->walls[a][side] == WALL_STICKY) plane.sign[k] = -1;
+            mirror_plane(tile, &plane, fold, node, dim);
         }
 }
 
 /* Boundary conditions of the sides on one node's velocity. */
-static inline void apply_walls(const mpm *m, const int64_t at[3], double v[3], int dim) {
-    const domain *d = &m->sim->scene->domain;
+static inline void apply_walls(const mpm_view *m, const int64_t at[3], double v[3], int dim) {
+    const domain *d = m->domain;
     static const contact modes[] = {CONTACT_SLIP, CONTACT_STICKY, CONTACT_SEPARATE};
     static const double still[3] = {0};
     for (int a = 0; a < dim; a++)

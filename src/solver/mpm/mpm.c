@@ -3,6 +3,7 @@
 #include "core/isa.h"
 #include "core/vec.h"
 #include "solver/sources.h"
+#include "solver/stages.h"
 
 /* ---- What a user may set --------------------------------------------------------------------- */
 
@@ -10,12 +11,12 @@ enum { SCHEME_APIC = 0, SCHEME_AFLIP = 5 };
 static const mpm_scheme schemes[] = {
     [SCHEME_APIC] = {.name = "apic", .affine = true},
     {.name = "pic"},
-    {.name = "flip", .keeps = true},
-    {.name = "nflip", .keeps = true, .separates = true, .naturally = true},
-    {.name = "sflip", .keeps = true, .separates = true},
-    [SCHEME_AFLIP] = {.name = "aflip", .affine = true, .keeps = true},
-    {.name = "aspic", .affine = true, .separates = true},
-    {.name = "asflip", .affine = true, .keeps = true, .separates = true},
+    {.name = "flip", .flip = true},
+    {.name = "nflip", .flip = true, .separable = true, .natural = true},
+    {.name = "sflip", .flip = true, .separable = true},
+    [SCHEME_AFLIP] = {.name = "aflip", .affine = true, .flip = true},
+    {.name = "aspic", .affine = true, .separable = true},
+    {.name = "asflip", .affine = true, .flip = true, .separable = true},
     {.name = "polypic", .affine = true, .poly = true},
 };
 /* "default", then the names of the schemes. */
@@ -185,7 +186,7 @@ static unsigned fields(const spate_scene *scene) {
 static const strain_range at_rest = {.J_min = 1, .J_max = 1, .stretch = 1, .stiffening = 1};
 
 static void forget_extremes(mpm *m) {
-    for (int w = 0; w < pool_size(m->sim->ctx->pool); w++) m->seen[w] = (mpm_extremes){.bad = -1};
+    for (int w = 0; w < pool_size(m->threads); w++) m->view.extremes[w] = (mpm_extremes){.bad = -1};
 }
 
 /* Adds up what the workers have seen: speed, strain ranges, losses. */
@@ -194,15 +195,15 @@ static int64_t collect_extremes(mpm *m) {
     wide speed2 = wide_splat(0), move2 = speed2;
     int64_t bad = -1, removed = 0;
     m->yielded = 0;
-    for (int c = 0; c < m->material_count; c++) m->ranges[c] = at_rest;
-    for (int w = 0; w < pool_size(sim->ctx->pool); w++) {
-        const mpm_extremes *seen = &m->seen[w];
+    for (int c = 0; c < m->view.material_count; c++) m->ranges[c] = at_rest;
+    for (int w = 0; w < pool_size(m->threads); w++) {
+        const mpm_extremes *seen = &m->view.extremes[w];
         speed2 = wide_max(seen->speed2, speed2);
         move2 = wide_max(seen->move2, move2);
         removed += seen->removed;
         m->yielded += seen->yielded;
         if (seen->bad >= 0 && (bad < 0 || seen->bad < bad)) bad = seen->bad;
-        for (int c = 0; c < m->material_count; c++) {
+        for (int c = 0; c < m->view.material_count; c++) {
             const mpm_range *range = &seen->range[c % RANGE_SLOTS];
             strain_range *r = &m->ranges[c];
             r->J_min = fmin(r->J_min, 1 - (double)wide_largest(range->J_low));
@@ -230,7 +231,7 @@ static void fill_moments(spate_simulation *sim) {
 
 static spate_status start(spate_simulation *sim) {
     fill_moments(sim);
-    return mpm_stand(sim->solver);
+    return mpm_equilibrate(sim->solver);
 }
 
 typedef mpm_passes family_passes[TRANSFER_FAMILIES];
@@ -239,40 +240,43 @@ ISA_TABLES(family_passes, mpm_quadratic);
 ISA_TABLES(family_passes, mpm_cubic);
 
 static void choose_passes(mpm *m) {
-    const enum isa isa = m->sim->ctx->isa;
+    const spate_context *ctx = m->sim->ctx;
+    const enum isa isa = ctx->isa;
     const family_passes *by_kernel[KERNELS] = {[KERNEL_LINEAR] = ISA_CHOOSE(mpm_linear, isa),
                                                [KERNEL_QUADRATIC] = ISA_CHOOSE(mpm_quadratic, isa),
                                                [KERNEL_CUBIC] = ISA_CHOOSE(mpm_cubic, isa)};
     m->passes = *by_kernel[m->kernel] + m->family;
-    m->laws = ISA_CHOOSE(material_passes, isa);
+    m->view.laws = ISA_CHOOSE(material_passes, isa);
 }
 
 /* The scheme's constants and the family of transfers that it needs. */
 static void choose_scheme(mpm *m, const spate_scene *scene) {
     const mpm_options *o = scene->solver_options;
     const mpm_scheme *scheme = scheme_of(scene);
+    mpm_view *v = &m->view;
     m->kernel = (mpm_kernel)o->kernel;
-    bool adjusts = (scheme->keeps || scheme->separates) && o->alpha > 0;
+    bool adjusts = (scheme->flip || scheme->separable) && o->alpha > 0;
     m->family = scheme->poly ? TRANSFER_POLY : adjusts ? TRANSFER_SPLIT : TRANSFER_FUSED;
-    m->affine = scheme->affine;
-    m->alpha = (real)o->alpha;
-    m->keep = scheme->keeps;
-    if (scheme->separates) {
-        m->separation.beta_max = scheme->naturally ? 1 : (real)o->beta[1];
-        m->separation.beta_min =
-            scheme->naturally || !o->beta_compression ? m->separation.beta_max : (real)o->beta[0];
-        m->separation.at_boundaries =
-            o->beta_boundary && !scheme->naturally && m->separation.beta_max > 0;
+    v->node_reals = node_reals(m->family);
+    v->affine = scheme->affine;
+    v->alpha = (real)o->alpha;
+    v->flip = scheme->flip;
+    if (scheme->separable) {
+        v->separation.beta_max = scheme->natural ? 1 : (real)o->beta[1];
+        v->separation.beta_min =
+            scheme->natural || !o->beta_compression ? v->separation.beta_max : (real)o->beta[0];
+        v->separation.at_boundaries =
+            o->beta_boundary && !scheme->natural && v->separation.beta_max > 0;
     }
     /* A cubic kernel reaches half a cell further, which is taken from the drift; a little is kept for
      * rounding. */
     m->drift_limit = m->kernel == KERNEL_CUBIC ? 0.49 : 0.99;
     if (!scheme->poly) return;
-    int all = poly_order(scene->dim, m->poly.mode);
-    m->poly.count = o->poly_modes ? (int)o->poly_modes - scene->dim - 1 : all;
+    int all = poly_order(scene->dim, v->poly.mode);
+    v->poly.count = o->poly_modes ? (int)o->poly_modes - scene->dim - 1 : all;
     const number_list *scale = &o->poly_scale;
-    for (int k = 0; k < m->poly.count; k++)
-        m->poly.scale[k] =
+    for (int k = 0; k < v->poly.count; k++)
+        v->poly.scale[k] =
             scale->count ? (real)scale->values[k < scale->count ? k : scale->count - 1] : 1;
 }
 
@@ -289,56 +293,93 @@ static real negligible_mass(const spate_scene *scene) {
     return (real)fmax(1e-14 * lightest, sizeof(real) == sizeof(float) ? 1e-36 : 1e-300);
 }
 
-static spate_status create(spate_simulation *sim) {
-    spate_context *ctx = sim->ctx;
+/* Constants of the materials, and which material and field a group's particles have. */
+static spate_status create_materials(mpm *m, const spate_scene *scene) {
+    spate_context *ctx = m->sim->ctx;
+    mpm_view *v = &m->view;
+    const size_t groups = (size_t)scene_group_count(scene);
+    v->material_count = scene->material_count;
+    v->materials = take(ctx, (size_t)scene->material_count + 1, sizeof *v->materials);
+    v->group_material = take(ctx, groups + 1, sizeof *v->group_material);
+    v->group_field = take(ctx, groups + 1, sizeof *v->group_field);
+    m->ranges = take(ctx, (size_t)scene->material_count + 1, sizeof *m->ranges);
+    if (!v->materials || !v->group_material || !v->group_field || !m->ranges)
+        return SPATE_OUT_OF_MEMORY;
+    for (int c = 0; c < scene->material_count; c++) {
+        material_constants *constants = &v->materials[c];
+        model_of(scene, c)->constants(scene->materials[c].parameters, scene->dim, constants);
+        m->ranges[c] = at_rest;
+        v->has_viscosity |= constants->kind == MATERIAL_LIQUID && constants->liquid.viscosity > 0;
+    }
+    for (int g = 0; g < scene_group_count(scene); g++)
+        v->group_material[g] = (uint16_t)scene_group_material(scene, g);
+    return SPATE_OK;
+}
+
+/* Which colliders are thin enough to push particles out. nflip, and schemes without their boundary term,
+ * are there to show what becomes of material that nothing keeps out of colliders. */
+static spate_status find_thin_colliders(mpm *m, const spate_scene *scene) {
+    mpm_view *v = &m->view;
+    const mpm_options *options = scene->solver_options;
+    const mpm_scheme *scheme = scheme_of(scene);
+    const bool wanted = !scheme->natural && (options->beta_boundary || !scheme->separable);
+    v->penetration.thin =
+        take(m->sim->ctx, (size_t)scene->collider_count + 1, sizeof *v->penetration.thin);
+    if (!v->penetration.thin) return SPATE_OUT_OF_MEMORY;
+    for (int c = 0; c < scene->collider_count && wanted; c++) {
+        const double thickness = shape_thickness(scene->colliders[c].shape, scene->dim);
+        v->penetration.thin[c] = thickness < THIN_COLLIDER_CELLS * scene->domain.dx;
+        v->penetration.on |= v->penetration.thin[c];
+    }
+    return SPATE_OK;
+}
+
+/* What the passes see that stays as it is. */
+static void fill_view(mpm *m) {
+    spate_simulation *sim = m->sim;
     const spate_scene *scene = sim->scene;
-    mpm *m = take(ctx, 1, sizeof *m);
+    mpm_view *v = &m->view;
+    v->sim = sim;
+    v->dim = scene->dim;
+    v->domain = &scene->domain;
+    v->boundary = &sim->boundary;
+    v->particles = &sim->particles;
+    v->period = sim->blocks.period;
+    v->source_count = scene->source_count;
+    v->field_count = 1;
+    v->dx = (real)scene->domain.dx;
+    v->negligible = negligible_mass(scene);
+}
+
+static spate_status create(spate_simulation *sim) {
+    mpm *m = take(sim->ctx, 1, sizeof *m);
     if (!m) return SPATE_OUT_OF_MEMORY;
     sim->solver = m;
     m->sim = sim;
-    choose_scheme(m, scene);
+    m->threads = sim->ctx->pool;
+    choose_scheme(m, sim->scene);
     choose_passes(m);
-    m->material_count = scene->material_count;
-    m->materials = take(ctx, (size_t)scene->material_count + 1, sizeof *m->materials);
-    m->group_material = take(ctx, (size_t)scene_group_count(scene) + 1, sizeof *m->group_material);
-    m->seen = take(ctx, (size_t)pool_size(ctx->pool), sizeof *m->seen);
-    m->ranges = take(ctx, (size_t)scene->material_count + 1, sizeof *m->ranges);
-    if (!m->materials || !m->group_material || !m->seen || !m->ranges) return SPATE_OUT_OF_MEMORY;
+    fill_view(m);
+    m->view.extremes = take(sim->ctx, (size_t)pool_size(m->threads), sizeof *m->view.extremes);
+    if (!m->view.extremes) return SPATE_OUT_OF_MEMORY;
+    TRY(create_materials(m, sim->scene));
+    TRY(find_thin_colliders(m, sim->scene));
     TRY(impulses_create(sim, &m->impulses));
     TRY(mpm_contacts_create(m));
-    for (int c = 0; c < scene->material_count; c++) {
-        model_of(scene, c)->constants(scene->materials[c].parameters, scene->dim, &m->materials[c]);
-        m->ranges[c] = at_rest;
-        m->has_viscosity |=
-            m->materials[c].kind == MATERIAL_LIQUID && m->materials[c].liquid.viscosity > 0;
-    }
-    for (int g = 0; g < scene_group_count(scene); g++)
-        m->group_material[g] = (uint16_t)scene_group_material(scene, g);
-    m->dx = (real)scene->domain.dx;
-    m->negligible = negligible_mass(scene);
-    /* nflip, and schemes without their boundary term, are there to show what becomes of material that
-     * nothing keeps out of colliders. */
-    const mpm_options *options = scene->solver_options;
-    const mpm_scheme *scheme = scheme_of(scene);
-    const bool wanted = !scheme->naturally && (options->beta_boundary || !scheme->separates);
-    m->press.thin = take(ctx, (size_t)scene->collider_count + 1, sizeof *m->press.thin);
-    if (!m->press.thin) return SPATE_OUT_OF_MEMORY;
-    for (int c = 0; c < scene->collider_count && wanted; c++) {
-        const double thickness = shape_thickness(scene->colliders[c].shape, scene->dim);
-        m->press.thin[c] = thickness < PRESS_THIN * scene->domain.dx;
-        m->press.on |= m->press.thin[c];
-    }
     sim->max_speed = m->max_move = simulation_fastest(sim);
     return SPATE_OK;
 }
 
 static void destroy(spate_simulation *sim) {
     mpm *m = sim->solver;
+    mpm_view *v = &m->view;
     mpm_contacts_free(m);
-    give(sim->ctx, m->touches), give(sim->ctx, m->impulses.values);
-    give(sim->ctx, m->press.tiles), give(sim->ctx, m->press.tile), give(sim->ctx, m->press.thin);
-    give(sim->ctx, m->tiles), give(sim->ctx, m->velocities), give(sim->ctx, m->materials);
-    give(sim->ctx, m->group_material), give(sim->ctx, m->seen), give(sim->ctx, m->ranges);
+    give(sim->ctx, v->touches), give(sim->ctx, m->impulses.values);
+    give(sim->ctx, v->penetration.tiles), give(sim->ctx, v->penetration.thin);
+    give(sim->ctx, m->penetration_places), give(sim->ctx, m->field_tiles);
+    give(sim->ctx, v->tiles), give(sim->ctx, m->velocities), give(sim->ctx, v->materials);
+    give(sim->ctx, v->group_material), give(sim->ctx, v->group_field);
+    give(sim->ctx, v->extremes), give(sim->ctx, m->ranges);
     give(sim->ctx, m);
     sim->solver = NULL;
 }
@@ -355,7 +396,7 @@ static double step_limit(spate_simulation *sim, const char **limit) {
     double fastest = fmax(speed, boundary_speed(&sim->boundary));
     *limit = "none";
     if (fastest > 0) dt = scene->cfl * dx / fastest, *limit = "speed";
-    for (int c = 0; c < m->material_count; c++) {
+    for (int c = 0; c < m->view.material_count; c++) {
         const material_model *model = model_of(scene, c);
         const void *parameters = scene->materials[c].parameters;
         double wave = options->sound * dx /
@@ -369,8 +410,9 @@ static double step_limit(spate_simulation *sim, const char **limit) {
 
 /* ---- A step ---------------------------------------------------------------------------------- */
 
-static spate_status sort(spate_simulation *sim) {
-    mpm *m = sim->solver;
+static spate_status sort(void *solver) {
+    mpm *m = solver;
+    spate_simulation *sim = m->sim;
     if (sim->drift < m->drift_limit && !m->must_sort && sim->blocks.pending_count == 0)
         return SPATE_OK;
     int64_t lost;
@@ -381,85 +423,75 @@ static spate_status sort(spate_simulation *sim) {
     return SPATE_OK;
 }
 
-static spate_status reserve(spate_context *ctx, real **array, int64_t *capacity, int64_t needed) {
-    if (needed <= *capacity) return SPATE_OK;
-    give(ctx, *array);
-    *capacity = 0;
-    *array = take(ctx, (size_t)(needed + needed / 8), sizeof **array);
-    if (!*array) return SPATE_OUT_OF_MEMORY;
-    *capacity = needed + needed / 8;
-    return SPATE_OK;
-}
-
-/* Which blocks may have particles inside colliders. */
-static void find_pressed(void *data, chunk items) {
-    mpm *m = data;
+/* What the passes see that a sort or a step changes. */
+static void refresh_view(mpm *m) {
     const spate_simulation *sim = m->sim;
-    /* Masses of bodies are asked for at all nodes inside, which particles reach from outside. */
-    const double further = m->contacts.count ? 2 * sim->scene->domain.dx : 0;
-    for (int64_t o = items.begin; o < items.end; o++) {
-        int32_t block = sim->blocks.occupied[o];
-        double middle[3];
-        simulation_middle(sim, sim->blocks.coords[block], middle);
-        m->press.tile[block] =
-            simulation_at_seam(sim, block) ||
-                    boundary_near(&sim->boundary, middle, simulation_reach(sim) + further)
-                ? 0
-                : -1;
-    }
+    mpm_view *v = &m->view;
+    v->coords = sim->blocks.coords;
+    v->neighbours = sim->blocks.neighbours;
+    v->first = sim->blocks.first;
+    v->occupied = sim->blocks.occupied;
+    v->dt = (real)sim->dt;
+    for (int a = 0; a < v->dim; a++) v->gravity[a] = (real)(sim->scene->gravity[a] * sim->dt);
 }
 
-static spate_status prepare_touches(spate_simulation *sim) {
-    mpm *m = sim->solver;
+static spate_status prepare_touches(mpm *m) {
+    const spate_simulation *sim = m->sim;
+    spate_context *ctx = sim->ctx;
+    mpm_view *v = &m->view;
     const int64_t count = sim->scene->collider_count ? sim->blocks.count : 0;
-    TRY(GROW(sim->ctx, m->touches, m->touches_capacity, count));
-    for (int64_t block = 0; block < count; block++) m->touches[block].count = 0;
-    const int64_t parts = 3 * count * m->contacts.count;
-    TRY(GROW(sim->ctx, m->contacts.parts, m->contacts.parts_capacity, parts));
-    for (int64_t k = 0; k < parts; k++) m->contacts.parts[k] = 0;
+    TRY(GROW(ctx, v->touches, m->capacity.touches, count));
+    for (int64_t block = 0; block < count; block++) v->touches[block].count = 0;
+    const int64_t parts = 3 * count * v->contacts.count;
+    TRY(GROW(ctx, v->contacts.parts, m->capacity.contact_parts, parts));
+    for (int64_t k = 0; k < parts; k++) v->contacts.parts[k] = 0;
     return SPATE_OK;
 }
 
-static spate_status prepare_press(spate_simulation *sim) {
-    mpm *m = sim->solver;
-    const blocks *b = &sim->blocks;
-    m->press.count = 0;
-    if (!m->press.on && !m->contacts.count) return SPATE_OK;
-    boundary_move(&sim->boundary, sim->time);
-    TRY(GROW(sim->ctx, m->press.tile, m->press.tile_capacity, b->count));
-    for (int32_t block = 0; block < b->count; block++) m->press.tile[block] = -1;
-    parallel_for(sim->ctx->pool, b->occupied_count, 64, find_pressed, m);
-    for (int32_t o = 0; o < b->occupied_count; o++) {
-        int32_t *tile = &m->press.tile[b->occupied[o]];
-        if (*tile >= 0) *tile = m->press.count++;
-    }
-    const int64_t reals = m->press.count * tile_reals(sim->scene->dim, 4);
-    if (m->contacts.count) TRY(reserve(sim->ctx, &m->contacts.tiles, &m->contacts.capacity, reals));
-    return reserve(sim->ctx, &m->press.tiles, &m->press.capacity, reals);
+static spate_status prepare_penetration(mpm *m) {
+    mpm_view *v = &m->view;
+    spate_context *ctx = m->sim->ctx;
+    TRY(mpm_place_penetration(m));
+    const int64_t count = v->penetration.count, reals = tile_reals(v->dim, 4);
+    if (v->contacts.count)
+        TRY(ENSURE(ctx, m->capacity.contact_tiles, count, EACH(v->contacts.tiles, reals)));
+    return ENSURE(ctx, m->capacity.penetration_tiles, count, EACH(v->penetration.tiles, reals));
 }
 
-static spate_status scatter(spate_simulation *sim) {
-    mpm *m = sim->solver;
-    int dim = sim->scene->dim;
-    int node = node_reals(m->family);
-    m->dt = (real)sim->dt;
-    TRY(reserve(sim->ctx, &m->tiles, &m->tile_capacity,
-                sim->blocks.occupied_count * tile_reals(dim, node)));
-    TRY(reserve(sim->ctx, &m->velocities, &m->velocity_capacity,
-                sim->blocks.count * block_reals(dim, node)));
-    TRY(prepare_touches(sim));
-    TRY(prepare_press(sim));
+/* Room for the tiles and velocities of all fields. */
+static spate_status prepare_grid(mpm *m) {
+    mpm_view *v = &m->view;
+    spate_context *ctx = m->sim->ctx;
+    const int64_t of_field = m->sim->blocks.count * block_reals(v->dim, v->node_reals);
+    int64_t tiles;
+    TRY(mpm_place_tiles(m, &tiles));
+    TRY(ENSURE(ctx, m->capacity.tiles, tiles, EACH(v->tiles, tile_reals(v->dim, v->node_reals))));
+    TRY(ENSURE(ctx, m->capacity.velocities, v->field_count * of_field, EACH(m->velocities, 1)));
+    for (int f = 0; f < v->field_count; f++) v->velocities[f] = m->velocities + f * of_field;
+    return SPATE_OK;
+}
+
+static spate_status scatter(void *solver) {
+    mpm *m = solver;
+    spate_simulation *sim = m->sim;
+    mpm_view *v = &m->view;
+    refresh_view(m);
+    TRY(prepare_grid(m));
+    TRY(prepare_touches(m));
+    TRY(prepare_penetration(m));
     mpm_correct_density(m);
-    parallel_for(sim->ctx->pool, sim->blocks.occupied_count, 4, m->passes->scatter[dim - 2], m);
+    parallel_for(m->threads, sim->blocks.occupied_count, 4, m->passes->scatter[v->dim - 2], v);
     const particles *p = &sim->particles;
     if (p->force) memset(p->force, 0, (size_t)p->count * sizeof *p->force);
     return SPATE_OK;
 }
 
-static spate_status grid(spate_simulation *sim) {
-    mpm *m = sim->solver;
+static spate_status grid(void *solver) {
+    mpm *m = solver;
+    spate_simulation *sim = m->sim;
+    mpm_view *v = &m->view;
     boundary_move(&sim->boundary, sim->time + sim->dt);
-    parallel_for(sim->ctx->pool, sim->blocks.count, 16, m->passes->grid[sim->scene->dim - 2], m);
+    parallel_for(m->threads, sim->blocks.count, 16, m->passes->grid[v->dim - 2], v);
     if (sim->scene->collider_count) mpm_add_touches(m);
     return SPATE_OK;
 }
@@ -475,19 +507,20 @@ static const char *fault_of(const spate_simulation *sim, int64_t i) {
     return "a particle's volume ratio J left its range of 0.001 to 1e6 (limit: wave)";
 }
 
-static spate_status gather(spate_simulation *sim) {
-    mpm *m = sim->solver;
+static spate_status gather(void *solver) {
+    mpm *m = solver;
+    spate_simulation *sim = m->sim;
     const domain *d = &sim->scene->domain;
     forget_extremes(m);
-    m->reach = d->dx * (BLOCK_EDGE * 0.5 + 1) * sqrt(sim->scene->dim) +
-               fmax(sim->max_speed, sources_speed(sim)) * sim->dt;
-    parallel_for(sim->ctx->pool, sim->blocks.occupied_count, 4,
-                 m->passes->gather[sim->scene->dim - 2], m);
+    m->view.reach = d->dx * (BLOCK_EDGE * 0.5 + 1) * sqrt(sim->scene->dim) +
+                    fmax(sim->max_speed, sources_speed(sim)) * sim->dt;
+    parallel_for(m->threads, sim->blocks.occupied_count, 4, m->passes->gather[sim->scene->dim - 2],
+                 &m->view);
     int64_t bad = collect_extremes(m);
     if (bad >= 0) return simulation_unstable(sim, bad, fault_of(sim, bad));
     sim->drift += m->max_move * sim->dt / d->dx;
-    mpm_follow_gradient(m);
-    mpm_even_volumes(m);
+    mpm_update_deformation(m);
+    mpm_smooth_volume(m);
     sources_hold(sim);
     return SPATE_OK;
 }
@@ -498,21 +531,15 @@ static void begin_impulses(spate_simulation *sim) {
     const double frame = m->impulses.values[IMPULSES_FRAME];
     impulses_begin_step(sim, &m->impulses);
     if (frame != m->impulses.values[IMPULSES_FRAME])
-        memset(m->contacts.sums, 0, 3 * (size_t)m->contacts.count * sizeof *m->contacts.sums);
+        memset(m->contact_sums, 0, 3 * (size_t)m->view.contacts.count * sizeof *m->contact_sums);
 }
 
+static const stage mpm_stages[] = {
+    {"sort", sort}, {"scatter", scatter}, {"grid", grid}, {"gather", gather}, {0}};
+
 static spate_status step(spate_simulation *sim) {
-    static const struct {
-        const char *name;
-        spate_status (*run)(spate_simulation *);
-    } stages[] = {{"sort", sort}, {"scatter", scatter}, {"grid", grid}, {"gather", gather}};
     begin_impulses(sim);
-    for (int i = 0; i < COUNT_OF(stages); i++) {
-        double start = phase_start();
-        TRY(stages[i].run(sim));
-        phase_stop(sim, stages[i].name, start);
-    }
-    return SPATE_OK;
+    return run_stages(sim, mpm_stages);
 }
 
 /* ---- What others ask ------------------------------------------------------------------------- */
@@ -521,15 +548,15 @@ static int state(spate_simulation *sim, state_block *out, int capacity) {
     mpm *m = sim->solver;
     if (capacity < 6) return 0;
     out[0] = (state_block){"mpm strain ranges", m->ranges,
-                           (size_t)m->material_count * sizeof *m->ranges};
+                           (size_t)m->view.material_count * sizeof *m->ranges};
     out[1] = (state_block){"mpm must sort", &m->must_sort, sizeof m->must_sort};
     out[2] = (state_block){"mpm moved", &m->max_move, sizeof m->max_move};
     out[3] = (state_block){"mpm yielded", &m->yielded, sizeof m->yielded};
     out[4] = (state_block){"mpm impulses", m->impulses.values,
                            impulses_count(sim->scene) * sizeof *m->impulses.values};
-    out[5] = (state_block){"mpm contacts", m->contacts.sums,
-                           3 * (size_t)m->contacts.count * sizeof *m->contacts.sums};
-    return m->contacts.count ? 6 : 5;
+    out[5] = (state_block){"mpm contacts", m->contact_sums,
+                           3 * (size_t)m->view.contacts.count * sizeof *m->contact_sums};
+    return m->view.contacts.count ? 6 : 5;
 }
 
 static void stress(const spate_simulation *sim, int64_t i, double tau[6], double *energy,
@@ -549,10 +576,10 @@ static void stress(const spate_simulation *sim, int64_t i, double tau[6], double
 static void affine_moment(const spate_simulation *sim, int64_t i, double moment[3]) {
     const mpm *m = sim->solver;
     for (int a = 0; a < sim->scene->dim; a++)
-        moment[a] = (double)m->affine * (m->kernel == KERNEL_QUADRATIC ? 0.25
-                                         : m->kernel == KERNEL_CUBIC
-                                             ? 1.0 / 3
-                                             : (double)PLANE(&sim->particles, moment, a)[i]);
+        moment[a] = (double)m->view.affine * (m->kernel == KERNEL_QUADRATIC ? 0.25
+                                              : m->kernel == KERNEL_CUBIC
+                                                  ? 1.0 / 3
+                                                  : (double)PLANE(&sim->particles, moment, a)[i]);
 }
 
 static const char *const column_names[] = {"J_min",   "J_max",   "sorts", "removed",
@@ -562,7 +589,7 @@ static const char *const column_names[] = {"J_min",   "J_max",   "sorts", "remov
 static void columns(spate_simulation *sim, double *values) {
     const mpm *m = sim->solver;
     values[0] = values[1] = 1;
-    for (int c = 0; c < m->material_count; c++) {
+    for (int c = 0; c < m->view.material_count; c++) {
         values[0] = fmin(values[0], m->ranges[c].J_min);
         values[1] = fmax(values[1], m->ranges[c].J_max);
     }
@@ -574,7 +601,10 @@ static void columns(spate_simulation *sim, double *values) {
 
 static size_t grid_bytes(const spate_simulation *sim) {
     const mpm *m = sim->solver;
-    return (size_t)(m->tile_capacity + m->velocity_capacity + m->press.capacity) * sizeof(real);
+    const mpm_view *v = &m->view;
+    const int64_t tiles = m->capacity.tiles * tile_reals(v->dim, v->node_reals),
+                  loads = m->capacity.penetration_tiles * tile_reals(v->dim, 4);
+    return (size_t)(tiles + m->capacity.velocities + loads) * sizeof(real);
 }
 
 /* Spray and splashes are dearer than the benchmarks' blocks. */

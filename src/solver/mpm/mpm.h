@@ -1,14 +1,19 @@
 /*
  * The material point method, explicit, in its moving-least-squares form (Hu et al. 2018), with nine
  * ways to move velocity between particles and grid (Fei et al. 2021, whose equation numbers are used).
+ * reference.c has the same transfers as plain loops: read it first.
  *
  * A step:
  *   sort      particles into blocks, when one may have left the reach of its block's tile
  *   scatter   particles to tiles: m_i = sum w m, (m v)_i = sum w m [v + C (x_i - x_p)],
  *             dt f_i = -sum w m dt / (D rho0) tau (x_i - x_p)
- *             particles inside colliders: what presses them out (press.h)
- *   grid      tiles are added up to nodes: v^n = (m v)_i / m_i; v* = v^n + dt f_i / m_i + dt g;
- *             sources, colliders, walls on v*
+ *             particles inside thin colliders: impulses that push them out (penetration.h)
+ *   grid      block by block (grid.h):
+ *               sum_tiles             tiles are added up to nodes
+ *               momentum_to_velocity  v^n = (m v)_i / m_i
+ *               apply_forces          v* = v^n + dt f_i / m_i + dt g
+ *               exchange_fields       what velocity fields do to each other; nothing with one
+ *               apply_boundaries      sources, colliders, walls on v*
  *   gather    vpic = sum w v*, vbar = sum w v^n, C = (1/D) sum w v* (x_i - x_p)^T; strain;
  *             adj = alpha (v_p - vbar), then v_p and x_p by the scheme:
  *
@@ -26,20 +31,27 @@
  * Where adj is nothing (pic, apic, polypic, and any scheme with alpha 0) nobody asks for v^n, and
  * momentum and impulse are scattered as one sum.
  *
- * Nothing is written by two threads: a block's particles write to the block's own tile (8^dim
+ * Fields. Materials may have velocity fields of their own on one grid (mpm_set_fields): particles of a
+ * field scatter to its tiles and gather from its velocities, and its nodes are moved and bounded on
+ * their own. Fields meet only in the exchange. All scenes have one field.
+ *
+ * Nothing is written by two threads: a block's particles write to the block's own tiles (8^dim
  * nodes, the block and what its particles reach beyond it), and every node then adds up the tiles
  * that hold a part of it, in a fixed order. So results do not depend on the number of threads.
  *
- * Sticky sides of the domain, and slip ones without friction, are mirrors: what falls on the node behind a side is folded onto the
- * one before it, with the normal momentum turned round (all of it where the side is sticky), and
- * gathered back the same way. A liquid at rest stays at rest and a column is second-order accurate
- * at its foot.
+ * Axes. Arrays of nodes, blocks and neighbours run with the last axis fastest: z in 3D, y in 2D.
  *
- * Files: mpm.c (options, time step, stages), transfer.h (a particle and its nodes), scatter.h,
- * grid.h, gather.h (the passes), poly.h (PolyPIC), mirror.h (sides), press.h (colliders), reaction.c
- * (forces on them), gradient.c (F, for output), plastic_volume.c (volumes where material flows),
- * liquid_density.c (volumes of liquids),
- * NAME_kernels.c (one for each kernel function, compiled once for each instruction set).
+ * Sticky sides of the domain, and slip ones without friction, are mirrors: what falls on the node
+ * behind a side is folded onto the one before it, with the normal momentum reversed (all of it where
+ * the side is sticky), and gathered back the same way. A liquid at rest stays at rest and a column is
+ * second-order accurate at its foot.
+ *
+ * Files: mpm.c (options, time step, stages), velocity_fields.c, transfer.h (a particle and its
+ * nodes), scatter.h, grid.h, gather.h (the passes), poly.h (PolyPIC), mirror.h (sides), penetration.h
+ * (thin colliders), reaction.c (forces on colliders), rest.c (bodies that begin at rest), deformation.c
+ * (F, for output), plastic_volume.c (volumes where material flows), liquid_density.c (volumes of
+ * liquids), instances.h and NAME_kernels.c (the passes for each kernel function, compiled once for each
+ * instruction set).
  */
 #ifndef SPATE_SOLVER_MPM_H
 #define SPATE_SOLVER_MPM_H
@@ -65,9 +77,9 @@ typedef enum mpm_kernel { KERNEL_LINEAR, KERNEL_QUADRATIC, KERNEL_CUBIC, KERNELS
 typedef struct mpm_scheme {
     const char *name;
     bool affine;    /* C in the scatter */
-    bool keeps;     /* v_p = vpic + adj */
-    bool separates; /* x_p moves with beta adj */
-    bool naturally; /* ... beta 1 always */
+    bool flip;      /* v_p = vpic + adj */
+    bool separable; /* x_p moves with beta adj */
+    bool natural;   /* ... beta 1 always */
     bool poly;
 } mpm_scheme;
 
@@ -112,64 +124,63 @@ typedef struct mpm_contact {
     int body; /* its place in contacts.group */
 } mpm_contact;
 
-/* Colliders thinner than this, in cells, press particles out (press.h): material sinks into them by half
- * of it at the most. */
-enum { PRESS_THIN = 3 };
+/* Colliders thinner than this, in cells, push particles out (penetration.h): material sinks into them
+ * by half of it at the most. */
+enum { THIN_COLLIDER_CELLS = 3 };
 
-typedef struct mpm_passes {
-    chunk_task scatter[2], grid[2], gather[2]; /* [dim - 2]; over occupied blocks, all, occupied */
-} mpm_passes;
+enum { FIELDS_MAX = 4 };
 
-/* Higher modes of PolyPIC, beyond the affine ones. */
+typedef struct mpm_view mpm_view;
 
-typedef struct mpm {
-    spate_simulation *sim;
-    transfer_family family;
-    mpm_kernel kernel;
-    const mpm_passes *passes;
+/* The nodes of one block in every field, on their way through the stages of the grid. */
+typedef struct mpm_nodes {
+    int32_t block;
+    real *velocity[FIELDS_MAX];             /* node n: v* at velocity[f] + node_reals * n */
+    real mass[FIELDS_MAX][BLOCK_NODES_MAX]; /* 0 at nodes that no particle of the field reaches */
+} mpm_nodes;
+
+/* What fields do to each other on the nodes of a block, after forces and before boundaries. Blocks are
+ * handed out to several threads: it may change v* of these nodes, and nothing else. */
+typedef void (*mpm_exchange)(void *data, const mpm_view *m, mpm_nodes *nodes);
+
+/* What the passes over blocks see: arrays and constants. Made with the solver, arrays and constants of
+ * the step anew in every step. */
+struct mpm_view {
+    int dim;
+    int node_reals; /* 4, or 8 where v^n is kept apart */
+    real dx, dt;    /* m, s */
+    real4 gravity;  /* dt g */
+    real
+        negligible; /* mass of a node below which it is left at rest: its weight is nothing for every
+                        particle near it, and a quotient might lose its digits */
+    const domain *domain;
+    const boundary *boundary;
+    /* particles, and the blocks they are sorted by (blocks.h) */
+    particles *particles;
+    int32_t (*coords)[3];
+    int32_t (*neighbours)[NEIGHBOURS_MAX];
+    const int64_t *first;
+    const int32_t *occupied;
+    const int *period;
+    int source_count; /* of the scene */
+    /* velocity fields */
+    int field_count;
+    uint8_t *group_field; /* the field of a group's particles; read with several fields */
+    const int32_t *tile[FIELDS_MAX]; /* block -> place of its tile in `tiles`, -1: no particles */
+    real *tiles;                     /* momentum and mass of nodes, impulse */
+    real *velocities[FIELDS_MAX];    /* of every block's nodes: v*, and v^n where it is asked for */
+    mpm_exchange exchange;           /* NULL: none */
+    void *exchange_data;
+    /* materials */
     const material_passes *laws;
-    real *tiles; /* of every occupied block: momentum and mass of its nodes, impulse */
-    int64_t tile_capacity;
-    struct {
-        bool on;
-        bool *thin;  /* by collider: it presses particles out */
-        real *tiles; /* of blocks near a collider: what it gives to their nodes (press.h) */
-        int64_t capacity;
-        int32_t *tile; /* block -> place in `tiles`, or -1 */
-        int64_t tile_capacity;
-        int32_t count;
-    } press;
-    block_touches *touches; /* by block, where the scene has colliders */
-    int64_t touches_capacity;
-    impulses impulses; /* on colliders (reaction.c) */
-    struct {
-        mpm_contact *list;
-        int count, body_count;
-        int group[CONTACT_BODIES];
-        double *sums;  /* of the frame so far, three to each: N s; a checkpoint holds them */
-        double *parts; /* of this step by block and contact, three each */
-        int64_t parts_capacity;
-        real *tiles; /* as those of `press`: the bodies' masses at nodes */
-        int64_t capacity;
-    } contacts;
-    real *velocities; /* of every block's nodes: v*, and v^n where it is asked for */
-    int64_t velocity_capacity;
     material_constants *materials; /* of the scene's materials */
     uint16_t *group_material;
     int material_count;
     bool has_viscosity;
-    mpm_extremes *seen;   /* by worker */
-    strain_range *ranges; /* by material, after the last step */
-    bool must_sort;       /* particles were added or removed */
-    int64_t yielded;      /* particles that plasticity changed in the last step */
-    double max_move;      /* largest speed at which a position moved in the last step */
-    double drift_limit;   /* cells a particle may leave its block by */
-    real negligible; /* mass of a node below which it is left at rest: its weight is nothing for
-                             every particle near it, and a quotient might lose its digits */
-    /* constants of the scheme */
+    /* the scheme */
     real affine; /* 1 where C is scattered, else 0 */
     real alpha;
-    real keep; /* 1 where v_p keeps adj, else 0 */
+    real flip; /* 1 where v_p = vpic + adj, else 0 */
     struct {
         real beta_min, beta_max; /* where the material holds together, and where it has parted */
         bool at_boundaries;      /* 0 where a particle would run into something */
@@ -179,21 +190,75 @@ typedef struct mpm {
         uint8_t mode[POLY_MODES_MAX]; /* 9 e_x + 3 e_y + e_z, in 2D 3 e_x + e_y */
         real scale[POLY_MODES_MAX];
     } poly;
-    /* constants of the step */
-    real dt, dx;
-    double reach; /* how far from a block's middle its particles may come in the step */
+    /* colliders */
+    double reach; /* how far from a block's middle its particles may come in the step, m */
+    struct {
+        bool on;
+        bool *thin;                      /* by collider: it pushes particles out */
+        const int32_t *tile[FIELDS_MAX]; /* block -> place in `tiles` and in the contacts', or -1 */
+        int32_t count;
+        real *tiles; /* of blocks near a collider: what it gives to their nodes (penetration.h) */
+    } penetration;
+    block_touches *touches; /* by block, where the scene has colliders */
+    struct {
+        mpm_contact *list;
+        int count, body_count;
+        int group[CONTACT_BODIES];
+        double *parts; /* of this step by block and contact, three each */
+        real *tiles;   /* as those of `penetration`: the bodies' masses at nodes */
+    } contacts;
+    mpm_extremes *extremes; /* by worker */
+    spate_simulation *sim;  /* for what is asked of it once a block, or near boundaries */
+};
+
+typedef struct mpm_passes {
+    chunk_task scatter[2], grid[2], gather[2]; /* [dim - 2]; over occupied blocks, all, occupied */
+} mpm_passes;
+
+typedef struct mpm {
+    spate_simulation *sim;
+    pool *threads;
+    mpm_view view;
+    transfer_family family;
+    mpm_kernel kernel;
+    const mpm_passes *passes;
+    struct { /* of the view's arrays */
+        int64_t tiles, velocities, field_tiles, touches, contact_parts, contact_tiles;
+        int64_t penetration_tiles, penetration_places;
+    } capacity;
+    real *velocities;     /* of all fields */
+    int32_t *field_tiles; /* with several fields: their tiles' places, field after field */
+    int32_t *penetration_places;
+    impulses impulses;    /* on colliders (reaction.c) */
+    double *contact_sums; /* of the frame so far, three to each: N s; a checkpoint holds them */
+    strain_range *ranges; /* by material, after the last step */
+    bool must_sort;       /* particles were added or removed */
+    int64_t yielded;      /* particles that plasticity changed in the last step */
+    double max_move;      /* largest speed at which a position moved in the last step */
+    double drift_limit;   /* cells a particle may leave its block by */
 } mpm;
 
-/* Reals of a tile and of a block's velocities. The tile's last row may be read past by half a row.
- */
+/* Reals of a tile and of a block's velocities. The tile's last row may be read past by half a row. */
 INLINE int64_t tile_reals(int dim, int node) { return (int64_t)tile_nodes(dim) * node + TILE_PAD; }
 INLINE int64_t block_reals(int dim, int node) { return (int64_t)block_nodes(dim) * node; }
 
-/* After a gather: the deformation gradients, where the particles have them (gradient.c). */
-void mpm_follow_gradient(mpm *m);
+/* The field of a group's particles. */
+INLINE int field_of(const mpm_view *m, uint16_t group) {
+    return m->field_count == 1 ? 0 : m->group_field[group];
+}
 
-/* After a gather: evens out the volumes of what flows plastically, in every 32nd step (plastic_volume.c). */
-void mpm_even_volumes(mpm *m);
+/* Gives every material a velocity field, 0 .. count - 1, before the first step (velocity_fields.c). It is part of
+ * how the solver is set up: a checkpoint does not hold it. */
+void mpm_set_fields(mpm *m, const int *material_field, int count);
+/* Before a scatter: where the tiles of every field are, how many, and those of blocks near colliders. */
+spate_status mpm_place_tiles(mpm *m, int64_t *count);
+spate_status mpm_place_penetration(mpm *m);
+
+/* After a gather: the deformation gradients, where the particles have them (deformation.c). */
+void mpm_update_deformation(mpm *m);
+
+/* After a gather: smooths the volumes of what flows plastically, in every 32nd step (plastic_volume.c). */
+void mpm_smooth_volume(mpm *m);
 
 /* Before a scatter: holds the volumes of liquids to their density, in every 32nd step
  * (liquid_density.c). */
@@ -203,8 +268,8 @@ void mpm_correct_density(mpm *m);
 void mpm_add_touches(mpm *m);
 /* A body's contact, where a probe asks for it: what particle i of a block lost, or a node where bodies
  * have `shares` of the mass. */
-void mpm_contact_particle(const mpm *m, int32_t block, int c, int64_t i, const double lost[3]);
-void mpm_contact_node(const mpm *m, int32_t block, int c, const real *shares, real mass,
+void mpm_contact_particle(const mpm_view *m, int32_t block, int c, int64_t i, const double lost[3]);
+void mpm_contact_node(const mpm_view *m, int32_t block, int c, const real *shares, real mass,
                       const double lost[3]);
 spate_status mpm_contacts_create(mpm *m);
 void mpm_contacts_free(mpm *m);
@@ -216,6 +281,6 @@ const benchmark *mpm_benchmarks(void);
 extern const solver_type solver_mpm;
 
 /* Strains of bodies that begin at rest (rest.c). */
-spate_status mpm_stand(mpm *m);
+spate_status mpm_equilibrate(mpm *m);
 
 #endif

@@ -7,7 +7,7 @@
  * (Brackbill 1988; Gritton and Berzins 2017). Elastic strains come back with the shape; in a flow
  * nothing takes this noise away again, and it grows with the strain.
  *
- * Here it is forgotten about as fast as the flow makes the material forget its deviator. A return
+ * Here it is relaxed about as fast as the flow relaxes the deviator. A return
  * leaves a share r of the deviator, and `flow` adds up 1 - r: over steps short against the yield
  * strain it is the plastic strain over the yield strain, whatever their length. Then, with
  * a = 1 - exp(-4 flow) and X = J^2 - 1, among particles of one material,
@@ -24,21 +24,23 @@
 enum { STEPS_BETWEEN = 32, BLOCKS_AT_ONCE = 16, NODE = 2 };
 /* Metal pressed by 20 % at 16 cells keeps noise of 0.028, 0.018 and 0.013 of its yield stress with 1, 2
  * and 4 here, and of 0.102 without. */
-enum { FORGETTING = 4 };
+enum { RELAXATION = 4 };
 
-typedef struct evening {
-    mpm *m;
+/* The volumes of one material, smoothed over the grid. */
+typedef struct smoothing {
+    const mpm_view *m;
+    const int32_t *tile; /* block -> place of its tile: one a block, whatever the velocity fields */
     int material;
-} evening;
+} smoothing;
 
-/* A particle's nodes in its block's tile, and their weights along each axis. */
-typedef struct reach {
+/* A particle's nodes in its block's tile, and their quadratic weights along each axis. */
+typedef struct weights {
     int first;
     real w[3][3];
-} reach;
+} weights;
 
-INLINE reach reach_of(const particles *p, int64_t i, int dim) {
-    reach r = {0};
+INLINE weights weights_of(const particles *p, int64_t i, int dim) {
+    weights r = {0};
     for (int a = 0; a < dim; a++) {
         real x = PLANE(p, position, a)[i], base = (real)floor((double)x), f = x - base;
         r.first = r.first * TILE_EDGE + (int)base + 1;
@@ -49,8 +51,8 @@ INLINE reach reach_of(const particles *p, int64_t i, int dim) {
     return r;
 }
 
-/* Row n = 0 .. 3^(dim - 1) - 1 of a reach, three nodes one after another: where it is, and its weight. */
-INLINE int reach_row(const reach *r, int n, int dim, real *w) {
+/* Row n = 0 .. 3^(dim - 1) - 1 of its nodes, three one after another: where it is, and its weight. */
+INLINE int weights_row(const weights *r, int n, int dim, real *w) {
     if (dim == 2) {
         *w = r->w[0][n];
         return r->first + n * TILE_EDGE;
@@ -60,10 +62,10 @@ INLINE int reach_row(const reach *r, int n, int dim, real *w) {
     return r->first + (x * TILE_EDGE + y) * TILE_EDGE;
 }
 
-INLINE bool takes_part(const evening *e, int64_t i) {
-    const particles *p = &e->m->sim->particles;
+INLINE bool is_flowing(const smoothing *s, int64_t i) {
+    const particles *p = s->m->particles;
     return p->flow[i] > 0 && p->group[i] != GROUP_REMOVED &&
-           e->m->group_material[p->group[i]] == e->material;
+           s->m->group_material[p->group[i]] == s->material;
 }
 
 /* J^2 - 1 */
@@ -73,22 +75,23 @@ INLINE double volume_excess(const particles *p, int64_t i, int dim) {
     return determinant_less_one(dim, B);
 }
 
-INLINE real share_of(const particles *p, int64_t i) {
-    return (real)-expm1(-FORGETTING * (double)p->flow[i]);
+INLINE real relaxation_of(const particles *p, int64_t i) {
+    return (real)-expm1(-RELAXATION * (double)p->flow[i]);
 }
 
 /* Particles of a block to its tile: sums of w m a X and w m a. */
-INLINE void scatter_excess(const evening *e, int64_t o, int dim) {
-    const blocks *b = &e->m->sim->blocks;
-    const particles *p = &e->m->sim->particles;
-    real *tile = e->m->tiles + o * tile_reals(dim, 4);
+INLINE void scatter_excess(const smoothing *s, int64_t o, int dim) {
+    const particles *p = s->m->particles;
+    const int32_t block = s->m->occupied[o];
+    real *tile = s->m->tiles + o * tile_reals(dim, 4);
     memset(tile, 0, (size_t)(tile_nodes(dim) * NODE) * sizeof *tile);
-    for (int64_t i = b->first[b->occupied[o]]; i < b->first[b->occupied[o] + 1]; i++) {
-        if (!takes_part(e, i)) continue;
-        reach r = reach_of(p, i, dim);
-        real mass = p->mass[i] * share_of(p, i), excess = mass * (real)volume_excess(p, i, dim);
+    for (int64_t i = s->m->first[block]; i < s->m->first[block + 1]; i++) {
+        if (!is_flowing(s, i)) continue;
+        weights r = weights_of(p, i, dim);
+        real mass = p->mass[i] * relaxation_of(p, i);
+        real excess = mass * (real)volume_excess(p, i, dim);
         for (int n = 0; n < (dim == 3 ? 9 : 3); n++) {
-            real w, *at = tile + NODE * reach_row(&r, n, dim, &w);
+            real w, *at = tile + NODE * weights_row(&r, n, dim, &w);
             for (int z = 0; z < 3; z++) {
                 at[NODE * z] += w * r.w[dim - 1][z] * excess;
                 at[NODE * z + 1] += w * r.w[dim - 1][z] * mass;
@@ -98,14 +101,13 @@ INLINE void scatter_excess(const evening *e, int64_t o, int dim) {
 }
 
 /* The mean at the nodes of a block, from all tiles that hold a part of it. */
-INLINE void add_up_block(const evening *e, int32_t block, int dim) {
-    const blocks *b = &e->m->sim->blocks;
-    real *mean = e->m->velocities + block * block_reals(dim, 4), sums[BLOCK_NODES_MAX][NODE];
+INLINE void mean_block(const smoothing *s, int32_t block, int dim) {
+    real *mean = s->m->velocities[0] + block * block_reals(dim, 4), sums[BLOCK_NODES_MAX][NODE];
     memset(sums, 0, sizeof sums);
     for (int k = 0; k < neighbour_count(dim); k++) {
-        int32_t other = b->neighbours[block][k];
-        if (other < 0 || b->tile[other] < 0) continue;
-        const real *tile = e->m->tiles + b->tile[other] * tile_reals(dim, 4);
+        int32_t other = s->m->neighbours[block][k];
+        if (other < 0 || s->tile[other] < 0) continue;
+        const real *tile = s->m->tiles + s->tile[other] * tile_reals(dim, 4);
         int offset[3] = {dim == 3 ? k / 9 - 1 : k / 3 - 1, k / 3 % 3 - 1, k % 3 - 1};
         for (int n = 0; n < block_nodes(dim); n++) {
             /* in the tile of a neighbour that lies o blocks on, node n is at n - 4 o + 1 */
@@ -133,64 +135,64 @@ INLINE void set_excess(particles *p, int64_t i, double before, double after, int
 }
 
 /* The means at all nodes that a block's particles reach. */
-INLINE void load_means(const evening *e, int32_t block, real *tile, int dim) {
-    const int32_t *neighbours = e->m->sim->blocks.neighbours[block];
+INLINE void load_means(const smoothing *s, int32_t block, real *tile, int dim) {
+    const int32_t *neighbours = s->m->neighbours[block];
     for (int t = 0; t < tile_nodes(dim); t++) {
         int z = (t & 7) + 3, y = dim == 3 ? (t >> 3 & 7) + 3 : 0, x = (t >> (dim == 3 ? 6 : 3)) + 3;
         int k = (x >> 2) * (dim == 3 ? 9 : 3) + (y >> 2) * 3 + (z >> 2);
         int node = dim == 3 ? (x & 3) << 4 | (y & 3) << 2 | (z & 3) : (x & 3) << 2 | (z & 3);
-        tile[t] =
-            neighbours[k] < 0 ? 0 : e->m->velocities[neighbours[k] * block_reals(dim, 4) + node];
+        const int64_t at = neighbours[k] * block_reals(dim, 4) + node;
+        tile[t] = neighbours[k] < 0 ? 0 : s->m->velocities[0][at];
     }
 }
 
 /* The means back to the particles of a block. */
-INLINE void relax_block(const evening *e, int64_t o, int dim) {
-    const blocks *b = &e->m->sim->blocks;
-    particles *p = &e->m->sim->particles;
+INLINE void relax_block(const smoothing *s, int64_t o, int dim) {
+    particles *p = s->m->particles;
+    const int32_t block = s->m->occupied[o];
     real tile[TILE_EDGE * TILE_EDGE * TILE_EDGE];
-    load_means(e, b->occupied[o], tile, dim);
-    for (int64_t i = b->first[b->occupied[o]]; i < b->first[b->occupied[o] + 1]; i++) {
-        if (!takes_part(e, i)) continue;
-        reach r = reach_of(p, i, dim);
+    load_means(s, block, tile, dim);
+    for (int64_t i = s->m->first[block]; i < s->m->first[block + 1]; i++) {
+        if (!is_flowing(s, i)) continue;
+        weights r = weights_of(p, i, dim);
         real sum = 0;
         for (int n = 0; n < (dim == 3 ? 9 : 3); n++) {
             real w, row = 0;
-            const real *at = tile + reach_row(&r, n, dim, &w);
+            const real *at = tile + weights_row(&r, n, dim, &w);
             for (int z = 0; z < 3; z++) row += r.w[dim - 1][z] * at[z];
             sum += w * row;
         }
         double before = volume_excess(p, i, dim);
-        set_excess(p, i, before, before + (double)share_of(p, i) * ((double)sum - before), dim);
+        set_excess(p, i, before, before + (double)relaxation_of(p, i) * ((double)sum - before),
+                   dim);
         p->flow[i] = 0;
     }
 }
 
-#define TASKS(dim)                                                                             \
-    static void scatter_##dim##d(void *data, chunk items) {                                    \
-        for (int64_t o = items.begin; o < items.end; o++) scatter_excess(data, o, dim);        \
-    }                                                                                          \
-    static void add_up_##dim##d(void *data, chunk items) {                                     \
-        for (int64_t k = items.begin; k < items.end; k++) add_up_block(data, (int32_t)k, dim); \
-    }                                                                                          \
-    static void relax_##dim##d(void *data, chunk items) {                                      \
-        for (int64_t o = items.begin; o < items.end; o++) relax_block(data, o, dim);           \
+#define TASKS(dim)                                                                           \
+    static void scatter_##dim##d(void *data, chunk items) {                                  \
+        for (int64_t o = items.begin; o < items.end; o++) scatter_excess(data, o, dim);      \
+    }                                                                                        \
+    static void mean_##dim##d(void *data, chunk items) {                                     \
+        for (int64_t k = items.begin; k < items.end; k++) mean_block(data, (int32_t)k, dim); \
+    }                                                                                        \
+    static void relax_##dim##d(void *data, chunk items) {                                    \
+        for (int64_t o = items.begin; o < items.end; o++) relax_block(data, o, dim);         \
     }
 
 TASKS(2)
 TASKS(3)
 
-void mpm_even_volumes(mpm *m) {
+void mpm_smooth_volume(mpm *m) {
     const blocks *b = &m->sim->blocks;
-    pool *threads = m->sim->ctx->pool;
     if (!m->sim->particles.flow || (m->sim->step + 1) % STEPS_BETWEEN) return;
     bool flat = b->dim == 2;
-    for (int c = 0; c < m->material_count; c++) {
-        if (!(material_models[m->materials[c].kind]->fields & PARTICLE_BIT(flow))) continue;
-        evening e = {.m = m, .material = c};
-        parallel_for(threads, b->occupied_count, BLOCKS_AT_ONCE, flat ? scatter_2d : scatter_3d,
-                     &e);
-        parallel_for(threads, b->count, BLOCKS_AT_ONCE, flat ? add_up_2d : add_up_3d, &e);
-        parallel_for(threads, b->occupied_count, BLOCKS_AT_ONCE, flat ? relax_2d : relax_3d, &e);
+    for (int c = 0; c < m->view.material_count; c++) {
+        if (!(material_models[m->view.materials[c].kind]->fields & PARTICLE_BIT(flow))) continue;
+        smoothing s = {.m = &m->view, .tile = b->tile, .material = c};
+        parallel_for(m->threads, b->occupied_count, BLOCKS_AT_ONCE, flat ? scatter_2d : scatter_3d,
+                     &s);
+        parallel_for(m->threads, b->count, BLOCKS_AT_ONCE, flat ? mean_2d : mean_3d, &s);
+        parallel_for(m->threads, b->occupied_count, BLOCKS_AT_ONCE, flat ? relax_2d : relax_3d, &s);
     }
 }

@@ -41,8 +41,8 @@ INLINE row poly_row(const real n[3]) {
 }
 
 /* Coefficients of one particle, mode (e_x, e_y, e_z) at 9 e_x + 3 e_y + e_z (2D: 3 e_x + e_y). */
-INLINE void poly_load(const mpm *m, const quad q[4], int64_t i, quad c[27], int dim) {
-    const particles *p = &m->sim->particles;
+INLINE void poly_load(const mpm_view *m, const quad q[4], int64_t i, quad c[27], int dim) {
+    const particles *p = m->particles;
     const int stride[3] = {dim == 2 ? 3 : 9, dim == 2 ? 1 : 3, 1};
     for (int k = 0; k < (dim == 2 ? 9 : 27); k++) c[k] = quad_splat(0);
     c[0] = q[0];
@@ -52,8 +52,8 @@ INLINE void poly_load(const mpm *m, const quad q[4], int64_t i, quad c[27], int 
 }
 
 /* Adds a particle to the tile: its affine part and impulse in q, higher modes from its field. */
-INLINE void scatter_poly(const mpm *m, real *tile, const stencil *st, int lane, const quad q[4],
-                         int64_t i, int dim) {
+INLINE void scatter_poly(const mpm_view *m, real *tile, const stencil *st, int lane,
+                         const quad q[4], int64_t i, int dim) {
     quad c[27];
     poly_load(m, q, i, c, dim);
     poly_axis x = poly_axis_of(&st->axis[0], lane), z = poly_axis_of(&st->axis[dim - 1], lane);
@@ -85,8 +85,8 @@ INLINE void scatter_poly(const mpm *m, real *tile, const stencil *st, int lane, 
 }
 
 /* The velocity and its slopes over a cell into q, as gather_fused does, and the higher modes into
- * the particle's field. */
-INLINE void gather_poly(const mpm *m, particles *p, int64_t i, const real *tile, const stencil *st,
+ * the particle's `modes`. */
+INLINE void gather_poly(const mpm_view *m, real4 *modes, const real *tile, const stencil *st,
                         int lane, quad q[4], int dim) {
     const real *first = tile + (int64_t)st->offset[lane] * 4;
     poly_axis x = poly_axis_of(&st->axis[0], lane), z = poly_axis_of(&st->axis[dim - 1], lane);
@@ -113,18 +113,18 @@ INLINE void gather_poly(const mpm *m, particles *p, int64_t i, const real *tile,
     const int stride[3] = {dim == 2 ? 3 : 9, dim == 2 ? 1 : 3, 1};
     q[0] = c[0];
     for (int a = 0; a < dim; a++) q[a + 1] = c[stride[a]];
-    for (int k = 0; k < m->poly.count; k++) quad_store(p->modes[i][k], c[m->poly.mode[k]]);
+    for (int k = 0; k < m->poly.count; k++) quad_store(modes[k], c[m->poly.mode[k]]);
 }
 
 #else
 
-INLINE void scatter_poly(const mpm *m, real *tile, const stencil *st, int lane, const quad q[4],
-                         int64_t i, int dim) {
+INLINE void scatter_poly(const mpm_view *m, real *tile, const stencil *st, int lane,
+                         const quad q[4], int64_t i, int dim) {
     (void)m, (void)tile, (void)st, (void)lane, (void)q, (void)i, (void)dim;
 }
-INLINE void gather_poly(const mpm *m, particles *p, int64_t i, const real *tile, const stencil *st,
+INLINE void gather_poly(const mpm_view *m, real4 *modes, const real *tile, const stencil *st,
                         int lane, quad q[4], int dim) {
-    (void)m, (void)p, (void)i, (void)tile, (void)st, (void)lane, (void)q, (void)dim;
+    (void)m, (void)modes, (void)tile, (void)st, (void)lane, (void)q, (void)dim;
 }
 
 #endif

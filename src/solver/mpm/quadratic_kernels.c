@@ -1,4 +1,4 @@
 /* Quadratic B-spline: three nodes along an axis. */
 #define SUPPORT 3
 #define KERNEL  quadratic
-#include "solver/mpm/passes.h"
+#include "solver/mpm/instances.h"

@@ -4,30 +4,29 @@
 
 #include "solver/mpm/lanes.h"
 #include "solver/mpm/mirror.h"
+#include "solver/mpm/penetration.h"
 #include "solver/mpm/poly.h"
-#include "solver/mpm/press.h"
 
 /* -dt / (D dx rho0) tau: what stress adds to the affine part over a cell. */
-INLINE void impulse_of(const mpm *m, const material_constants *c, int64_t i, const wide C[9],
+INLINE void impulse_of(const mpm_view *m, const material_constants *c, int64_t i, const wide C[9],
                        wide impulse[6], int dim) {
-    m->laws->stress[dim - 2](c, &m->sim->particles, i, C, impulse);
+    m->laws->stress[dim - 2](c, m->particles, i, C, impulse);
     wide scale = wide_splat(-INVERSE_MOMENT * m->dt / (m->dx * c->density));
     for (int k = 0; k < 6; k++) impulse[k] *= scale;
 }
 
 /* The same for eight particles, whatever their materials. */
-INLINE void load_impulse(const mpm *m, int64_t i, wide impulse[6], int dim) {
+INLINE void load_impulse(const mpm_view *m, int64_t i, wide impulse[6], int dim) {
     static const wide unread[9] = {{0}};
     wide gradient[9];
     const wide *C = m->has_viscosity ? gradient : unread;
-    if (m->has_viscosity) load_gradient(m->sim->particles.affine + i, 1 / m->dx, gradient, dim);
+    if (m->has_viscosity) load_gradient(m->particles->affine + i, 1 / m->dx, gradient, dim);
     if (m->material_count == 1) {
         impulse_of(m, &m->materials[0], i, C, impulse, dim);
         return;
     }
     for (int k = 0; k < 6; k++) impulse[k] = wide_splat(0);
-    wide_int index = lane_materials(m, &m->sim->particles, i), unseen = index >= wide_splat_int(0),
-             mask;
+    wide_int index = lane_materials(m, m->particles, i), unseen = index >= wide_splat_int(0), mask;
     for (int c; next_material(index, &unseen, &c, &mask);) {
         wide part[6];
         impulse_of(m, &m->materials[c], i, C, part, dim);
@@ -40,7 +39,7 @@ typedef struct impulse_columns {
     real of[3][2][4][4]; /* [axis][half][lane in it] */
 } impulse_columns;
 
-INLINE void load_columns(const mpm *m, int64_t i, impulse_columns *columns, int dim) {
+INLINE void load_columns(const mpm_view *m, int64_t i, impulse_columns *columns, int dim) {
     static const int place[3][3] = {{XX, XY, XZ}, {XY, YY, YZ}, {XZ, YZ, ZZ}};
     wide t[6], zero = wide_splat(0);
     load_impulse(m, i, t, dim);
@@ -54,21 +53,26 @@ INLINE void load_columns(const mpm *m, int64_t i, impulse_columns *columns, int 
     }
 }
 
-/* What particle i + lane gives: momentum and mass at its place, affine part along each axis. */
-typedef struct given {
-    quad v, slope[3], impulse[3];
-    quad push; /* what forces from outside add to the momentum */
-} given;
+/* What a particle gives to its nodes. */
+typedef struct contribution {
+    int64_t particle;
+    quad momentum;   /* and mass, at its place */
+    quad affine[3];  /* change of momentum over a cell along each axis */
+    quad impulse[3]; /* the same of the stress */
+    quad external;   /* what forces from outside add to the momentum */
+} contribution;
 
-INLINE given load_given(const mpm *m, int64_t i, int lane, const impulse_columns *columns,
-                        int dim) {
-    const particles *p = &m->sim->particles;
+INLINE contribution contribution_of(const mpm_view *m, int64_t i, int lane,
+                                    const impulse_columns *columns, int dim) {
+    const particles *p = m->particles;
     quad mass = quad_splat(p->mass[i + lane]);
-    given g = {.v = mass * quad_load(p->velocity[i + lane]), .push = quad_splat(0)};
-    if (p->force) g.push = quad_splat(m->dt) * quad_load(p->force[i + lane]);
+    contribution g = {.particle = i + lane,
+                      .momentum = mass * quad_load(p->velocity[i + lane]),
+                      .external = quad_splat(0)};
+    if (p->force) g.external = quad_splat(m->dt) * quad_load(p->force[i + lane]);
     for (int a = 0; a < dim; a++) {
         real affine = SUPPORT == 2 ? m->affine * PLANE(p, moment, a)[i + lane] : m->affine;
-        g.slope[a] = mass * (quad_splat(affine) * quad_load(p->affine[i + lane][a]));
+        g.affine[a] = mass * (quad_splat(affine) * quad_load(p->affine[i + lane][a]));
         g.impulse[a] = mass * quad_load(columns->of[a][lane >> 2][lane & 3]);
     }
     return g;
@@ -76,53 +80,50 @@ INLINE given load_given(const mpm *m, int64_t i, int lane, const impulse_columns
 
 /* Where nodes keep v^n apart the impulse has a quad of its own, elsewhere it is one with the affine
  * part. */
-INLINE void scatter_given(const mpm *m, real *tile, const stencil *s, int64_t i, int lane,
-                          const given *g, transfer_family family, int dim) {
+INLINE void scatter_particle(const mpm_view *m, real *tile, const stencil *s, int lane,
+                             const contribution *g, transfer_family family, int dim) {
     if (family == TRANSFER_SPLIT) {
-        wide q[4] = {wide_join(g->v, g->push)};
-        for (int a = 0; a < dim; a++) q[a + 1] = wide_join(g->slope[a], g->impulse[a]);
+        wide q[4] = {wide_join(g->momentum, g->external)};
+        for (int a = 0; a < dim; a++) q[a + 1] = wide_join(g->affine[a], g->impulse[a]);
         scatter_split(tile, s, lane, q, dim);
         return;
     }
-    quad q[4] = {g->v + g->push};
-    for (int a = 0; a < dim; a++) q[a + 1] = g->slope[a] + g->impulse[a];
+    quad q[4] = {g->momentum + g->external};
+    for (int a = 0; a < dim; a++) q[a + 1] = g->affine[a] + g->impulse[a];
     if (family == TRANSFER_POLY)
-        scatter_poly(m, tile, s, lane, q, i + lane, dim);
+        scatter_poly(m, tile, s, lane, q, g->particle, dim);
     else
         scatter_fused(tile, s, lane, q, dim);
 }
 
-INLINE void scatter_block(const mpm *m, int32_t block, real *tile, transfer_family family,
-                          int dim) {
+INLINE void scatter_block(const mpm_view *m, int32_t block, transfer_family family, int dim) {
     const int node = node_reals(family);
-    const particles *p = &m->sim->particles;
-    const blocks *b = &m->sim->blocks;
-    int64_t last = b->first[block + 1];
-    memset(tile, 0, (size_t)tile_reals(dim, node) * sizeof *tile);
-    for (int64_t i = b->first[block]; i < last; i += WIDE) {
+    const particles *p = m->particles;
+    const int64_t last = m->first[block + 1];
+    const field_tiles tiles = empty_tiles(m, m->tile, m->tiles, block, node, dim);
+    for (int64_t i = m->first[block]; i < last; i += WIDE) {
         stencil s;
         stencil_fill(&s, p, i, dim);
         impulse_columns columns;
         load_columns(m, i, &columns, dim);
         int lanes = last - i < WIDE ? (int)(last - i) : WIDE;
         for (int lane = 0; lane < lanes; lane++) {
-            given g = load_given(m, i, lane, &columns, dim);
-            scatter_given(m, tile, &s, i, lane, &g, family, dim);
+            contribution g = contribution_of(m, i, lane, &columns, dim);
+            real *tile = tiles.of[field_of(m, p->group[i + lane])];
+            scatter_particle(m, tile, &s, lane, &g, family, dim);
         }
     }
-    mirror_tile(m, block, tile, true, node, dim);
+    fold_tiles(m, &tiles, block, node, dim);
 }
 
-INLINE void scatter_chunk(void *data, chunk items, transfer_family family, int dim) {
-    const mpm *m = data;
+INLINE void scatter_chunk(const void *data, chunk items, transfer_family family, int dim) {
+    const mpm_view *m = data;
     for (int64_t o = items.begin; o < items.end; o++) {
-        int32_t block = m->sim->blocks.occupied[o];
-        scatter_block(m, block, m->tiles + o * tile_reals(dim, node_reals(family)), family, dim);
-        int32_t pressed = m->press.count ? m->press.tile[block] : -1;
-        if (pressed < 0) continue;
-        press_block(m, block, m->press.tiles + pressed * tile_reals(dim, 4), dim);
-        if (m->contacts.count)
-            share_block(m, block, m->contacts.tiles + pressed * tile_reals(dim, 4), dim);
+        const int32_t block = m->occupied[o];
+        scatter_block(m, block, family, dim);
+        if (!is_near_collider(m, block)) continue;
+        scatter_penetration(m, block, dim);
+        if (m->contacts.count) scatter_body_masses(m, block, dim);
     }
 }
 

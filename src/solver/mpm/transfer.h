@@ -101,10 +101,10 @@ INLINE void axis_sums(const axis_weights *a, int lane, const wide n[SUPPORT], wi
         *slope = wide_fma(wide_splat(a->w[SUPPORT - 1][lane]), n[SUPPORT - 1], -first);
         return;
     }
-    wide tilt = wide_splat(a->s[0][lane]) * n[0];
+    wide slopes = wide_splat(a->s[0][lane]) * n[0];
     for (int k = 1; k < SUPPORT && !CENTRED; k++)
-        tilt = wide_fma(wide_splat(a->s[k][lane]), n[k], tilt);
-    *slope = tilt;
+        slopes = wide_fma(wide_splat(a->s[k][lane]), n[k], slopes);
+    *slope = slopes;
 }
 
 /* ---- Rows of nodes of four reals --------------------------------------------------------------- */
@@ -182,21 +182,21 @@ INLINE quad row_sum(row r) {
 INLINE row axis_add_row(const axis_weights *a, int k, int lane, row value, row slope, row sum) {
     real w = a->w[k][lane];
     if (!CENTRED) return row_fma(a->s[k][lane], slope, row_fma(w, value, sum));
-    row tilted = k == 0 ? row_minus(value, slope) : k == 1 ? value : row_plus(value, slope);
-    return row_fma(w, tilted, sum);
+    row node = k == 0 ? row_minus(value, slope) : k == 1 ? value : row_plus(value, slope);
+    return row_fma(w, node, sum);
 }
 INLINE void axis_sums_row(const axis_weights *a, int lane, const row n[SUPPORT], row *value,
                           row *slope) {
-    row first = row_scaled(a->w[0][lane], n[0]), sum = first, tilt;
+    row first = row_scaled(a->w[0][lane], n[0]), sum = first, slopes;
     for (int k = 1; k < SUPPORT; k++) sum = row_fma(a->w[k][lane], n[k], sum);
     *value = sum;
     if (CENTRED) {
         *slope = row_fma(a->w[SUPPORT - 1][lane], n[SUPPORT - 1], row_minus(row_zero(), first));
         return;
     }
-    tilt = row_scaled(a->s[0][lane], n[0]);
-    for (int k = 1; k < SUPPORT && !CENTRED; k++) tilt = row_fma(a->s[k][lane], n[k], tilt);
-    *slope = tilt;
+    slopes = row_scaled(a->s[0][lane], n[0]);
+    for (int k = 1; k < SUPPORT && !CENTRED; k++) slopes = row_fma(a->s[k][lane], n[k], slopes);
+    *slope = slopes;
 }
 
 /* And along the row itself: every node its part, and the sums. */
@@ -276,21 +276,21 @@ INLINE void gather_fused(const real *tile, const stencil *st, int lane, quad q[4
 INLINE void scatter_split(real *tile, const stencil *st, int lane, const wide q[4], int dim) {
     real *first = tile + (int64_t)st->offset[lane] * 8;
     const axis_weights *x = &st->axis[0], *y = &st->axis[1], *z = &st->axis[dim - 1];
-    wide whole = q[0], zero = wide_splat(0);
+    wide value = q[0], zero = wide_splat(0);
     for (int a = 0; a < dim && CENTRED; a++)
-        whole = wide_fma(wide_splat(st->axis[a].center[lane]), q[a + 1], whole);
+        value = wide_fma(wide_splat(st->axis[a].center[lane]), q[a + 1], value);
     for (int i = 0; i < SUPPORT; i++) {
-        wide plane = axis_add(x, i, lane, whole, q[1], zero), wx = wide_splat(x->w[i][lane]);
+        wide plane = axis_add(x, i, lane, value, q[1], zero), wx = wide_splat(x->w[i][lane]);
         wide along_y = wx * q[2], along_z = wx * q[dim];
         for (int j = 0; j < (dim == 3 ? SUPPORT : 1); j++) {
             real *at = first + (dim == 3 ? i * TILE_EDGE + j : i) * TILE_EDGE * 8;
-            wide value = plane, slope = along_z;
+            wide line = plane, slope = along_z;
             if (dim == 3) {
-                value = axis_add(y, j, lane, plane, along_y, zero);
+                line = axis_add(y, j, lane, plane, along_y, zero);
                 slope = wide_splat(y->w[j][lane]) * along_z;
             }
             for (int k = 0; k < SUPPORT; k++)
-                wide_store(at + 8 * k, axis_add(z, k, lane, value, slope, wide_load(at + 8 * k)));
+                wide_store(at + 8 * k, axis_add(z, k, lane, line, slope, wide_load(at + 8 * k)));
         }
     }
 }

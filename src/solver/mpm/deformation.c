@@ -13,7 +13,7 @@
 
 enum { BLOCKS_A_CHUNK = 16 };
 
-INLINE void follow_particle(const mpm *m, const particles *p, int64_t i, int dim) {
+INLINE void update_particle(const mpm_view *m, const particles *p, int64_t i, int dim) {
     const real step = m->dt / m->dx;
     real G[3][3], A[3][3];
     for (int r = 0; r < dim; r++)
@@ -29,21 +29,21 @@ INLINE void follow_particle(const mpm *m, const particles *p, int64_t i, int dim
         }
 }
 
-INLINE void follow_chunk(void *data, chunk items, int dim) {
-    const mpm *m = data;
-    const blocks *b = &m->sim->blocks;
-    const particles *p = &m->sim->particles;
-    for (int64_t o = items.begin; o < items.end; o++)
-        for (int64_t i = b->first[b->occupied[o]]; i < b->first[b->occupied[o] + 1]; i++)
-            follow_particle(m, p, i, dim);
+INLINE void update_chunk(void *data, chunk items, int dim) {
+    const mpm_view *m = data;
+    for (int64_t o = items.begin; o < items.end; o++) {
+        const int64_t last = m->first[m->occupied[o] + 1];
+        for (int64_t i = m->first[m->occupied[o]]; i < last; i++)
+            update_particle(m, m->particles, i, dim);
+    }
 }
 
-static void follow_2d(void *data, chunk items) { follow_chunk(data, items, 2); }
-static void follow_3d(void *data, chunk items) { follow_chunk(data, items, 3); }
+static void update_2d(void *data, chunk items) { update_chunk(data, items, 2); }
+static void update_3d(void *data, chunk items) { update_chunk(data, items, 3); }
 
-void mpm_follow_gradient(mpm *m) {
+void mpm_update_deformation(mpm *m) {
     const blocks *b = &m->sim->blocks;
     if (m->sim->particles.gradient)
-        parallel_for(m->sim->ctx->pool, b->occupied_count, BLOCKS_A_CHUNK,
-                     b->dim == 2 ? follow_2d : follow_3d, m);
+        parallel_for(m->threads, b->occupied_count, BLOCKS_A_CHUNK,
+                     b->dim == 2 ? update_2d : update_3d, &m->view);
 }
