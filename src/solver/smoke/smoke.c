@@ -414,9 +414,14 @@ static spate_status look_round(smoke *s) {
     return SPATE_OK;
 }
 
-const smoke_stage smoke_stages[SMOKE_STAGES] = {
-    {"walls", smoke_walls},     {"advect", smoke_advect},    {"forces", smoke_forces},
-    {"diffuse", smoke_diffuse}, {"pressure", smoke_project}, {"sources", smoke_hold},
+const stage smoke_stages[] = {
+    {"walls", smoke_walls},
+    {"advect", smoke_advect},
+    {"forces", smoke_forces},
+    {"diffuse", smoke_diffuse},
+    {"pressure", smoke_project},
+    {"sources", smoke_hold},
+    {NULL, NULL},
 };
 
 /* Takes away once more what the projection has taken: next = 2 velocity - next. */
@@ -444,11 +449,7 @@ static spate_status step(spate_simulation *sim) {
             reflect(s);
             phase_stop(sim, "reflect", start);
         }
-        for (int i = 0; i < SMOKE_STAGES; i++) {
-            const double start = phase_start();
-            TRY(smoke_stages[i].run(s));
-            phase_stop(sim, smoke_stages[i].name, start);
-        }
+        TRY(run_stages(sim, smoke_stages));
     }
     s->part = 0;
     const double start = phase_start();

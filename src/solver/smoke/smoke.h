@@ -40,7 +40,7 @@
 #include "solver/impulses.h"
 #include "solver/pressure/pressure.h"
 #include "solver/smoke/layout.h"
-#include "solver/solver.h"
+#include "solver/stages.h"
 #include "state/mac.h"
 
 enum { SMOKE_DYES = 16, SMOKE_NAME = 63, SMOKE_ROOM = 6 };
@@ -235,20 +235,15 @@ static inline bool smoke_last_part(const smoke *s) {
 }
 
 /* A step is its stages, one after the other, with reflection twice. */
-enum { SMOKE_STAGES = 6 };
-typedef struct smoke_stage {
-    const char *name;
-    spate_status (*run)(smoke *s);
-} smoke_stage;
-extern const smoke_stage smoke_stages[SMOKE_STAGES];
+extern const stage smoke_stages[];
 
 /* Those that are told in files of their own. */
-spate_status smoke_walls(smoke *s);
-spate_status smoke_advect(smoke *s);
-spate_status smoke_forces(smoke *s);
-spate_status smoke_diffuse(smoke *s);
-spate_status smoke_project(smoke *s);
-spate_status smoke_hold(smoke *s);
+spate_status smoke_walls(void *solver);
+spate_status smoke_advect(void *solver);
+spate_status smoke_forces(void *solver);
+spate_status smoke_diffuse(void *solver);
+spate_status smoke_project(void *solver);
+spate_status smoke_hold(void *solver);
 
 /* fill.c: bodies at the start. */
 void smoke_fill(smoke *s);

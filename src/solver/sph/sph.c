@@ -390,7 +390,8 @@ void sph_pass(sph *s, chunk_task task) {
     parallel_for(s->sim->ctx->pool, s->sim->particles.count, SPH_GRAIN, task, s);
 }
 
-static spate_status lists(sph *s) {
+static spate_status lists(void *solver) {
+    sph *s = solver;
     TRY(sph_lists(s));
     return sph_tables(s);
 }
@@ -413,7 +414,8 @@ static void compress(void *data, chunk items) {
     }
 }
 
-static spate_status density(sph *s) {
+static spate_status density(void *solver) {
+    sph *s = solver;
     const bool implicit = s->options->pressure != SPH_WCSPH;
     sph_pass(s, (implicit ? s->passes->implicit : s->passes->density)[s->kernel]);
     real most = 0;
@@ -444,7 +446,8 @@ static void fall(void *data, chunk items) {
         for (int a = 0; a < 4; a++) s->push[4 * i + a] = a < 3 ? s->gravity[a] : 0;
 }
 
-static spate_status forces(sph *s) {
+static spate_status forces(void *solver) {
+    sph *s = solver;
     const bool among = s->options->pressure == SPH_WCSPH || s->viscosity > 0 || s->damp > 0;
     sph_pass(s, compress);
     sph_pass(s, among || s->extras ? s->passes->forces[s->kernel] : fall);
@@ -454,15 +457,16 @@ static spate_status forces(sph *s) {
     return SPATE_OK;
 }
 
-static spate_status react(sph *s) { return sph_react(s, REACTION_PRESSURE); }
+static spate_status react(void *solver) { return sph_react(solver, REACTION_PRESSURE); }
 
-static spate_status move(sph *s) {
+static spate_status move(void *solver) {
+    sph *s = solver;
     TRY(sph_move(s));
     sources_hold(s->sim);
     return SPATE_OK;
 }
 
-static const sph_stage stages[][8] = {
+static const stage stages[][8] = {
     [SPH_WCSPH] = {{"neighbours", lists},
                    {"density", density},
                    {"forces", forces},
@@ -492,11 +496,7 @@ static spate_status step(spate_simulation *sim) {
     s->urgency = (real)fmin(1, sim->dt / travel_limit(sim, sph_declaration.cfl));
     watch_step(s);
     impulses_begin_step(sim, &s->impulses);
-    for (const sph_stage *stage = stages[s->options->pressure]; stage->name; stage++) {
-        double start = phase_start();
-        TRY(stage->run(s));
-        phase_stop(sim, stage->name, start);
-    }
+    TRY(run_stages(sim, stages[s->options->pressure]));
     s->memory.dt = sim->dt;
     return SPATE_OK;
 }
