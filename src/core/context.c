@@ -91,6 +91,14 @@ void *retake(spate_context *ctx, void *block, size_t old_count, size_t new_count
     return larger;
 }
 
+/* The caller's pointer has its own type: it is read and written as bytes. */
+static void *read_pointer(void **at) {
+    void *block;
+    memcpy(&block, at, sizeof block);
+    return block;
+}
+static void write_pointer(void **at, void *block) { memcpy(at, &block, sizeof block); }
+
 spate_status grow(spate_context *ctx, void **array, int64_t *capacity, int64_t needed,
                   size_t size) {
     enum { SMALLEST_CAPACITY = 16 };
@@ -99,13 +107,31 @@ spate_status grow(spate_context *ctx, void **array, int64_t *capacity, int64_t n
     int64_t wanted = *capacity <= INT64_MAX / 2 ? *capacity * 2 : INT64_MAX;
     if (wanted < needed) wanted = needed;
     if (wanted < SMALLEST_CAPACITY) wanted = SMALLEST_CAPACITY;
-    /* The caller's pointer has its own type: it is read and written as bytes. */
-    void *block;
-    memcpy(&block, array, sizeof block);
-    block = retake(ctx, block, (size_t)*capacity, (size_t)wanted, size);
+    void *block = retake(ctx, read_pointer(array), (size_t)*capacity, (size_t)wanted, size);
     if (!block) return SPATE_OUT_OF_MEMORY;
-    memcpy(array, &block, sizeof block);
+    write_pointer(array, block);
     *capacity = wanted;
+    return SPATE_OK;
+}
+
+spate_status ensure(spate_context *ctx, int64_t *capacity, int64_t needed,
+                    const ensured_array *arrays, int count) {
+    enum { LEAST = 8 };
+    assert(needed >= 0 && *capacity >= 0);
+    if (*capacity > 0 && needed <= *capacity) return SPATE_OK;
+    const int64_t room = needed < INT64_MAX / 2 ? needed + needed / 8 + LEAST : needed;
+    *capacity = 0;
+    /* All are given back before the first is taken anew. */
+    for (int i = 0; i < count; i++) {
+        give(ctx, read_pointer(arrays[i].array));
+        write_pointer(arrays[i].array, NULL);
+    }
+    for (int i = 0; i < count; i++) {
+        void *block = take(ctx, (size_t)room, arrays[i].bytes);
+        if (!block) return SPATE_OUT_OF_MEMORY;
+        write_pointer(arrays[i].array, block);
+    }
+    *capacity = room;
     return SPATE_OK;
 }
 

@@ -91,4 +91,19 @@ spate_status grow(spate_context *ctx, void **array, int64_t *capacity, int64_t n
 #define GROW(ctx, array, capacity, needed) \
     grow((ctx), (void **)&(array), &(capacity), (needed), sizeof(*(array)))
 
+/* Room for at least `needed` items, and an eighth more, in arrays that share one capacity and whose
+ * content may be lost. ENSURE(ctx, capacity, count, EACH(x, 3), EACH(mass, 1)) makes x three times
+ * as long as mass. On failure the capacity is 0. */
+typedef struct ensured_array {
+    void **array;
+    size_t bytes; /* of an item */
+} ensured_array;
+spate_status ensure(spate_context *ctx, int64_t *capacity, int64_t needed,
+                    const ensured_array *arrays, int count);
+#define EACH(array, elements) \
+    { (void **)&(array), (size_t)(elements) * sizeof(*(array)) }
+#define ENSURE(ctx, capacity, needed, ...)                                     \
+    ensure((ctx), &(capacity), (needed), (const ensured_array[]){__VA_ARGS__}, \
+           COUNT_OF(((const ensured_array[]){__VA_ARGS__})))
+
 #endif

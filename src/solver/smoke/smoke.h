@@ -36,6 +36,7 @@
 #ifndef SPATE_SOLVER_SMOKE_H
 #define SPATE_SOLVER_SMOKE_H
 
+#include "core/kernel_table.h"
 #include "core/simd.h"
 #include "solver/impulses.h"
 #include "solver/pressure/pressure.h"
@@ -106,11 +107,7 @@ typedef struct smoke_memory {
     TASK(confine)   /* vorticity to the confinement's acceleration */
 
 typedef struct smoke_passes {
-#define TASK(name) chunk_task name[2];
-#define SUM(name)  sum_task name[2];
-    SMOKE_PASSES(TASK, SUM)
-#undef TASK
-#undef SUM
+    SMOKE_PASSES(TASK_FIELD, SUM_FIELD)
 } smoke_passes;
 
 /* How deep in solids a value is: in the gas; the layers that are made of values beside them; where gas

@@ -130,7 +130,8 @@ struct sph {
     neighbours liquid, wall; /* lists of the liquid's particles: of its own, of the walls' points */
     bool listed;             /* they are there, and serve until particles have moved too far */
     sph_records of, on;      /* the liquid's, the walls' */
-    int64_t capacity, wall_capacity;
+    /* particles that the arrays have room for */
+    int64_t capacity, extra_capacity, implicit_capacity;
     /* by particle */
     real *push;    /* four: acceleration, m/s^2; or u, in cells */
     real *aside;   /* eight: what XSPH adds to the velocity, m/s; where shifting goes, 1 / cells */
