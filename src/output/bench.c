@@ -169,21 +169,21 @@ static void write_block(text *t, const bench_case *c, const spate_bench_options 
 enum { DFSPH_STEPS = 10 };
 
 static const bench_case bench_cases[] = {
-    {"mpm", "liquid", LIQUID_YAML, "apic", 3, write_block, ""},
-    {"mpm", "elastic", ELASTIC_YAML, "apic", 3, write_block, ""},
-    {"mpm", "sand", SAND_YAML, "asflip", 3, write_block, ""},
-    {"mpm", "clay", CLAY_YAML, "asflip", 3, write_block, ""},
-    {"mpm", "liquid", LIQUID_YAML, "apic", 2, write_block, ""},
-    {"mpm", "elastic", ELASTIC_YAML, "apic", 2, write_block, ""},
-    {"mpm", "sand", SAND_YAML, "asflip", 2, write_block, ""},
-    {"mpm", "clay", CLAY_YAML, "asflip", 2, write_block, ""},
-    {"flip", "dam", LIQUID_YAML, "flip", 3, write_dam, ""},
-    {"flip", "tank", LIQUID_YAML, "flip", 3, write_tank, ""},
-    {"flip", "dam", LIQUID_YAML, "flip", 2, write_dam, ""},
-    {"sph", "wcsph", WATER_YAML, "wcsph", 3, write_column, SPH_YAML},
+    {"mpm", "liquid", LIQUID_YAML, "apic", 3, write_block, "", 0},
+    {"mpm", "elastic", ELASTIC_YAML, "apic", 3, write_block, "", 0},
+    {"mpm", "sand", SAND_YAML, "asflip", 3, write_block, "", 0},
+    {"mpm", "clay", CLAY_YAML, "asflip", 3, write_block, "", 0},
+    {"mpm", "liquid", LIQUID_YAML, "apic", 2, write_block, "", 0},
+    {"mpm", "elastic", ELASTIC_YAML, "apic", 2, write_block, "", 0},
+    {"mpm", "sand", SAND_YAML, "asflip", 2, write_block, "", 0},
+    {"mpm", "clay", CLAY_YAML, "asflip", 2, write_block, "", 0},
+    {"flip", "dam", LIQUID_YAML, "flip", 3, write_dam, "", 0},
+    {"flip", "tank", LIQUID_YAML, "flip", 3, write_tank, "", 0},
+    {"flip", "dam", LIQUID_YAML, "flip", 2, write_dam, "", 0},
+    {"sph", "wcsph", WATER_YAML, "wcsph", 3, write_column, SPH_YAML, 0},
     {"sph", "dfsph", WATER_YAML, "dfsph", 3, write_column, SPH_YAML, DFSPH_STEPS},
-    {"smoke", "plume", GAS_YAML, "linear", 3, write_plume, ""},
-    {"smoke", "plume", GAS_YAML, "linear", 2, write_plume, ""},
+    {"smoke", "plume", GAS_YAML, "linear", 3, write_plume, "", 0},
+    {"smoke", "plume", GAS_YAML, "linear", 2, write_plume, "", 0},
 };
 
 /* The field that --integrator sets. */
