@@ -447,6 +447,30 @@ static void test_previous_is_kept(void **state) {
     close_scene(&f);
 }
 
+static void add_too_many(spate_simulation *sim, state_blocks *out) {
+    for (int i = 0; i <= STATE_BLOCKS_MAX; i++)
+        state_add(out, "more", &sim->step, sizeof sim->step);
+}
+
+/* A solver whose state does not fit saves nothing, and says so. */
+static void test_too_many_blocks_are_refused(void **state) {
+    (void)state;
+    fixture f = open_scene(tiny_scene);
+    run_record record = {0};
+    spate_simulation *sim;
+    expect_ok(f.ctx, checkpoint_write(f.sim, &record, f.path, NULL));
+    solver_type greedy = *f.sim->type;
+    greedy.state = add_too_many;
+    f.sim->type = &greedy;
+    steps(&f, f.sim, 1);
+    assert_int_equal(checkpoint_write(f.sim, &record, f.path, NULL), SPATE_BAD_INPUT);
+    assert_non_null(strstr(spate_message(f.ctx), "has 33 blocks of state"));
+    expect_ok(f.ctx, spate_simulation_restore(f.scene, f.path, &sim)); /* the last one is whole */
+    assert_int_equal(sim->step, 0);
+    spate_simulation_free(sim);
+    close_scene(&f);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_resume_is_exact),
@@ -463,6 +487,7 @@ int main(void) {
         cmocka_unit_test(test_impossible_values_are_noticed),
         cmocka_unit_test(test_ranges_that_go_back),
         cmocka_unit_test(test_previous_is_kept),
+        cmocka_unit_test(test_too_many_blocks_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

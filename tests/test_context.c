@@ -334,6 +334,40 @@ static void test_retake_and_grow(void **state) {
     spate_close(ctx);
 }
 
+/* Arrays of one capacity grow together, and lose their capacity together. */
+static void test_ensure(void **state) {
+    (void)state;
+    heap h = {.left = -1};
+    spate_context *ctx = open_with(&h);
+    const int64_t blocks = ctx->blocks_now;
+    double *x = NULL;
+    char *kind = NULL;
+    int64_t capacity = 0;
+    assert_int_equal(ENSURE(ctx, capacity, 0, EACH(x, 3), EACH(kind, 1)), SPATE_OK);
+    assert_true(capacity > 0 && x && kind); /* room for nothing is a place, too */
+    const size_t bytes_before = ctx->bytes_now;
+    assert_int_equal(ENSURE(ctx, capacity, 1000, EACH(x, 3), EACH(kind, 1)), SPATE_OK);
+    assert_in_range(capacity, 1000, 1200);
+    assert_true(ctx->bytes_now - bytes_before > 900 * (3 * sizeof *x + 1));
+    x[3 * capacity - 1] = kind[capacity - 1] = 1;
+    const double *same = x;
+    assert_int_equal(ENSURE(ctx, capacity, capacity, EACH(x, 3), EACH(kind, 1)), SPATE_OK);
+    assert_ptr_equal(x, same);
+    assert_true(x[3 * capacity - 1] == 1);
+
+    h.left = 1; /* for the first array alone */
+    assert_int_equal(ENSURE(ctx, capacity, 2000, EACH(x, 3), EACH(kind, 1)), SPATE_OUT_OF_MEMORY);
+    assert_int_equal(capacity, 0);
+    assert_null(kind);
+    h.left = -1;
+    assert_int_equal(ENSURE(ctx, capacity, INT64_MAX, EACH(x, 3), EACH(kind, 1)),
+                     SPATE_OUT_OF_MEMORY);
+    assert_int_equal(ENSURE(ctx, capacity, 10, EACH(x, 3), EACH(kind, 1)), SPATE_OK);
+    give(ctx, x), give(ctx, kind);
+    assert_int_equal(ctx->blocks_now, blocks);
+    spate_close(ctx);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_open_survives_every_failing_allocation),
@@ -345,6 +379,7 @@ int main(void) {
         cmocka_unit_test(test_take_aligns_zeroes_and_counts),
         cmocka_unit_test(test_take_refuses_what_cannot_be),
         cmocka_unit_test(test_retake_and_grow),
+        cmocka_unit_test(test_ensure),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

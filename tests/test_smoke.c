@@ -29,9 +29,9 @@ static void run_stage(const play *p, const char *name, double dt) {
     smoke *s = smoke_of(p);
     p->sim->dt = s->dt = dt;
     s->part = s->options->reflection == REFLECTION_ON; /* dyes move in the second half */
-    for (int i = 0; i < SMOKE_STAGES; i++)
-        if (!strcmp(smoke_stages[i].name, name)) {
-            assert_int_equal(smoke_stages[i].run(smoke_of(p)), SPATE_OK);
+    for (const stage *run = smoke_stages; run->name; run++)
+        if (!strcmp(run->name, name)) {
+            assert_int_equal(run->run(s), SPATE_OK);
             return;
         }
     fail_msg("no stage is called %s", name);

@@ -7,6 +7,7 @@
 #include <cmocka.h>
 
 #include "frames/units.h"
+#include "solver/solver.h"
 
 static void columns_have_their_units(void **state) {
     (void)state;
@@ -47,7 +48,20 @@ static void columns_have_their_units(void **state) {
     assert_string_equal(label, "steps");
 }
 
+/* Plots name the units that the solvers declare. */
+static void columns_of_solvers_have_the_units_they_declare(void **state) {
+    (void)state;
+    const spate_scene s = {.dim = 3};
+    int count = 0;
+    for (int k = 0; k < solver_type_count; k++)
+        for (const solver_column *c = solver_types[k]->columns; c && c->name; c++, count++)
+            assert_string_equal(units_of_column(&s, c->name), c->unit);
+    assert_true(count > 10);
+}
+
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(columns_have_their_units)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(columns_have_their_units),
+        cmocka_unit_test(columns_of_solvers_have_the_units_they_declare)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

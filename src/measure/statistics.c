@@ -192,7 +192,7 @@ static spate_status name_columns(statistics *s) {
     const spate_scene *scene = s->sim->scene;
     int at = 0;
     for (; at < COLUMN_COUNT; at++) s->names[at] = fixed[at];
-    for (int c = 0; c < s->solver_columns; c++) s->names[at++] = s->sim->type->column_names[c];
+    for (int c = 0; c < s->solver_columns; c++) s->names[at++] = s->sim->type->columns[c].name;
     TRY(name_forces(s, &at));
     for (int i = 0; i < scene->probe_count; i++) {
         const probe *p = &scene->probes[i];
@@ -205,8 +205,8 @@ static spate_status name_columns(statistics *s) {
 
 spate_status statistics_create(spate_simulation *sim, statistics *s) {
     *s = (statistics){.sim = sim, .arena = arena_create(sim->ctx), .count = COLUMN_COUNT};
-    if (sim->type->column_names)
-        while (sim->type->column_names[s->solver_columns]) s->solver_columns++;
+    if (sim->type->columns)
+        while (sim->type->columns[s->solver_columns].name) s->solver_columns++;
     if (sim->type->force)
         s->force_columns = sim->scene->collider_count * columns_of_collider(sim->scene->dim);
     s->count += s->solver_columns + s->force_columns;
@@ -270,7 +270,8 @@ spate_status statistics_evaluate(statistics *s, int64_t frame, double wall_secon
     statistics_glance(s, frame, wall_seconds);
     TRY(evaluate_basics(s));
     take_numbers(s);
-    if (s->solver_columns) sim->type->columns(sim, s->values + COLUMN_COUNT);
+    for (int c = 0; c < s->solver_columns; c++)
+        s->values[COLUMN_COUNT + c] = sim->type->columns[c].value(sim);
     evaluate_forces(s);
     TRY(evaluate_probes(s, -1));
     return check_numbers(s);

@@ -62,7 +62,8 @@ enum { CASES_MAX = 64 };
 static int list_cases(bench_case *cases) {
     int count = 0;
     for (int s = 0; s < solver_type_count; s++)
-        for (const benchmark *b = solver_types[s]->benchmarks(); b->variant && count < CASES_MAX; b++)
+        for (const benchmark *b = solver_types[s]->benchmarks(); b->variant && count < CASES_MAX;
+             b++)
             cases[count++] = (bench_case){solver_types[s]->declaration, b};
     return count;
 }
@@ -138,6 +139,7 @@ static spate_status contestant_open(spate_context *ctx, const bench_case *c, con
     double a_step = (phase_start() - start) / 3;
     const double least = o->scene ? BENCHMARK_STEPS : c->benchmark->least_steps;
     one->steps = (int64_t)fmax(least, fmin(2000, 1.0 / a_step));
+    if (!o->scene && c->benchmark->steps) one->steps = c->benchmark->steps;
     one->bytes = ctx->bytes_now - before;
     return SPATE_OK;
 }

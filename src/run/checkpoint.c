@@ -8,7 +8,7 @@ _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__,
                "blocks are written as they are in memory");
 _Static_assert(sizeof(checkpoint_head) == 72 && sizeof(checkpoint_block) == 56, "no padding");
 
-enum { BLOCKS_MAX = 64, SOLVER_BLOCKS_MAX = 32, DT_LIMIT_SIZE = 32 };
+enum { BLOCKS_MAX = 64, DT_LIMIT_SIZE = 32 };
 /* Particles may be a block beyond their own before they are sorted again. */
 enum { POSITION_MIN = -2 * BLOCK_EDGE, POSITION_MAX = 3 * BLOCK_EDGE };
 enum { COORDS_MAX = 1 << 20 };
@@ -78,17 +78,18 @@ static void list_particles(entry_list *list, const particles *p) {
     }
 }
 
-static void list_solver(entry_list *list, spate_simulation *sim) {
-    state_block own[SOLVER_BLOCKS_MAX];
-    int count = sim->type->state ? sim->type->state(sim, own, SOLVER_BLOCKS_MAX) : 0;
-    for (int i = 0; i < count; i++) {
+static spate_status list_solver(entry_list *list, spate_simulation *sim) {
+    state_blocks own;
+    TRY(simulation_state(sim, &own));
+    for (int i = 0; i < own.count; i++) {
         char name[CHECKPOINT_NAME];
-        snprintf(name, sizeof name, "solver.%s", own[i].name);
-        list_add(list, name, "raw", 1, (int64_t)own[i].bytes, own[i].data);
+        snprintf(name, sizeof name, "solver.%s", own.list[i].name);
+        list_add(list, name, "raw", 1, (int64_t)own.list[i].bytes, own.list[i].data);
     }
+    return SPATE_OK;
 }
 
-static void list_all(spate_simulation *sim, const run_record *record, entry_list *list) {
+static spate_status list_all(spate_simulation *sim, const run_record *record, entry_list *list) {
     const blocks *b = &sim->blocks;
     list->scalars = (scalars){.time = sim->time,
                               .dt = sim->dt,
@@ -108,8 +109,9 @@ static void list_all(spate_simulation *sim, const run_record *record, entry_list
     list_add(list, "blocks.pending", "i32", 3, b->pending_count, b->pending);
     list_add(list, "sources", "raw", 1, sim->scene->source_count * (int64_t)sizeof(source_state),
              sim->sources);
-    list_solver(list, sim);
+    TRY(list_solver(list, sim));
     list_add(list, "end", "raw", 1, 0, NULL);
+    return SPATE_OK;
 }
 
 static uint64_t entry_hash(const entry *e) {
@@ -160,7 +162,7 @@ spate_status checkpoint_write(spate_simulation *sim, const run_record *record, c
     file_writer w = {0};
     bool moved = false;
     spate_status status;
-    list_all(sim, record, list);
+    TRY_OR_DONE(status, list_all(sim, record, list));
     const checkpoint_head head = make_head(sim, list);
     TRY_OR_DONE(status, file_create(ctx, path, true, &w));
     file_write(&w, &head, sizeof head);
@@ -437,12 +439,12 @@ static spate_status read_blocks(reading *r, spate_simulation *sim) {
 }
 
 static spate_status read_solver(reading *r, spate_simulation *sim) {
-    state_block own[SOLVER_BLOCKS_MAX];
-    int count = sim->type->state ? sim->type->state(sim, own, SOLVER_BLOCKS_MAX) : 0;
-    for (int i = 0; i < count; i++) {
+    state_blocks own;
+    TRY(simulation_state(sim, &own));
+    for (int i = 0; i < own.count; i++) {
         char name[CHECKPOINT_NAME];
-        snprintf(name, sizeof name, "solver.%s", own[i].name);
-        TRY(read_raw(r, name, own[i].bytes, own[i].data));
+        snprintf(name, sizeof name, "solver.%s", own.list[i].name);
+        TRY(read_raw(r, name, own.list[i].bytes, own.list[i].data));
     }
     return SPATE_OK;
 }

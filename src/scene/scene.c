@@ -439,8 +439,8 @@ static spate_status refuse_solver_fields(reader *r, const yaml_value *root) {
     for (const yaml_entry *e = root->first; e; e = e->next) {
         const char *name = e->key->text;
         bool solvers = has_field(&scene_solver_table, name);
-        for (int i = 0; i < spate_registry.solver_count; i++)
-            solvers |= has_field(&spate_registry.solvers[i]->table, name);
+        for (int i = 0; i < r->registry->solver_count; i++)
+            solvers |= has_field(&r->registry->solvers[i]->table, name);
         if (solvers && !has_field(&scene_top_table, name))
             return reader_fail_field(r, e->key, name,
                                      "is a field of the solver; write solver: {%s: ...}, or "

@@ -42,3 +42,7 @@ void impulses_mean(const impulses *i, int c, double force[3], double torque[3]) 
         torque[a] = seconds > 0 ? sums[a + 3] / seconds : 0;
     }
 }
+
+void impulses_state(const spate_simulation *sim, impulses *i, const char *name, state_blocks *out) {
+    state_add(out, name, i->values, impulses_count(sim->scene) * sizeof *i->values);
+}

@@ -40,6 +40,8 @@ void touches_note(const spate_simulation *sim, block_touches *touches, int c, co
 void impulses_add(impulses *i, const block_touches *touches, int64_t count);
 
 spate_status impulses_create(const spate_simulation *sim, impulses *i);
+/* Adds their sums to the state of a checkpoint. */
+void impulses_state(const spate_simulation *sim, impulses *i, const char *name, state_blocks *out);
 /* Before what a step of length sim->dt adds: begins anew where it begins a frame. */
 void impulses_begin_step(const spate_simulation *sim, impulses *i);
 /* The mean over the frame so far; 0 where no time has passed. */

@@ -344,6 +344,25 @@ int64_t spate_simulation_particles(const spate_simulation *sim) { return sim->pa
 double spate_simulation_dt(const spate_simulation *sim) { return sim->dt; }
 const char *spate_simulation_dt_limit(const spate_simulation *sim) { return sim->dt_limit; }
 
+double column_removed(const spate_simulation *sim) { return (double)sim->removed; }
+double column_drained(const spate_simulation *sim) { return (double)sim->drained; }
+double column_sorts(const spate_simulation *sim) { return (double)sim->blocks.sorts; }
+
+void state_add(state_blocks *out, const char *name, void *data, size_t bytes) {
+    if (out->count < STATE_BLOCKS_MAX) out->list[out->count] = (state_block){name, data, bytes};
+    out->count++;
+}
+
+spate_status simulation_state(spate_simulation *sim, state_blocks *out) {
+    out->count = 0;
+    if (sim->type->state) sim->type->state(sim, out);
+    if (out->count <= STATE_BLOCKS_MAX) return SPATE_OK;
+    return fail(sim->ctx, SPATE_BAD_INPUT,
+                "solver %s has %d blocks of state for a checkpoint, which takes at most %d: raise "
+                "STATE_BLOCKS_MAX",
+                sim->type->declaration->name, out->count, STATE_BLOCKS_MAX);
+}
+
 /* All that decides how the simulation goes on: the deformation gradient is only followed for output, so
  * that a run is the same by its hash whether or not somebody wants to see it. */
 static uint64_t hash_particle(const particles *p, int64_t i, uint64_t h) {

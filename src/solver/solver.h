@@ -28,6 +28,21 @@ typedef struct state_block {
     size_t bytes;
 } state_block;
 
+/* All of a solver's. */
+enum { STATE_BLOCKS_MAX = 32 };
+typedef struct state_blocks {
+    state_block list[STATE_BLOCKS_MAX];
+    int count; /* of those that were added, also where they do not fit */
+} state_blocks;
+void state_add(state_blocks *out, const char *name, void *data, size_t bytes);
+
+/* A column of stats.csv that only this solver has. */
+typedef struct solver_column {
+    const char *name;
+    const char *unit;                             /* in SI and 3D; "" for a pure number */
+    double (*value)(const spate_simulation *sim); /* NAN where there is none yet */
+} solver_column;
+
 /* NAN where it is not known, or where the particles tell it. */
 typedef struct solver_numbers {
     double max_divergence; /* 1/s */
@@ -70,7 +85,7 @@ typedef struct solver_type {
     /* One step of length sim->dt from sim->time. */
     spate_status (*step)(spate_simulation *sim);
     /* The solver's plain data that a checkpoint must hold besides the particles. */
-    int (*state)(spate_simulation *sim, state_block *blocks, int capacity);
+    void (*state)(spate_simulation *sim, state_blocks *out);
     /* Kirchhoff stress (xx yy zz yz xz xy) and strain energy density of particle i, by its
      * material, as double precision reference code; J too. Any pointer may be NULL. */
     void (*stress)(const spate_simulation *sim, int64_t i, double stress[6], double *energy,
@@ -92,9 +107,8 @@ typedef struct solver_type {
     void (*solved)(const spate_simulation *sim, double *iterations, double *residual);
     /* What the solver itself knows of the columns that every run has; NULL: nothing. */
     void (*numbers)(spate_simulation *sim, solver_numbers *out);
-    /* Columns of stats.csv of its own. */
-    const char *const *column_names; /* closed by NULL */
-    void (*columns)(spate_simulation *sim, double *values);
+    /* Columns of stats.csv of its own, closed by one without a name; NULL: none. */
+    const solver_column *columns;
     /* Fields on the domain's cells, for frames: which there are (returns how many, of which at most
      * `capacity` are written), and the values of one: components of a cell beside one another, cells
      * with x fastest. NULL: none. */
@@ -202,6 +216,14 @@ spate_status simulation_prepare(spate_scene *scene, spate_simulation **out);
 /* Adds a particle at world position x; it takes part after the next sort. */
 spate_status simulation_add(spate_simulation *sim, int group, const double x[3], const double v[3],
                             double volume);
+
+/* The blocks of the solver's own state; fails where it has more than a checkpoint takes. */
+spate_status simulation_state(spate_simulation *sim, state_blocks *out);
+
+/* Values of columns that several solvers have. */
+double column_removed(const spate_simulation *sim); /* particles that left through open sides */
+double column_drained(const spate_simulation *sim); /* and into sinks */
+double column_sorts(const spate_simulation *sim);
 
 /* The speed of the fastest particle, m/s. */
 double simulation_fastest(const spate_simulation *sim);

@@ -36,31 +36,6 @@ size_t neighbours_bytes(const neighbours *n) {
            (size_t)n->index_capacity * sizeof *n->indices;
 }
 
-/* ---- Memory ---------------------------------------------------------------------------------- */
-
-/* Room for `needed` things and some more; what was there is lost. */
-static spate_status renew(spate_context *ctx, void **array, int64_t *capacity, int64_t needed,
-                          size_t size) {
-    if (*array && needed <= *capacity) return SPATE_OK;
-    give(ctx, *array);
-    *capacity = 0;
-    *array = take(ctx, (size_t)(needed + needed / 8 + WIDE), size);
-    if (!*array) return SPATE_OUT_OF_MEMORY;
-    *capacity = needed + needed / 8 + WIDE;
-    return SPATE_OK;
-}
-#define RENEW(n, array, capacity, needed) \
-    renew((n)->ctx, (void **)&(n)->array, &(n)->capacity, (needed), sizeof(*(n)->array))
-
-static spate_status reserve_rows(neighbours *n, int64_t count) {
-    if (n->first && n->number && count + 1 <= n->row_capacity) return SPATE_OK;
-    give(n->ctx, n->number);
-    n->number = NULL;
-    TRY(RENEW(n, first, row_capacity, count + 1));
-    n->number = take(n->ctx, (size_t)n->row_capacity, sizeof *n->number);
-    return n->number ? SPATE_OK : SPATE_OUT_OF_MEMORY;
-}
-
 /* ---- Blocks ---------------------------------------------------------------------------------- */
 
 static void find_cells(void *data, chunk items) {
@@ -113,11 +88,11 @@ static spate_status reserve_vicinities(search *s, pool *threads) {
     int64_t most = 0;
     for (int w = 0; w < workers; w++) most = s->largest[w] > most ? s->largest[w] : most;
     most = whole_wides(most + (VICINITY_ROWS + 1) * WIDE);
-    TRY(RENEW(n, vicinities, vicinity_capacity, workers));
-    TRY(RENEW(n, planes, plane_capacity, workers * dim * most));
+    TRY(ENSURE(n->ctx, n->vicinity_capacity, workers, EACH(n->vicinities, 1)));
+    TRY(ENSURE(n->ctx, n->plane_capacity, workers * dim * most, EACH(n->planes, 1)));
     /* index, eights and masks; runs have no more eights than all rows and their ends together */
     const int64_t eights = most / WIDE, each = most + 2 * eights;
-    TRY(RENEW(n, indices, index_capacity, workers * each));
+    TRY(ENSURE(n->ctx, n->index_capacity, workers * each, EACH(n->indices, 1)));
     for (int w = 0; w < workers; w++) {
         vicinity *v = &n->vicinities[w];
         for (int a = 0; a < dim; a++) v->x[a] = n->planes + (w * dim + a) * most;
@@ -133,15 +108,15 @@ static spate_status reserve_vicinities(search *s, pool *threads) {
 static spate_status prepare(search *s, pool *threads) {
     neighbours *n = s->n;
     const blocks *of = s->of_blocks, *among = s->among_blocks;
-    TRY(reserve_rows(n, s->of->count));
-    TRY(RENEW(n, starts, start_capacity, of->occupied_count + 1));
-    TRY(RENEW(n, cells, cell_capacity, among->occupied_count));
+    TRY(ENSURE(n->ctx, n->row_capacity, s->of->count + 1, EACH(n->first, 1), EACH(n->number, 1)));
+    TRY(ENSURE(n->ctx, n->start_capacity, of->occupied_count + 1, EACH(n->starts, 1)));
+    TRY(ENSURE(n->ctx, n->cell_capacity, among->occupied_count, EACH(n->cells, 1)));
     s->starts = n->starts;
     s->cells = (const uint32_t(*)[BLOCK_NODES_MAX + 1]) n->cells;
     s->around = (const int32_t(*)[NEIGHBOURS_MAX])of->neighbours;
     parallel_for(threads, among->occupied_count, BLOCK_GRAIN, find_cells, s);
     if (of != among) {
-        TRY(RENEW(n, around, around_capacity, of->count));
+        TRY(ENSURE(n->ctx, n->around_capacity, of->count, EACH(n->around, 1)));
         s->around = (const int32_t(*)[NEIGHBOURS_MAX])n->around;
         parallel_for(threads, of->occupied_count, BLOCK_GRAIN, find_around, s);
     }
@@ -169,7 +144,7 @@ static spate_status build_rows(search *s, pool *threads) {
     n->starts[0] = 0;
     parallel_for(threads, occupied, BLOCK_GRAIN, passes->count[dim - 2], s);
     for (int32_t o = 0; o < occupied; o++) n->starts[o + 1] += n->starts[o];
-    TRY(RENEW(n, list, list_capacity, n->starts[occupied]));
+    TRY(ENSURE(n->ctx, n->list_capacity, n->starts[occupied], EACH(n->list, 1)));
     parallel_for(threads, occupied, BLOCK_GRAIN, passes->fill[dim - 2], s);
     n->count = s->of->count;
     n->entries = n->first[n->count] = n->starts[occupied];

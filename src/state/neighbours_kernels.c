@@ -7,6 +7,7 @@
  * for which they are cut into eights once. The last eight of a run may go beyond it: what comes there
  * is too many cells away, or one of the far places that end a row, and so never near.
  */
+#include "core/kernel_table.h"
 #include "state/neighbours_passes.h"
 
 /* Cells; its square is beyond every radius and no infinity. */
@@ -204,25 +205,17 @@ INLINE void visit_block(search *s, vicinity *v, int64_t o, int64_t end, bool fil
     if (!fill) s->starts[o + 1] = length;
 }
 
-#define PASSES(dim)                                                                           \
-    static void count_##dim##d(void *data, chunk items) {                                     \
-        search *s = data;                                                                     \
-        for (int64_t o = items.begin; o < items.end; o++)                                     \
-            visit_block(s, &s->vicinities[items.worker], o, 0, false, dim);                   \
-    }                                                                                         \
-    static void fill_##dim##d(void *data, chunk items) {                                      \
-        search *s = data;                                                                     \
-        for (int64_t o = items.begin; o < items.end; o++)                                     \
-            visit_block(s, &s->vicinities[items.worker], o, s->starts[items.end], true, dim); \
-    }
+INLINE void count_chunk(search *s, chunk items, int dim) {
+    for (int64_t o = items.begin; o < items.end; o++)
+        visit_block(s, &s->vicinities[items.worker], o, 0, false, dim);
+}
 
-PASSES(2)
-PASSES(3)
+INLINE void fill_chunk(search *s, chunk items, int dim) {
+    for (int64_t o = items.begin; o < items.end; o++)
+        visit_block(s, &s->vicinities[items.worker], o, s->starts[items.end], true, dim);
+}
 
-#define JOIN_(a, b) a##_##b
-#define JOIN(a, b)  JOIN_(a, b)
+TASK_BY_DIM(count)
+TASK_BY_DIM(fill)
 
-const neighbours_passes JOIN(neighbours_passes, SPATE_ISA) = {
-    .count = {count_2d, count_3d},
-    .fill = {fill_2d, fill_3d},
-};
+const neighbours_passes ISA_NAME(neighbours_passes) = {FIELD_BY_DIM(count) FIELD_BY_DIM(fill)};

@@ -270,6 +270,11 @@ class Usage(Case):
             self.assertGreater(row["particle_steps_per_second"], 0)
             self.assertTrue(row["phases"])
 
+    def test_bench_of_dfsph_always_takes_the_same_steps(self):
+        rows = json.loads(spate("bench", "sph", "--variant", "dfsph", "--particles", 500, "--rounds", 1,
+                                "--threads", 1, "--json").stdout)
+        self.assertEqual([r["steps"] for r in rows], [10])
+
     def test_bench_compares_integrators_and_scenes(self):
         rows = json.loads(spate("bench", SCENES / "drop2d.yaml", "--integrator", "flip,asflip", "--rounds", 1,
                                 "--threads", 1, "--json").stdout)

@@ -30,9 +30,9 @@ static void write_tank(text *t, const benchmark *b, const spate_bench_options *o
 }
 
 static const benchmark benchmarks[] = {
-    {"dam", LIQUID_YAML, "flip", 3, write_dam, "", BENCHMARK_STEPS},
-    {"tank", LIQUID_YAML, "flip", 3, write_tank, "", BENCHMARK_STEPS},
-    {"dam", LIQUID_YAML, "flip", 2, write_dam, "", BENCHMARK_STEPS},
+    {"dam", LIQUID_YAML, "flip", 3, write_dam, "", BENCHMARK_STEPS, 0},
+    {"tank", LIQUID_YAML, "flip", 3, write_tank, "", BENCHMARK_STEPS, 0},
+    {"dam", LIQUID_YAML, "flip", 2, write_dam, "", BENCHMARK_STEPS, 0},
     {0},
 };
 

@@ -380,13 +380,10 @@ static spate_status step(spate_simulation *sim) {
 
 /* ---- What others ask ------------------------------------------------------------------------- */
 
-static int state(spate_simulation *sim, state_block *out, int capacity) {
+static void state(spate_simulation *sim, state_blocks *out) {
     flip *f = sim->solver;
-    if (capacity < 2) return 0;
-    out[0] = (state_block){"flip memory", &f->memory, sizeof f->memory};
-    out[1] = (state_block){"flip impulses", f->impulses.values,
-                           impulses_count(sim->scene) * sizeof *f->impulses.values};
-    return 2;
+    state_add(out, "flip memory", &f->memory, sizeof f->memory);
+    impulses_state(sim, &f->impulses, "flip impulses", out);
 }
 
 /* The pressure of the last step, Pa, at a point in cells from the domain's corner: that of the cell
@@ -476,10 +473,6 @@ static void solved(const spate_simulation *sim, double *iterations, double *resi
     *residual = f->memory.residual;
 }
 
-static const char *const column_names[] = {
-    "liquid_volume", "volume_drift", "not_converged", "sorts", "removed",
-    "drained",       "split",        "merged",        "stuck", NULL};
-
 static double rest_volume(const flip *f) {
     double mass = 0;
     for (int64_t i = 0; i < f->sim->particles.count; i++)
@@ -487,19 +480,44 @@ static double rest_volume(const flip *f) {
     return mass / f->density;
 }
 
-static void columns(spate_simulation *sim, double *values) {
+static double liquid_volume(const spate_simulation *sim) {
     const flip *f = sim->solver;
-    double rest = rest_volume(f);
-    values[0] = sim->step ? f->memory.volume : NAN;
-    values[1] = sim->step && rest > 0 ? f->memory.volume / rest - 1 : NAN;
-    values[2] = (double)f->memory.missed;
-    values[3] = (double)sim->blocks.sorts;
-    values[4] = (double)sim->removed;
-    values[5] = (double)sim->drained;
-    values[6] = (double)f->memory.split;
-    values[7] = (double)f->memory.merged;
-    values[8] = (double)f->memory.stuck;
+    return sim->step ? f->memory.volume : NAN;
 }
+static double volume_drift(const spate_simulation *sim) {
+    const flip *f = sim->solver;
+    const double rest = rest_volume(f);
+    return sim->step && rest > 0 ? f->memory.volume / rest - 1 : NAN;
+}
+static double not_converged(const spate_simulation *sim) {
+    const flip *f = sim->solver;
+    return (double)f->memory.missed;
+}
+static double split(const spate_simulation *sim) {
+    const flip *f = sim->solver;
+    return (double)f->memory.split;
+}
+static double merged(const spate_simulation *sim) {
+    const flip *f = sim->solver;
+    return (double)f->memory.merged;
+}
+static double stuck(const spate_simulation *sim) {
+    const flip *f = sim->solver;
+    return (double)f->memory.stuck;
+}
+
+static const solver_column columns[] = {
+    {"liquid_volume", "m^3", liquid_volume},
+    {"volume_drift", "", volume_drift},
+    {"not_converged", "", not_converged},
+    {"sorts", "", column_sorts},
+    {"removed", "", column_removed},
+    {"drained", "", column_drained},
+    {"split", "", split},
+    {"merged", "", merged},
+    {"stuck", "", stuck},
+    {NULL, NULL, NULL},
+};
 
 static size_t grid_bytes(const spate_simulation *sim) {
     const flip *f = sim->solver;
@@ -532,7 +550,6 @@ const solver_type solver_flip = {
     .affine_moment = affine_moment,
     .numbers = numbers,
     .solved = solved,
-    .column_names = column_names,
     .columns = columns,
     .grid_bytes = grid_bytes,
 };

@@ -1,9 +1,7 @@
 /* Stress and update of eight particles, compiled once for each instruction set (SPATE_ISA): the
  * solvers' kernels call them through a table, so that a model is compiled here and nowhere else. */
+#include "core/kernel_table.h"
 #include "solver/materials/wide.h"
-
-#define JOIN_(a, b) a##_##b
-#define JOIN(a, b)  JOIN_(a, b)
 
 static void stress_2d(const material_constants *c, const particles *p, int64_t i, const wide C[9],
                       wide tau[6]) {
@@ -22,7 +20,7 @@ static void update_3d(const material_constants *c, particles *p, int64_t i, cons
     material_update(c, p, i, G, *mask, report, 3);
 }
 
-const material_passes JOIN(material_passes, SPATE_ISA) = {
+const material_passes ISA_NAME(material_passes) = {
     .stress = {stress_2d, stress_3d},
     .update = {update_2d, update_3d},
 };

@@ -544,19 +544,17 @@ static spate_status step(spate_simulation *sim) {
 
 /* ---- What others ask ------------------------------------------------------------------------- */
 
-static int state(spate_simulation *sim, state_block *out, int capacity) {
+static void state(spate_simulation *sim, state_blocks *out) {
     mpm *m = sim->solver;
-    if (capacity < 6) return 0;
-    out[0] = (state_block){"mpm strain ranges", m->ranges,
-                           (size_t)m->view.material_count * sizeof *m->ranges};
-    out[1] = (state_block){"mpm must sort", &m->must_sort, sizeof m->must_sort};
-    out[2] = (state_block){"mpm moved", &m->max_move, sizeof m->max_move};
-    out[3] = (state_block){"mpm yielded", &m->yielded, sizeof m->yielded};
-    out[4] = (state_block){"mpm impulses", m->impulses.values,
-                           impulses_count(sim->scene) * sizeof *m->impulses.values};
-    out[5] = (state_block){"mpm contacts", m->contact_sums,
-                           3 * (size_t)m->view.contacts.count * sizeof *m->contact_sums};
-    return m->view.contacts.count ? 6 : 5;
+    state_add(out, "mpm strain ranges", m->ranges,
+              (size_t)m->view.material_count * sizeof *m->ranges);
+    state_add(out, "mpm must sort", &m->must_sort, sizeof m->must_sort);
+    state_add(out, "mpm moved", &m->max_move, sizeof m->max_move);
+    state_add(out, "mpm yielded", &m->yielded, sizeof m->yielded);
+    impulses_state(sim, &m->impulses, "mpm impulses", out);
+    if (m->view.contacts.count)
+        state_add(out, "mpm contacts", m->contact_sums,
+                  3 * (size_t)m->view.contacts.count * sizeof *m->contact_sums);
 }
 
 static void stress(const spate_simulation *sim, int64_t i, double tau[6], double *energy,
@@ -582,22 +580,33 @@ static void affine_moment(const spate_simulation *sim, int64_t i, double moment[
                                                   : (double)PLANE(&sim->particles, moment, a)[i]);
 }
 
-static const char *const column_names[] = {"J_min",   "J_max",   "sorts", "removed",
-                                           "drained", "yielded", NULL};
-
 /* The range of J in the last step, 1 always within it. */
-static void columns(spate_simulation *sim, double *values) {
+static double J_min(const spate_simulation *sim) {
     const mpm *m = sim->solver;
-    values[0] = values[1] = 1;
-    for (int c = 0; c < m->view.material_count; c++) {
-        values[0] = fmin(values[0], m->ranges[c].J_min);
-        values[1] = fmax(values[1], m->ranges[c].J_max);
-    }
-    values[2] = (double)sim->blocks.sorts;
-    values[3] = (double)sim->removed;
-    values[4] = (double)sim->drained;
-    values[5] = (double)m->yielded;
+    double least = 1;
+    for (int c = 0; c < m->view.material_count; c++) least = fmin(least, m->ranges[c].J_min);
+    return least;
 }
+static double J_max(const spate_simulation *sim) {
+    const mpm *m = sim->solver;
+    double most = 1;
+    for (int c = 0; c < m->view.material_count; c++) most = fmax(most, m->ranges[c].J_max);
+    return most;
+}
+static double yielded(const spate_simulation *sim) {
+    const mpm *m = sim->solver;
+    return (double)m->yielded;
+}
+
+static const solver_column columns[] = {
+    {"J_min", "", J_min},
+    {"J_max", "", J_max},
+    {"sorts", "", column_sorts},
+    {"removed", "", column_removed},
+    {"drained", "", column_drained},
+    {"yielded", "", yielded},
+    {NULL, NULL, NULL},
+};
 
 static size_t grid_bytes(const spate_simulation *sim) {
     const mpm *m = sim->solver;
@@ -629,7 +638,6 @@ const solver_type solver_mpm = {
     .force = mpm_force,
     .contact = mpm_contact_force,
     .affine_moment = affine_moment,
-    .column_names = column_names,
     .columns = columns,
     .grid_bytes = grid_bytes,
 };

@@ -81,7 +81,8 @@ static void advect_component(smoke *s, int a) {
     swap(&s->next[a], &s->spare[job.twice]);
 }
 
-spate_status smoke_advect(smoke *s) {
+spate_status smoke_advect(void *solver) {
+    smoke *s = solver;
     if (smoke_last_part(s)) advect_all_scalars(s);
     smoke_before_advection(s);
     for (int a = 0; a < s->layout.dim; a++) advect_component(s, a);

@@ -16,8 +16,8 @@ static void write_plume(text *t, const benchmark *b, const spate_bench_options *
 }
 
 static const benchmark benchmarks[] = {
-    {"plume", GAS_YAML, "linear", 3, write_plume, "", BENCHMARK_STEPS},
-    {"plume", GAS_YAML, "linear", 2, write_plume, "", BENCHMARK_STEPS},
+    {"plume", GAS_YAML, "linear", 3, write_plume, "", BENCHMARK_STEPS, 0},
+    {"plume", GAS_YAML, "linear", 2, write_plume, "", BENCHMARK_STEPS, 0},
     {0},
 };
 

@@ -155,7 +155,8 @@ static spate_status diffuse_velocity(smoke *s) {
     return SPATE_OK;
 }
 
-spate_status smoke_diffuse(smoke *s) {
+spate_status smoke_diffuse(void *solver) {
+    smoke *s = solver;
     TRY(diffuse_velocity(s));
     for (int d = 0; d < s->dye_count; d++) TRY(diffuse(s, -1, &s->dyes[d], s->kinds[d].diffusion));
     if (s->temperature) TRY(diffuse(s, -1, &s->temperature, s->heat_diffusion));

@@ -187,7 +187,8 @@ static void hold_source(smoke *s, const source *given) {
     for (job.component = 0; job.component < s->layout.dim; job.component++) visit(&job);
 }
 
-spate_status smoke_hold(smoke *s) {
+spate_status smoke_hold(void *solver) {
+    smoke *s = solver;
     const spate_scene *scene = s->sim->scene;
     const double now = s->sim->time;
     for (int i = 0; i < scene->source_count; i++)

@@ -76,7 +76,8 @@ static void fade(smoke *s, real *values, double rate) {
     smoke_border_scalar(s, values);
 }
 
-spate_status smoke_forces(smoke *s) {
+spate_status smoke_forces(void *solver) {
+    smoke *s = solver;
     for (int d = 0; d < s->dye_count; d++) fade(s, s->dyes[d], s->options->dissipation);
     fade(s, s->temperature, s->options->cooling);
     const bool confined = s->options->vorticity > 0;

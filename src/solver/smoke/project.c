@@ -232,7 +232,8 @@ static void warn_of_stuffing(const smoke *s, const pressure_report *report) {
         (long long)s->sim->step + 1, s->sim->time);
 }
 
-spate_status smoke_project(smoke *s) {
+spate_status smoke_project(void *solver) {
+    smoke *s = solver;
     smoke_memory *memory = &s->memory;
     const smoke_options *o = s->options;
     pressure_report report = {.converged = true};

@@ -413,9 +413,14 @@ static spate_status look_round(smoke *s) {
     return SPATE_OK;
 }
 
-const smoke_stage smoke_stages[SMOKE_STAGES] = {
-    {"walls", smoke_walls},     {"advect", smoke_advect},    {"forces", smoke_forces},
-    {"diffuse", smoke_diffuse}, {"pressure", smoke_project}, {"sources", smoke_hold},
+const stage smoke_stages[] = {
+    {"walls", smoke_walls},
+    {"advect", smoke_advect},
+    {"forces", smoke_forces},
+    {"diffuse", smoke_diffuse},
+    {"pressure", smoke_project},
+    {"sources", smoke_hold},
+    {NULL, NULL},
 };
 
 /* Takes away once more what the projection has taken: next = 2 velocity - next. */
@@ -443,11 +448,7 @@ static spate_status step(spate_simulation *sim) {
             reflect(s);
             phase_stop(sim, "reflect", start);
         }
-        for (int i = 0; i < SMOKE_STAGES; i++) {
-            const double start = phase_start();
-            TRY(smoke_stages[i].run(s));
-            phase_stop(sim, smoke_stages[i].name, start);
-        }
+        TRY(run_stages(sim, smoke_stages));
     }
     s->part = 0;
     const double start = phase_start();
@@ -458,7 +459,7 @@ static spate_status step(spate_simulation *sim) {
 
 /* ---- What others ask ------------------------------------------------------------------------- */
 
-static int state(spate_simulation *sim, state_block *out, int capacity) {
+static void state(spate_simulation *sim, state_blocks *out) {
     static const char *const velocities[] = {"smoke velocity x", "smoke velocity y",
                                              "smoke velocity z"};
     static const char *const dyes[SMOKE_DYES] = {
@@ -468,25 +469,23 @@ static int state(spate_simulation *sim, state_block *out, int capacity) {
         "smoke dye 13", "smoke dye 14", "smoke dye 15", "smoke dye 16"};
     smoke *s = sim->solver;
     const size_t bytes = (size_t)s->layout.reals * sizeof(real);
-    int count = 0;
-    if (capacity < SMOKE_DYES + 7) return 0;
-    out[count++] = (state_block){"smoke memory", &s->memory, sizeof s->memory};
-    out[count++] = (state_block){"smoke impulses", s->impulses.values,
-                                 impulses_count(sim->scene) * sizeof *s->impulses.values};
-    for (int a = 0; a < s->layout.dim; a++)
-        out[count++] = (state_block){velocities[a], s->velocity[a], bytes};
-    for (int d = 0; d < s->dye_count; d++) out[count++] = (state_block){dyes[d], s->dyes[d], bytes};
-    if (s->temperature) out[count++] = (state_block){"smoke temperature", s->temperature, bytes};
-    out[count++] = (state_block){"smoke pressure", s->pressure, bytes};
-    return count;
+    state_add(out, "smoke memory", &s->memory, sizeof s->memory);
+    impulses_state(sim, &s->impulses, "smoke impulses", out);
+    for (int a = 0; a < s->layout.dim; a++) state_add(out, velocities[a], s->velocity[a], bytes);
+    for (int d = 0; d < s->dye_count; d++) state_add(out, dyes[d], s->dyes[d], bytes);
+    if (s->temperature) state_add(out, "smoke temperature", s->temperature, bytes);
+    state_add(out, "smoke pressure", s->pressure, bytes);
 }
 
-static const char *const column_names[] = {"not_converged", NULL};
-
-static void columns(spate_simulation *sim, double *values) {
+static double not_converged(const spate_simulation *sim) {
     const smoke *s = sim->solver;
-    values[0] = (double)s->memory.missed;
+    return (double)s->memory.missed;
 }
+
+static const solver_column columns[] = {
+    {"not_converged", "", not_converged},
+    {NULL, NULL, NULL},
+};
 
 static size_t grid_bytes(const spate_simulation *sim) {
     const smoke *s = sim->solver;
@@ -516,7 +515,6 @@ const solver_type solver_smoke = {
     .force = smoke_force_on,
     .numbers = smoke_numbers,
     .solved = smoke_solved,
-    .column_names = column_names,
     .columns = columns,
     .volumes = smoke_volumes,
     .volume = smoke_volume,

@@ -36,11 +36,12 @@
 #ifndef SPATE_SOLVER_SMOKE_H
 #define SPATE_SOLVER_SMOKE_H
 
+#include "core/kernel_table.h"
 #include "core/simd.h"
 #include "solver/impulses.h"
 #include "solver/pressure/pressure.h"
 #include "solver/smoke/layout.h"
-#include "solver/solver.h"
+#include "solver/stages.h"
 #include "state/mac.h"
 
 enum { SMOKE_DYES = 16, SMOKE_NAME = 63, SMOKE_ROOM = 6 };
@@ -106,11 +107,7 @@ typedef struct smoke_memory {
     TASK(confine)   /* vorticity to the confinement's acceleration */
 
 typedef struct smoke_passes {
-#define TASK(name) chunk_task name[2];
-#define SUM(name)  sum_task name[2];
-    SMOKE_PASSES(TASK, SUM)
-#undef TASK
-#undef SUM
+    SMOKE_PASSES(TASK_FIELD, SUM_FIELD)
 } smoke_passes;
 
 /* How deep in solids a value is: in the gas; the layers that are made of values beside them; where gas
@@ -235,20 +232,15 @@ static inline bool smoke_last_part(const smoke *s) {
 }
 
 /* A step is its stages, one after the other, with reflection twice. */
-enum { SMOKE_STAGES = 6 };
-typedef struct smoke_stage {
-    const char *name;
-    spate_status (*run)(smoke *s);
-} smoke_stage;
-extern const smoke_stage smoke_stages[SMOKE_STAGES];
+extern const stage smoke_stages[];
 
 /* Those that are told in files of their own. */
-spate_status smoke_walls(smoke *s);
-spate_status smoke_advect(smoke *s);
-spate_status smoke_forces(smoke *s);
-spate_status smoke_diffuse(smoke *s);
-spate_status smoke_project(smoke *s);
-spate_status smoke_hold(smoke *s);
+spate_status smoke_walls(void *solver);
+spate_status smoke_advect(void *solver);
+spate_status smoke_forces(void *solver);
+spate_status smoke_diffuse(void *solver);
+spate_status smoke_project(void *solver);
+spate_status smoke_hold(void *solver);
 
 /* fill.c: bodies at the start. */
 void smoke_fill(smoke *s);

@@ -305,7 +305,8 @@ static spate_status move_walls(smoke *s, bool same_sources) {
     return s->walls_time == end ? SPATE_OK : place_walls(s, end);
 }
 
-spate_status smoke_walls(smoke *s) {
+spate_status smoke_walls(void *solver) {
+    smoke *s = solver;
     const bool same = has_same_sources(s);
     if (smoke_colliders_move(s)) return move_walls(s, same);
     return same ? SPATE_OK : place_walls(s, s->sim->time + s->sim->dt);

@@ -17,9 +17,13 @@ static void write_column(text *t, const benchmark *b, const spate_bench_options 
                 "1, 1]}}}]\n");
 }
 
+/* Of the column's first ones, that take 10 to 30 iterations; from about the twentieth on it is 3. A
+ * machine that is given more steps for being faster would seem faster still. */
+enum { DFSPH_STEPS = 10 };
+
 static const benchmark benchmarks[] = {
-    {"wcsph", WATER_YAML, "wcsph", 3, write_column, SPH_YAML, BENCHMARK_STEPS},
-    {"dfsph", WATER_YAML, "dfsph", 3, write_column, SPH_YAML, BENCHMARK_STEPS},
+    {"wcsph", WATER_YAML, "wcsph", 3, write_column, SPH_YAML, BENCHMARK_STEPS, 0},
+    {"dfsph", WATER_YAML, "dfsph", 3, write_column, SPH_YAML, BENCHMARK_STEPS, DFSPH_STEPS},
     {0},
 };
 

@@ -119,14 +119,16 @@ static solve solve_of(sph *s, bool divergence) {
                    .trust = divergence ? 0 : fmin(1, s->memory.dt / s->sim->dt)};
 }
 
-spate_status sph_divergence(sph *s) {
+spate_status sph_divergence(void *solver) {
+    sph *s = solver;
     solve job = solve_of(s, true);
     sph_pass(s, s->passes->rates[s->kernel]);
     return iterate(&job, s->options->divergence_tolerance, 1, &s->memory.velocity_iterations,
                    &s->memory.divergence_error);
 }
 
-spate_status sph_incompressible(sph *s) {
+spate_status sph_incompressible(void *solver) {
+    sph *s = solver;
     sph_memory *m = &s->memory;
     solve job = solve_of(s, false);
     sph_pass(s, s->passes->rates[s->kernel]);

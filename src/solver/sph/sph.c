@@ -389,7 +389,8 @@ void sph_pass(sph *s, chunk_task task) {
     parallel_for(s->sim->ctx->pool, s->sim->particles.count, SPH_GRAIN, task, s);
 }
 
-static spate_status lists(sph *s) {
+static spate_status lists(void *solver) {
+    sph *s = solver;
     TRY(sph_lists(s));
     return sph_tables(s);
 }
@@ -412,7 +413,8 @@ static void compress(void *data, chunk items) {
     }
 }
 
-static spate_status density(sph *s) {
+static spate_status density(void *solver) {
+    sph *s = solver;
     const bool implicit = s->options->pressure != SPH_WCSPH;
     sph_pass(s, (implicit ? s->passes->implicit : s->passes->density)[s->kernel]);
     real most = 0;
@@ -443,7 +445,8 @@ static void fall(void *data, chunk items) {
         for (int a = 0; a < 4; a++) s->push[4 * i + a] = a < 3 ? s->gravity[a] : 0;
 }
 
-static spate_status forces(sph *s) {
+static spate_status forces(void *solver) {
+    sph *s = solver;
     const bool among = s->options->pressure == SPH_WCSPH || s->viscosity > 0 || s->damp > 0;
     sph_pass(s, compress);
     sph_pass(s, among || s->extras ? s->passes->forces[s->kernel] : fall);
@@ -453,15 +456,16 @@ static spate_status forces(sph *s) {
     return SPATE_OK;
 }
 
-static spate_status react(sph *s) { return sph_react(s, REACTION_PRESSURE); }
+static spate_status react(void *solver) { return sph_react(solver, REACTION_PRESSURE); }
 
-static spate_status move(sph *s) {
+static spate_status move(void *solver) {
+    sph *s = solver;
     TRY(sph_move(s));
     sources_hold(s->sim);
     return SPATE_OK;
 }
 
-static const sph_stage stages[][8] = {
+static const stage stages[][8] = {
     [SPH_WCSPH] = {{"neighbours", lists},
                    {"density", density},
                    {"forces", forces},
@@ -491,24 +495,17 @@ static spate_status step(spate_simulation *sim) {
     s->urgency = (real)fmin(1, sim->dt / travel_limit(sim, sph_declaration.cfl));
     watch_step(s);
     impulses_begin_step(sim, &s->impulses);
-    for (const sph_stage *stage = stages[s->options->pressure]; stage->name; stage++) {
-        double start = phase_start();
-        TRY(stage->run(s));
-        phase_stop(sim, stage->name, start);
-    }
+    TRY(run_stages(sim, stages[s->options->pressure]));
     s->memory.dt = sim->dt;
     return SPATE_OK;
 }
 
 /* ---- What others ask ------------------------------------------------------------------------- */
 
-static int state(spate_simulation *sim, state_block *out, int capacity) {
+static void state(spate_simulation *sim, state_blocks *out) {
     sph *s = sim->solver;
-    if (capacity < 2) return 0;
-    out[0] = (state_block){"sph memory", &s->memory, sizeof s->memory};
-    out[1] = (state_block){"sph impulses", s->impulses.values,
-                           impulses_count(sim->scene) * sizeof *s->impulses.values};
-    return 2;
+    state_add(out, "sph memory", &s->memory, sizeof s->memory);
+    impulses_state(sim, &s->impulses, "sph impulses", out);
 }
 
 /* Energy of a rest volume that has been pressed to delta, where the equation of state has one: the
@@ -557,25 +554,57 @@ static void solved(const spate_simulation *sim, double *iterations, double *resi
     *residual = s->memory.density_error;
 }
 
-static const char *const column_names[] = {
-    "max_density", "divergence_iterations", "divergence_error", "not_converged", "neighbours",
-    "lists",       "wall_particles",        "removed",          "drained",       "stuck",
-    NULL};
-
-static void columns(spate_simulation *sim, double *values) {
+static bool has_divergence(const spate_simulation *sim) {
     const sph *s = sim->solver;
-    const bool divergence = s->options->pressure == SPH_DFSPH && sim->step > 0;
-    values[0] = sim->step ? s->memory.most_dense * s->rest_density : NAN;
-    values[1] = divergence ? (double)s->memory.velocity_iterations : NAN;
-    values[2] = divergence ? s->memory.divergence_error : NAN;
-    values[3] = (double)s->memory.missed;
-    values[4] = sim->step ? s->memory.neighbours : NAN;
-    values[5] = (double)s->memory.builds;
-    values[6] = (double)s->walls.points.count;
-    values[7] = (double)sim->removed;
-    values[8] = (double)sim->drained;
-    values[9] = (double)s->memory.stuck;
+    return s->options->pressure == SPH_DFSPH && sim->step > 0;
 }
+
+static double max_density(const spate_simulation *sim) {
+    const sph *s = sim->solver;
+    return sim->step ? s->memory.most_dense * s->rest_density : NAN;
+}
+static double divergence_iterations(const spate_simulation *sim) {
+    const sph *s = sim->solver;
+    return has_divergence(sim) ? (double)s->memory.velocity_iterations : NAN;
+}
+static double divergence_error(const spate_simulation *sim) {
+    const sph *s = sim->solver;
+    return has_divergence(sim) ? s->memory.divergence_error : NAN;
+}
+static double not_converged(const spate_simulation *sim) {
+    const sph *s = sim->solver;
+    return (double)s->memory.missed;
+}
+static double mean_neighbours(const spate_simulation *sim) {
+    const sph *s = sim->solver;
+    return sim->step ? s->memory.neighbours : NAN;
+}
+static double list_builds(const spate_simulation *sim) {
+    const sph *s = sim->solver;
+    return (double)s->memory.builds;
+}
+static double wall_particles(const spate_simulation *sim) {
+    const sph *s = sim->solver;
+    return (double)s->walls.points.count;
+}
+static double stuck(const spate_simulation *sim) {
+    const sph *s = sim->solver;
+    return (double)s->memory.stuck;
+}
+
+static const solver_column columns[] = {
+    {"max_density", "kg/m^3", max_density},
+    {"divergence_iterations", "", divergence_iterations},
+    {"divergence_error", "", divergence_error},
+    {"not_converged", "", not_converged},
+    {"neighbours", "", mean_neighbours},
+    {"lists", "", list_builds},
+    {"wall_particles", "", wall_particles},
+    {"removed", "", column_removed},
+    {"drained", "", column_drained},
+    {"stuck", "", stuck},
+    {NULL, NULL, NULL},
+};
 
 static size_t grid_bytes(const spate_simulation *sim) { return sph_tables_bytes(sim->solver); }
 
@@ -601,7 +630,6 @@ const solver_type solver_sph = {
     .affine_moment = affine_moment,
     .numbers = numbers,
     .solved = solved,
-    .column_names = column_names,
     .columns = columns,
     .grid_bytes = grid_bytes,
 };

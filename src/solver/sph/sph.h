@@ -52,9 +52,9 @@
 #define SPATE_SOLVER_SPH_H
 
 #include "solver/impulses.h"
-#include "solver/solver.h"
 #include "solver/sph/kernel.h"
 #include "solver/sph/walls.h"
+#include "solver/stages.h"
 #include "state/neighbours.h"
 
 enum { SPH_GRAIN = 256 }; /* rows of a chunk */
@@ -130,7 +130,8 @@ struct sph {
     neighbours liquid, wall; /* lists of the liquid's particles: of its own, of the walls' points */
     bool listed;             /* they are there, and serve until particles have moved too far */
     sph_records of, on;      /* the liquid's, the walls' */
-    int64_t capacity, wall_capacity;
+    /* particles that the arrays have room for */
+    int64_t capacity, extra_capacity, implicit_capacity;
     /* by particle */
     real *push;    /* four: acceleration, m/s^2; or u, in cells */
     real *aside;   /* eight: what XSPH adds to the velocity, m/s; where shifting goes, 1 / cells */
@@ -178,11 +179,6 @@ struct sph {
     double broken_step;       /* what it allowed */
 };
 
-typedef struct sph_stage {
-    const char *name;
-    spate_status (*run)(sph *s);
-} sph_stage;
-
 /* How much a particle under this pressure leans on walls: not at all in free fall, fully from a depth of
  * half the support on. */
 static inline real sph_leaning(const sph *s, real under) {
@@ -197,8 +193,8 @@ spate_status sph_move(sph *s);   /* v and x at the end of the step */
 void sph_tables_free(sph *s);
 size_t sph_tables_bytes(const sph *s);
 /* implicit.c */
-spate_status sph_divergence(sph *s);
-spate_status sph_incompressible(sph *s);
+spate_status sph_divergence(void *solver);
+spate_status sph_incompressible(void *solver);
 /* tension.c */
 spate_status sph_tension_create(sph *s, sph_tension **out); /* after the walls */
 void sph_tension_free(sph_tension *t);

@@ -1,8 +1,6 @@
 /* SPH's sums, compiled once for each instruction set. */
+#include "core/kernel_table.h"
 #include "solver/sph/passes.h"
-
-#define JOIN2(a, b) a##_##b
-#define JOIN(a, b)  JOIN2(a, b)
 
 /* A task that does something to row i, with and without wrapped places. */
 #define PASS(name, statement)                                   \
@@ -35,8 +33,7 @@ PASS(correct, s->miss[i] = correct_row(s, i, &s->next[i], wraps))
 #define OF_KERNELS(pass) \
     { pass##_mueller, pass##_cubic, pass##_wendland }
 
-const sph_passes JOIN(sph_passes, SPATE_ISA);
-const sph_passes JOIN(sph_passes, SPATE_ISA) = {
+const sph_passes ISA_NAME(sph_passes) = {
     .density = OF_KERNELS(density),
     .implicit = OF_KERNELS(implicit),
     .forces = OF_KERNELS(forces),

@@ -197,35 +197,17 @@ spate_status sph_lists(sph *s) {
 
 /* ---- Records --------------------------------------------------------------------------------- */
 
-static bool renew(sph *s, real **memory, int64_t count) {
-    give(s->sim->ctx, *memory);
-    *memory = take(s->sim->ctx, (size_t)count, sizeof(real));
-    return *memory != NULL;
-}
-
+/* Past the last particle there is room to load and store whole lanes. */
 static spate_status reserve(sph *s) {
+    spate_context *ctx = s->sim->ctx;
     const int64_t count = s->sim->particles.count + WIDE;
-    const bool implicit = s->options->pressure != SPH_WCSPH;
-    if (count > s->capacity) {
-        const int64_t room = count + count / 4;
-        s->capacity = 0;
-        bool done = renew(s, &s->of.place, 4 * room) && renew(s, &s->of.flow, 4 * room) &&
-                    renew(s, &s->push, 4 * room);
-        if (s->extras) done = done && renew(s, &s->aside, 8 * room);
-        if (implicit)
-            done = done && renew(s, &s->pull, 4 * room) && renew(s, &s->lift, 4 * room) &&
-                   renew(s, &s->source, room) && renew(s, &s->next, room) &&
-                   renew(s, &s->last, room) && renew(s, &s->miss, room);
-        if (!done) return SPATE_OUT_OF_MEMORY;
-        s->capacity = room;
-    }
-    if (implicit && s->liquid.entries > s->slope_capacity) {
-        const int64_t room = s->liquid.entries + s->liquid.entries / 8;
-        s->slope_capacity = 0;
-        if (!renew(s, &s->slopes, room)) return SPATE_OUT_OF_MEMORY;
-        s->slope_capacity = room;
-    }
-    return SPATE_OK;
+    TRY(ENSURE(ctx, s->capacity, count, EACH(s->of.place, 4), EACH(s->of.flow, 4),
+               EACH(s->push, 4)));
+    if (s->extras) TRY(ENSURE(ctx, s->extra_capacity, count, EACH(s->aside, 8)));
+    if (s->options->pressure == SPH_WCSPH) return SPATE_OK;
+    TRY(ENSURE(ctx, s->implicit_capacity, count, EACH(s->pull, 4), EACH(s->lift, 4),
+               EACH(s->source, 1), EACH(s->next, 1), EACH(s->last, 1), EACH(s->miss, 1)));
+    return ENSURE(ctx, s->slope_capacity, s->liquid.entries, EACH(s->slopes, 1));
 }
 
 static void fill_records(void *data, chunk items) {
@@ -264,12 +246,10 @@ void sph_tables_free(sph *s) {
 }
 
 size_t sph_tables_bytes(const sph *s) {
-    const bool implicit = s->options->pressure != SPH_WCSPH;
-    const int64_t reals = 12 + 8 * s->extras + 12 * implicit;
-    return (size_t)(reals * s->capacity + s->slope_capacity + 12 * s->walls.points.count) *
-               sizeof(real) +
-           neighbours_bytes(&s->liquid) + neighbours_bytes(&s->wall) +
-           sph_tension_bytes(s->surface);
+    const int64_t reals = 12 * s->capacity + 8 * s->extra_capacity + 12 * s->implicit_capacity +
+                          s->slope_capacity + 12 * s->walls.points.count;
+    return (size_t)reals * sizeof(real) + neighbours_bytes(&s->liquid) +
+           neighbours_bytes(&s->wall) + sph_tension_bytes(s->surface);
 }
 
 /* ---- Moving on ------------------------------------------------------------------------------- */

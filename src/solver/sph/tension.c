@@ -549,17 +549,10 @@ static void balance(void *data, chunk items) {
 static spate_status reserve(sph_tension *t) {
     spate_context *ctx = t->s->sim->ctx;
     const int64_t count = t->s->sim->blocks.count;
-    if (count > t->capacity) {
-        const int64_t room = count + count / 4;
-        t->capacity = 0;
-        give(ctx, t->field), give(ctx, t->parts);
-        t->field = take(ctx, (size_t)((t->planes * room + 1) * t->nodes), sizeof *t->field);
-        t->parts = take(ctx, (size_t)room, sizeof *t->parts);
-        if (!t->field || !t->parts) return SPATE_OUT_OF_MEMORY;
-        t->capacity = room;
-    }
+    TRY(ENSURE(ctx, t->capacity, count + 1, EACH(t->field, t->planes * t->nodes),
+               EACH(t->parts, 1))); /* one more, of zeros */
     real **const planes[] = {&t->F, &t->spare, &t->M, &t->flux[0], &t->flux[1]};
-    const int64_t plane = t->capacity * t->nodes;
+    const int64_t plane = (t->capacity - 1) * t->nodes;
     int n = 0;
     for (; n < COUNT_OF(planes); n++) *planes[n] = t->field + n * plane;
     if (t->dim == 3) t->flux[2] = t->field + n++ * plane;
