@@ -40,7 +40,7 @@ static void write_block(text *t, const benchmark *b, const spate_bench_options *
 enum { STEPS_TO_SORT = 60 }; /* it is to be sorted too */
 
 #define BLOCK(variant, material, scheme, dim) \
-    { variant, material, scheme, dim, write_block, "", STEPS_TO_SORT }
+    { variant, material, scheme, dim, write_block, "", STEPS_TO_SORT, 0 }
 
 static const benchmark benchmarks[] = {
     BLOCK("liquid", LIQUID_YAML, "apic", 3),
