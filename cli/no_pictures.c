@@ -14,7 +14,8 @@ const command command_render = {
     .name = "render",
     .synopsis = "DIR",
     .summary = "Pictures and films of a run: not in this build",
-    .details = "This build has no pictures; build Spate with -DSPATE_PICTURES=ON, which needs libpng.",
+    .details =
+        "This build has no pictures; build Spate with -DSPATE_PICTURES=ON, which needs libpng.",
     .arguments_min = 1,
     .arguments_max = 1,
     .run = refuse_render,

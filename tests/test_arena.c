@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "refusing.h"
+#include "failing_allocator.h"
 
 static void test_arena_blocks_are_zeroed_aligned_and_apart(void **state) {
     spate_context *ctx = *state;

@@ -320,7 +320,7 @@ static void test_pieces(void **state) {
 }
 
 /* The same by comparing every pair. */
-static void compare_all(const cloud *c, double gap, int64_t at_least, int64_t *count,
+static void compare_all(const point_grid *c, double gap, int64_t at_least, int64_t *count,
                         int64_t *largest) {
     int64_t *piece = malloc((size_t)c->count * sizeof *piece);
     int64_t *size = calloc((size_t)c->count, sizeof *size);
@@ -328,7 +328,7 @@ static void compare_all(const cloud *c, double gap, int64_t at_least, int64_t *c
     for (int64_t i = 0; i < c->count; i++)
         for (int64_t j = 0; j < i; j++) {
             double u[3];
-            cloud_difference(c, c->x[i], c->x[j], u);
+            point_grid_difference(c, c->x[i], c->x[j], u);
             int64_t from = piece[i], to = piece[j];
             if (from == to || !(vec_length(u) < gap)) continue;
             for (int64_t k = 0; k < c->count; k++)
@@ -362,15 +362,15 @@ static void test_pieces_of_random_points(void **state) {
         }
         for (double gap = 0.01; gap < 3; gap *= 1.13) {
             int64_t count[2], largest[2];
-            cloud c;
-            assert_int_equal(cloud_create(p.sim, 0, 1, &c), SPATE_OK);
+            point_grid c;
+            assert_int_equal(point_grid_create(p.sim, 0, 1, &c), SPATE_OK);
             assert_int_equal(c.count, 301);
             assert_int_equal(pieces_count(&c, gap, 2, &count[0], &largest[0]), SPATE_OK);
             compare_all(&c, gap, 2, &count[1], &largest[1]);
             assert_int_equal(count[0], count[1]);
             assert_int_equal(largest[0], largest[1]);
             broken_up += count[0] > 5;
-            cloud_free(&c);
+            point_grid_free(&c);
         }
         play_close(&p);
     }

@@ -143,10 +143,10 @@ static void a_full_domain_shows_the_speed(void **state) {
                   make_frame(bytes, ROOM, count, x, v, 0.025f, kinds, NULL, 0));
         frame_list frames = {.ctx = *state};
         spate_scene *scene;
-        shades s;
+        colouring s;
         assert_int_equal(frame_list_read(folder, &frames), SPATE_OK);
         assert_int_equal(render_load_scene(*state, folder, NULL, &scene), SPATE_OK);
-        assert_int_equal(render_choose_shades(scene, NULL, folder, &frames, &s), SPATE_OK);
+        assert_int_equal(render_choose_colouring(scene, NULL, folder, &frames, &s), SPATE_OK);
         assert_string_equal(s.attribute, full ? "speed" : "");
         spate_scene_free(scene);
         give(*state, frames.numbers);

@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "refusing.h"
+#include "failing_allocator.h"
 
 static void check_numbers(const spate_context *ctx) {
     static const struct {

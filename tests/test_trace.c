@@ -78,8 +78,8 @@ static void matt_balls_are_where_they_are(void **state) {
     assert_int_equal(picture_create(ctx, 160, 90, &empty), SPATE_OK);
     v3 cluster[64];
     v3 colours[64];
-    crowd cluster_of_balls = {LOOK_GRAINS, FINISH_MATT, cluster, colours, 64, 0.02f, false, false};
-    crowds all = {.ctx = ctx, .list = &cluster_of_balls, .count = 1};
+    batch cluster_of_balls = {LOOK_GRAINS, FINISH_MATT, cluster, colours, 64, 0.02f, false, false};
+    batches all = {.ctx = ctx, .list = &cluster_of_balls, .count = 1};
     for (int i = 0; i < 64; i++) {
         cluster[i] = v3_set(0.3f + 0.04f * (float)(i % 4), 0.6f + 0.04f * (float)(i / 4 % 4),
                             0.6f + 0.04f * (float)(i / 16));
@@ -88,7 +88,7 @@ static void matt_balls_are_where_they_are(void **state) {
     }
     trace_input in = {.stage = &st, .samples = 2};
     assert_int_equal(trace_picture(ctx, &in, &empty), SPATE_OK);
-    in.crowds = &all;
+    in.batches = &all;
     assert_int_equal(trace_picture(ctx, &in, &p), SPATE_OK);
     view v = stage_view(&st, 160, 90);
     float at[3], beside[3];
@@ -109,14 +109,14 @@ static void matt_balls_are_where_they_are(void **state) {
 static v3 pool_of_water[30 * 10 * 30];
 static v3 pool_colours[30 * 10 * 30];
 
-static crowd make_pool(v3 colour) {
+static batch make_pool(v3 colour) {
     int64_t n = 0;
     for (int i = 0; i < 30 * 10 * 30; i++) pool_colours[i] = colour;
     for (int i = 0; i < 30 * 10 * 30; i++)
         pool_of_water[n++] =
             v3_set(((float)(i % 30) + 0.5f) / 30, ((float)(i / 30 % 10) + 0.5f) / 30,
                    ((float)(i / 300) + 0.5f) / 30);
-    return (crowd){LOOK_SURFACE, FINISH_GLOSS, pool_of_water, pool_colours, n,
+    return (batch){LOOK_SURFACE, FINISH_GLOSS, pool_of_water, pool_colours, n,
                    0.5f / 30,    false,        false};
 }
 
@@ -132,9 +132,9 @@ static void water_is_blue(void **state) {
     assert_int_equal(stage_create(&s, 0, &st), SPATE_OK);
     assert_int_equal(picture_create(ctx, 96, 64, &p), SPATE_OK);
     assert_int_equal(picture_create(alone, 96, 64, &again), SPATE_OK);
-    crowd basin = make_pool(water_blue);
-    crowds all = {.ctx = ctx, .list = &basin, .count = 1};
-    trace_input in = {.stage = &st, .samples = 2, .crowds = &all};
+    batch basin = make_pool(water_blue);
+    batches all = {.ctx = ctx, .list = &basin, .count = 1};
+    trace_input in = {.stage = &st, .samples = 2, .batches = &all};
     assert_int_equal(trace_picture(ctx, &in, &p), SPATE_OK);
     assert_int_equal(trace_picture(alone, &in, &again), SPATE_OK);
     assert_memory_equal(p.pixels, again.pixels, 96 * 64 * sizeof(rgb));
@@ -166,9 +166,9 @@ static void liquids_have_their_colours(void **state) {
     picture p;
     assert_int_equal(stage_create(&s, 0, &st), SPATE_OK);
     assert_int_equal(picture_create(ctx, 96, 64, &p), SPATE_OK);
-    crowd basin = make_pool((v3){0.69f, 0.25f, 0.003f, 1});
-    crowds all = {.ctx = ctx, .list = &basin, .count = 1};
-    trace_input in = {.stage = &st, .samples = 1, .crowds = &all};
+    batch basin = make_pool((v3){0.69f, 0.25f, 0.003f, 1});
+    batches all = {.ctx = ctx, .list = &basin, .count = 1};
+    trace_input in = {.stage = &st, .samples = 1, .batches = &all};
     assert_int_equal(trace_picture(ctx, &in, &p), SPATE_OK);
     rgb honey = pixel_of(&st, &p, v3_set(0.5f, 0.33f, 0.5f));
     assert_true(honey.r > 1.5f * honey.b && honey.r > honey.g);
@@ -202,9 +202,9 @@ static void skins_have_the_colours_of_their_particles(void **state) {
     assert_int_equal(stage_create(&s, 0, &st), SPATE_OK);
     assert_int_equal(picture_create(ctx, 96, 64, &p), SPATE_OK);
     for (int finish = FINISH_MATT; finish <= FINISH_METAL; finish++) {
-        crowd cube = {LOOK_SKIN, (material_finish)finish, centers, colours, ALL, 0.025f, false};
-        crowds all = {.ctx = ctx, .list = &cube, .count = 1};
-        trace_input in = {.stage = &st, .samples = 1, .crowds = &all};
+        batch cube = {LOOK_SKIN, (material_finish)finish, centers, colours, ALL, 0.025f, false};
+        batches all = {.ctx = ctx, .list = &cube, .count = 1};
+        trace_input in = {.stage = &st, .samples = 1, .batches = &all};
         assert_int_equal(trace_picture(ctx, &in, &p), SPATE_OK);
         rgb left = pixel_of(&st, &p, v3_set(0.25f, 0.4f, 0.9f)),
             right = pixel_of(&st, &p, v3_set(0.7f, 0.4f, 0.9f));
@@ -223,9 +223,9 @@ static void floor_is_lit_and_shaded(void **state) {
     world w = {
         .ctx = ctx, .stage = &st, .sun = v3_unit(v3_set(0.2f, 1, 0)), .tiny = 1e-4f, .texels = 256};
     v3 ball = {0.5f, 0.5f, 0.5f, 0.2f};
-    assert_int_equal(balls_create(ctx, &ball, 1, &w.balls), SPATE_OK);
-    crowd grain = {.look = LOOK_GRAINS, .centers = &ball, .count = 1};
-    crowds all = {.ctx = ctx, .list = &grain, .count = 1};
+    assert_int_equal(spheres_create(ctx, &ball, 1, &w.spheres), SPATE_OK);
+    batch grain = {.look = LOOK_GRAINS, .centers = &ball, .count = 1};
+    batches all = {.ctx = ctx, .list = &grain, .count = 1};
     assert_int_equal(light_create(&w, &all), SPATE_OK);
     v3 sun;
     float sky;
@@ -236,7 +236,7 @@ static void floor_is_lit_and_shaded(void **state) {
     light_at(&w, 100, -100, &sun, &sky);
     assert_true(sun[0] == 1 && sky == 1);
     light_free(&w);
-    balls_free(w.balls);
+    spheres_free(w.spheres);
     stage_free(&st);
 }
 

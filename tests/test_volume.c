@@ -7,9 +7,9 @@
 #include "core/file.h"
 #include "core/random.h"
 #include "frames/volume.h"
-#include "pictures/dyes.h"
-#include "pictures/flat.h"
+#include "pictures/frame_2d.h"
 #include "pictures/render.h"
+#include "pictures/smoke_cells.h"
 #include "pictures/trace/trace.h"
 #include "run/run_folder.h"
 #include "watched.h"
@@ -297,7 +297,7 @@ enum { N = 32 };
 static v3 cube[N * N * N];
 
 /* A unit cube; `amount` tells the extinction at a place. */
-static haze_grid fill_cube(float (*amount)(v3 x), rgb colour) {
+static smoke_grid fill_cube(float (*amount)(v3 x), rgb colour) {
     for (int i = 0; i < N * N * N; i++) {
         v3 x = {0};
         x[0] = ((float)(i % N) + 0.5f) / N, x[1] = ((float)(i / N % N) + 0.5f) / N;
@@ -305,7 +305,7 @@ static haze_grid fill_cube(float (*amount)(v3 x), rgb colour) {
         float k = amount(x);
         cube[i] = (v3){colour.r * k, colour.g * k, colour.b * k, k};
     }
-    return (haze_grid){.cells = {N, N, N}, .edge = 1.0f / N, .values = cube};
+    return (smoke_grid){.cells = {N, N, N}, .edge = 1.0f / N, .values = cube};
 }
 
 static float everywhere(v3 x) { return x[0] >= 0 ? 2.5f : 0; }
@@ -317,9 +317,9 @@ static const rgb white = {0.9f, 0.9f, 0.9f};
 static const v3 sun = {-0.403f, 0.851f, 0.340f, 0};
 
 static void slabs_let_through_what_beer_says(void **state) {
-    haze h;
-    haze_grid g = fill_cube(everywhere, white);
-    assert_int_equal(haze_create(*state, &g, v3_unit(sun), true, &h), SPATE_OK);
+    smoke_volume h;
+    smoke_grid g = fill_cube(everywhere, white);
+    assert_int_equal(smoke_volume_create(*state, &g, v3_unit(sun), true, &h), SPATE_OK);
     for (int k = 0; k < 20; k++) {
         ray r = {v3_set(-1, 0.1f + 0.03f * (float)k, 0.4f),
                  v3_unit(v3_set(1, 0.01f * (float)k, 0.1f))};
@@ -327,60 +327,62 @@ static void slabs_let_through_what_beer_says(void **state) {
         int axes[2];
         assert_true(ray_box(&r, v3_splat(0), v3_splat(1), &near, &far, axes));
         float want = expf(-2.5f * (far - near)), offset = (float)k / 20;
-        haze_view v = haze_look(&h, &r, 0, INFINITY, offset);
+        smoke_view v = smoke_volume_look(&h, &r, 0, INFINITY, offset);
         assert_true(fabsf(v.left / want - 1) < 1e-3f);
-        assert_true(fabsf(haze_left(&h, &r, 0, INFINITY) / want - 1) < 1e-3f);
+        assert_true(fabsf(smoke_volume_left(&h, &r, 0, INFINITY) / want - 1) < 1e-3f);
         /* Half a way in, and the wrong extinction is told from the right one. */
-        v = haze_look(&h, &r, 0, near + 0.5f, offset);
+        v = smoke_volume_look(&h, &r, 0, near + 0.5f, offset);
         assert_true(fabsf(v.left / expf(-1.25f) - 1) < 1e-3f);
         assert_true(fabsf(v.left / expf(-1.27f) - 1) > 1e-2f);
         assert_true(fabsf(v.depth - near - logf(2) / 2.5f) < 1.0f / N);
     }
-    haze_free(&h);
+    smoke_volume_free(&h);
     g = fill_cube(in_a_slab, white);
-    assert_int_equal(haze_create(*state, &g, v3_unit(sun), true, &h), SPATE_OK);
+    assert_int_equal(smoke_volume_create(*state, &g, v3_unit(sun), true, &h), SPATE_OK);
     for (int way = -1; way <= 1; way += 2) {
         ray r = {v3_set(way > 0 ? -1 : 2, 0.4f, 0.6f), v3_set((float)way, 0, 0)};
-        assert_true(fabsf(haze_look(&h, &r, 0, INFINITY, 0.5f).left / expf(-2.5f) - 1) < 1e-2f);
-        assert_true(haze_look(&h, &r, 0, 1, 0.5f).left == 1);
+        assert_true(fabsf(smoke_volume_look(&h, &r, 0, INFINITY, 0.5f).left / expf(-2.5f) - 1) <
+                    1e-2f);
+        assert_true(smoke_volume_look(&h, &r, 0, 1, 0.5f).left == 1);
     }
-    haze_free(&h);
+    smoke_volume_free(&h);
 }
 
 /* Without smoke, and beside it, light passes untouched. */
 static void empty_space_is_clear(void **state) {
-    haze none = {0}, h;
+    smoke_volume none = {0}, h;
     ray r = {v3_set(-1, 0.05f, 0.05f), v3_set(1, 0, 0)};
-    assert_true(haze_look(&none, &r, 0, INFINITY, 0).left == 1);
-    assert_true(haze_left(&none, &r, 0, INFINITY) == 1 && haze_sun(&none, r.from) == 1);
-    haze_grid g = fill_cube(in_a_ball, white);
-    assert_int_equal(haze_create(*state, &g, v3_unit(sun), true, &h), SPATE_OK);
-    haze_view v = haze_look(&h, &r, 0, INFINITY, 0.3f);
+    assert_true(smoke_volume_look(&none, &r, 0, INFINITY, 0).left == 1);
+    assert_true(smoke_volume_left(&none, &r, 0, INFINITY) == 1 &&
+                smoke_volume_sun(&none, r.from) == 1);
+    smoke_grid g = fill_cube(in_a_ball, white);
+    assert_int_equal(smoke_volume_create(*state, &g, v3_unit(sun), true, &h), SPATE_OK);
+    smoke_view v = smoke_volume_look(&h, &r, 0, INFINITY, 0.3f);
     assert_true(v.left == 1 && v3_length(v.light) == 0 && v.depth == INFINITY);
-    haze_free(&h);
+    smoke_volume_free(&h);
 }
 
 static float brightness(rgb c) { return (c.r + c.g + c.b) / 3; }
 
 /* A ray towards the middle from some side. */
-static float seen_from(const haze *h, v3 side) {
+static float seen_from(const smoke_volume *h, v3 side) {
     ray r = {v3_splat(0.5f) + side * v3_splat(2), -side};
-    return haze_look(h, &r, 0, INFINITY, 0.5f).light[1];
+    return smoke_volume_look(h, &r, 0, INFINITY, 0.5f).light[1];
 }
 
 static void shadow_side_is_darker(void **state) {
-    haze h;
-    haze_grid g = fill_cube(in_a_ball, white);
+    smoke_volume h;
+    smoke_grid g = fill_cube(in_a_ball, white);
     const v3 to_sun = v3_unit(sun);
-    assert_int_equal(haze_create(*state, &g, to_sun, true, &h), SPATE_OK);
+    assert_int_equal(smoke_volume_create(*state, &g, to_sun, true, &h), SPATE_OK);
     assert_true(seen_from(&h, to_sun) > 2 * seen_from(&h, -to_sun));
-    assert_true(haze_sun(&h, v3_splat(0.5f) + to_sun * v3_splat(0.4f)) > 0.95f);
-    assert_true(haze_sun(&h, v3_splat(0.5f) - to_sun * v3_splat(0.4f)) < 0.05f);
-    haze_free(&h);
+    assert_true(smoke_volume_sun(&h, v3_splat(0.5f) + to_sun * v3_splat(0.4f)) > 0.95f);
+    assert_true(smoke_volume_sun(&h, v3_splat(0.5f) - to_sun * v3_splat(0.4f)) < 0.05f);
+    smoke_volume_free(&h);
     /* Colours of a map are the same from all sides. */
-    assert_int_equal(haze_create(*state, &g, to_sun, false, &h), SPATE_OK);
+    assert_int_equal(smoke_volume_create(*state, &g, to_sun, false, &h), SPATE_OK);
     assert_true(fabsf(seen_from(&h, to_sun) / seen_from(&h, -to_sun) - 1) < 0.01f);
-    haze_free(&h);
+    smoke_volume_free(&h);
 }
 
 /* ---- Pictures in 3D ---------------------------------------------------------------------------- */
@@ -403,7 +405,7 @@ static rgb pixel_at(const spate_scene *s, const picture *p, v3 x) {
     return p->pixels[(int)at[1] * WIDTH + (int)at[0]];
 }
 
-static void draw_cube(spate_context *ctx, const spate_scene *s, haze_grid smoke, picture *out) {
+static void draw_cube(spate_context *ctx, const spate_scene *s, smoke_grid smoke, picture *out) {
     stage st;
     assert_int_equal(stage_create(s, 0, &st), SPATE_OK);
     assert_int_equal(picture_create(ctx, WIDTH, HEIGHT, out), SPATE_OK);
@@ -508,35 +510,35 @@ static void dyes_have_their_colours(void **state) {
     frame.arrays[frame.array_count++] = dye_array("mint", mint);
     frame.arrays[frame.array_count++] = dye_array("soot", soot);
     picture p;
-    shades sh;
-    assert_int_equal(shades_create(&s, "material", &sh), SPATE_OK);
+    colouring sh;
+    assert_int_equal(colouring_create(&s, "material", &sh), SPATE_OK);
     sh.plain = true;
     assert_int_equal(picture_create(ctx, 96, 36, &p), SPATE_OK);
-    assert_int_equal(flat_picture(&sh, &frame, "here", 0, &p), SPATE_OK);
+    assert_int_equal(frame_2d_draw(&sh, &frame, "here", 0, &p), SPATE_OK);
     const rgb *row = p.pixels + 18 * 96;
     rgb other = colour_material(1);
     assert_close(row[12], 0, 1, 0);
     assert_close(row[84], other.r, other.g, other.b);
     assert_true(brightness(row[48]) < 0.05f);
     /* A field through the colour map hides what is behind it. */
-    assert_int_equal(shades_create(&s, "soot", &sh), SPATE_OK);
+    assert_int_equal(colouring_create(&s, "soot", &sh), SPATE_OK);
     sh.plain = true, sh.low = 0, sh.high = 10;
-    assert_int_equal(flat_picture(&sh, &frame, "here", 0, &p), SPATE_OK);
+    assert_int_equal(frame_2d_draw(&sh, &frame, "here", 0, &p), SPATE_OK);
     rgb half = colour_map(0.5), none = colour_map(0);
     assert_close(row[84], half.r, half.g, half.b);
     assert_close(row[12], none.r, none.g, none.b);
     /* One of both signs has another map, with nothing in its middle. */
-    shades_set_range(&sh, -3, 10);
+    colouring_set_range(&sh, -3, 10);
     assert_true(sh.both && sh.low == -sh.high);
-    assert_int_equal(flat_picture(&sh, &frame, "here", 0, &p), SPATE_OK);
+    assert_int_equal(frame_2d_draw(&sh, &frame, "here", 0, &p), SPATE_OK);
     rgb middle = colour_map_signed(0.5);
     assert_close(row[12], middle.r, middle.g, middle.b);
-    shades_set_range(&sh, -0.1, 10);
+    colouring_set_range(&sh, -0.1, 10);
     assert_false(sh.both);
     /* Nothing that is smoke: told, with what to do. */
-    assert_int_equal(shades_create(&s, "material", &sh), SPATE_OK);
+    assert_int_equal(colouring_create(&s, "material", &sh), SPATE_OK);
     strcpy(frame.arrays[0].name, "pressure"), strcpy(frame.arrays[1].name, "heat");
-    assert_int_equal(flat_picture(&sh, &frame, "here", 0, &p), SPATE_BAD_INPUT);
+    assert_int_equal(frame_2d_draw(&sh, &frame, "here", 0, &p), SPATE_BAD_INPUT);
     assert_non_null(strstr(spate_message(ctx), "--colour"));
     /* A frame of another grid. */
     frame.spacing[1] = 1e-300;
@@ -553,10 +555,10 @@ static void ranges_are_found(void **state) {
     spate_scene s = {.ctx = *state, .dim = 3};
     snapshot frame = {.ctx = *state, .on_grid = true, .count = CELLS, .cells = {EDGE, EDGE, EDGE}};
     frame.arrays[frame.array_count++] = dye_array("heat", values);
-    shades sh;
+    colouring sh;
     double low = HUGE_VAL, high = -HUGE_VAL;
-    assert_int_equal(shades_create(&s, "heat", &sh), SPATE_OK);
-    assert_int_equal(shades_measure(&sh, &frame, "here", &low, &high), SPATE_OK);
+    assert_int_equal(colouring_create(&s, "heat", &sh), SPATE_OK);
+    assert_int_equal(colouring_measure(&sh, &frame, "here", &low, &high), SPATE_OK);
     assert_true(low == 0 && high == 8);
 }
 

@@ -6,11 +6,11 @@
 enum { CELLS_A_CHUNK = 64 };
 
 typedef struct mixing_job {
-    const cloud *cloud;
-    const double *begun; /* the coordinate at the start, by place in the cloud */
+    const point_grid *point_grid;
+    const double *begun; /* the coordinate at the start, by place in the point grid */
     double period;       /* of that coordinate, 0 for none */
     double radius;
-    const cloud_reach *reach;
+    const point_grid_reach *reach;
 } mixing_job;
 
 /* Sums over a particle's neighbours, itself included: u from it to them, s between their starts. */
@@ -73,12 +73,12 @@ static bool lost_share(fit *f, double radius, double *share) {
 }
 
 static fit fit_around(const mixing_job *job, int64_t i, const int64_t *cells, int cell_count) {
-    const cloud *c = job->cloud;
+    const point_grid *c = job->point_grid;
     fit f = {0};
     for (int k = 0; k < cell_count; k++)
         for (int64_t j = c->cells[cells[k]].first; j >= 0; j = c->next[j]) {
             double u[3], s = job->begun[j] - job->begun[i];
-            cloud_difference(c, c->x[i], c->x[j], u);
+            point_grid_difference(c, c->x[i], c->x[j], u);
             if (!(vec_dot(u, u) < job->radius * job->radius)) continue;
             if (job->period > 0) s -= job->period * round(s / job->period);
             fit_add(&f, u, s);
@@ -88,12 +88,12 @@ static fit fit_around(const mixing_job *job, int64_t i, const int64_t *cells, in
 
 static void mix_cells(void *data, chunk items, double *part) {
     const mixing_job *job = data;
-    const cloud *c = job->cloud;
+    const point_grid *c = job->point_grid;
     for (int64_t cell = items.begin; cell < items.end; cell++) {
         int64_t near[CLOUD_REACH_MAX];
         int count = 0;
         for (int k = 0; k < job->reach->count; k++) {
-            near[count] = cloud_neighbour(c, &c->cells[cell], job->reach->offsets[k]);
+            near[count] = point_grid_neighbour(c, &c->cells[cell], job->reach->offsets[k]);
             count += near[count] >= 0;
         }
         for (int64_t i = c->cells[cell].first; i >= 0; i = c->next[i]) {
@@ -107,25 +107,25 @@ static void mix_cells(void *data, chunk items, double *part) {
 }
 
 /* Twice the largest of the particles' radii. */
-static double spacing_of(const cloud *c) {
+static double spacing_of(const point_grid *c) {
     double radius = 0;
     for (int64_t i = 0; i < c->count; i++)
         radius = fmax(radius, particle_radius(c->sim, c->stored[i]));
     return 2 * radius;
 }
 
-spate_status mixing_measure(cloud *c, const double (*start)[3], int64_t start_count, int axis,
+spate_status mixing_measure(point_grid *c, const double (*start)[3], int64_t start_count, int axis,
                             double *out) {
     double sums[2];
-    mixing_job job = {.cloud = c, .period = c->period[axis], .radius = 2.1 * spacing_of(c)};
+    mixing_job job = {.point_grid = c, .period = c->period[axis], .radius = 2.1 * spacing_of(c)};
     *out = NAN;
     if (!(job.radius > 0)) return SPATE_OK;
-    TRY(cloud_sort(c, job.radius));
+    TRY(point_grid_sort(c, job.radius));
     double *begun = take(c->ctx, (size_t)c->count + 1, sizeof *begun);
-    cloud_reach *reach = take(c->ctx, 1, sizeof *reach);
+    point_grid_reach *reach = take(c->ctx, 1, sizeof *reach);
     spate_status status = begun && reach ? SPATE_OK : SPATE_OUT_OF_MEMORY;
     if (!status) {
-        cloud_reach_of(c, job.radius, reach);
+        point_grid_reach_of(c, job.radius, reach);
         for (int64_t i = 0; i < c->count; i++) {
             int64_t id = c->sim->particles.id[c->stored[i]];
             if (id < start_count) begun[i] = start[id][axis];

@@ -22,11 +22,11 @@
 #ifndef SPATE_MEASURE_MIXING_H
 #define SPATE_MEASURE_MIXING_H
 
-#include "measure/cloud.h"
+#include "measure/point_grid.h"
 
-/* start: where particles began, by id. NAN when no particle has enough neighbours. Sorts the cloud.
+/* start: where particles began, by id. NAN when no particle has enough neighbours. Sorts the point grid.
  */
-spate_status mixing_measure(cloud *c, const double (*start)[3], int64_t start_count, int axis,
+spate_status mixing_measure(point_grid *c, const double (*start)[3], int64_t start_count, int axis,
                             double *out);
 
 #endif

@@ -17,26 +17,27 @@ static int64_t root_of(int64_t *parent, int64_t cell) {
     return cell;
 }
 
-static bool are_near(const cloud *c, const cloud_cell *one, const cloud_cell *other, double gap) {
+static bool are_near(const point_grid *c, const point_grid_cell *one, const point_grid_cell *other,
+                     double gap) {
     for (int64_t i = one->first; i >= 0; i = c->next[i])
         for (int64_t j = other->first; j >= 0; j = c->next[j]) {
             double between[3];
-            cloud_difference(c, c->x[i], c->x[j], between);
+            point_grid_difference(c, c->x[i], c->x[j], between);
             if (vec_dot(between, between) < gap * gap) return true;
         }
     return false;
 }
 
 typedef struct joining {
-    const cloud *cloud;
+    const point_grid *point_grid;
     double gap;
     int64_t *parent; /* of a cell; a root is its own */
     int64_t *size;   /* particles of a root's piece */
 } joining;
 
 static void join(joining *j, int64_t cell, const int64_t offset[3]) {
-    const cloud *c = j->cloud;
-    int64_t other = cloud_neighbour(c, &c->cells[cell], offset);
+    const point_grid *c = j->point_grid;
+    int64_t other = point_grid_neighbour(c, &c->cells[cell], offset);
     if (other < 0) return;
     int64_t a = root_of(j->parent, cell), b = root_of(j->parent, other);
     if (a == b || !are_near(c, &c->cells[cell], &c->cells[other], j->gap)) return;
@@ -48,13 +49,13 @@ static void join(joining *j, int64_t cell, const int64_t offset[3]) {
 
 static int64_t largest_root(const joining *j) {
     int64_t root = 0;
-    for (int64_t k = 1; k < j->cloud->cell_count; k++)
+    for (int64_t k = 1; k < j->point_grid->cell_count; k++)
         if (j->size[k] > j->size[root]) root = k;
     return root;
 }
 
-static void join_all(joining *j, const cloud_reach *reach) {
-    const cloud *c = j->cloud;
+static void join_all(joining *j, const point_grid_reach *reach) {
+    const point_grid *c = j->point_grid;
     for (int64_t k = 0; k < c->cell_count; k++) {
         j->parent[k] = k;
         for (int64_t i = c->cells[k].first; i >= 0; i = c->next[i]) j->size[k]++;
@@ -68,18 +69,18 @@ static void join_all(joining *j, const cloud_reach *reach) {
     }
 }
 
-spate_status pieces_count(cloud *c, double gap, int64_t at_least, int64_t *count,
+spate_status pieces_count(point_grid *c, double gap, int64_t at_least, int64_t *count,
                           int64_t *largest) {
     *count = *largest = 0;
     /* A hair less, so that rounding does not put more than a gap into a cell. */
-    TRY(cloud_sort(c, gap / sqrt(c->dim) * (1 - 1e-9)));
-    joining j = {.cloud = c, .gap = gap};
+    TRY(point_grid_sort(c, gap / sqrt(c->dim) * (1 - 1e-9)));
+    joining j = {.point_grid = c, .gap = gap};
     j.parent = take(c->ctx, (size_t)c->cell_count + 1, sizeof *j.parent);
     j.size = take(c->ctx, (size_t)c->cell_count + 1, sizeof *j.size);
-    cloud_reach *reach = take(c->ctx, 1, sizeof *reach);
+    point_grid_reach *reach = take(c->ctx, 1, sizeof *reach);
     spate_status status = j.parent && j.size && reach ? SPATE_OK : SPATE_OUT_OF_MEMORY;
     if (!status) {
-        cloud_reach_of(c, gap, reach);
+        point_grid_reach_of(c, gap, reach);
         join_all(&j, reach);
         for (int64_t k = 0; k < c->cell_count; k++) {
             *count += j.size[k] > 0 && j.size[k] >= at_least;

@@ -5,10 +5,11 @@
 #ifndef SPATE_MEASURE_PIECES_H
 #define SPATE_MEASURE_PIECES_H
 
-#include "measure/cloud.h"
+#include "measure/point_grid.h"
 
 /* *count: pieces of at least `at_least` particles; *largest: particles of the largest one of all.
- * Sorts the cloud. */
-spate_status pieces_count(cloud *c, double gap, int64_t at_least, int64_t *count, int64_t *largest);
+ * Sorts the point grid. */
+spate_status pieces_count(point_grid *c, double gap, int64_t at_least, int64_t *count,
+                          int64_t *largest);
 
 #endif

@@ -296,25 +296,26 @@ static spate_status measure_spread(tally_job *job, probe_memory *memory, double 
 }
 
 /* The particles of a probe's body or source, or of all bodies and (with `sources`) all sources. */
-static spate_status cloud_of(const tally_job *job, bool sources, cloud *c) {
+static spate_status point_grid_of(const tally_job *job, bool sources, point_grid *c) {
     const spate_scene *scene = job->sim->scene;
     const int group = job->probe->group;
-    if (group >= 0) return cloud_create(job->sim, group, group + 1, c);
-    return cloud_create(job->sim, 0, sources ? scene_group_count(scene) : scene->body_count, c);
+    if (group >= 0) return point_grid_create(job->sim, group, group + 1, c);
+    return point_grid_create(job->sim, 0, sources ? scene_group_count(scene) : scene->body_count,
+                             c);
 }
 
 static spate_status measure_pieces(tally_job *job, probe_memory *memory, double *out) {
     (void)memory;
     const probe *p = job->probe;
     int64_t count, largest;
-    cloud c;
-    TRY(cloud_of(job, true, &c));
+    point_grid c;
+    TRY(point_grid_of(job, true, &c));
     spate_status status = pieces_count(&c, p->gap, p->at_least, &count, &largest);
     if (p->kind == PROBE_PIECES)
         out[0] = (double)count;
     else
         out[0] = c.count > 0 ? (double)largest / (double)c.count : NAN;
-    cloud_free(&c);
+    point_grid_free(&c);
     return status;
 }
 
@@ -345,11 +346,11 @@ static spate_status measure_mixing(tally_job *job, probe_memory *memory, double 
         probe_memory_free(memory); /* it is whole or not there */
         return status;
     }
-    cloud c;
-    TRY(cloud_of(job, false, &c));
+    point_grid c;
+    TRY(point_grid_of(job, false, &c));
     status = mixing_measure(&c, (const double(*)[3])memory->start, memory->start_count,
                             job->probe->axis, out);
-    cloud_free(&c);
+    point_grid_free(&c);
     return status;
 }
 

@@ -44,7 +44,8 @@ static plot_label variant_label(const compare_table *c, int i) {
     const spate_variant *v = &c->variants[i];
     const bool well = !v->trouble || !*v->trouble;
     plot_label l = {.pen = plot_choose_pen(i)};
-    snprintf(l.words, sizeof l.words, well ? "%s" : "%s (%s)", variant_words(v), well ? "" : v->trouble);
+    snprintf(l.words, sizeof l.words, well ? "%s" : "%s (%s)", variant_words(v),
+             well ? "" : v->trouble);
     return l;
 }
 

@@ -2,8 +2,8 @@
 #include "pictures/frame_3d.h"
 #include "core/threads.h"
 #include "frames/surface_read.h"
-#include "pictures/dyes.h"
-#include "pictures/particle_crowds.h"
+#include "pictures/particle_batches.h"
+#include "pictures/smoke_cells.h"
 #include "pictures/trace/trace.h"
 #include <math.h>
 #include <string.h>
@@ -11,8 +11,8 @@
 /* ---- Particles ------------------------------------------------------------------------------- */
 
 /* The liquid's surface that the run has written with this frame; without one it stays empty. */
-static spate_status load_surface(const shades *s, const stage *st, const char *file,
-                                 facet_mesh *out) {
+static spate_status load_surface(const colouring *s, const stage *st, const char *file,
+                                 triangle_mesh *out) {
     spate_context *ctx = s->scene->ctx;
     char path[PATH_SIZE];
     read_surface m;
@@ -41,26 +41,26 @@ static bool surface_is_drawn(const spate_scene *scene) {
     return drawn;
 }
 
-spate_status frame_3d_particles(const shades *s, const snapshot *frame, const char *file,
+spate_status frame_3d_particles(const colouring *s, const snapshot *frame, const char *file,
                                 double time, int samples, picture *out) {
     spate_context *ctx = s->scene->ctx;
-    crowds c = {0};
-    facet_mesh surface = {0};
+    batches c = {0};
+    triangle_mesh surface = {0};
     stage st;
     spate_status status;
     TRY_OR_DONE(status, stage_create(s->scene, time, &st));
-    TRY_OR_DONE(status, crowds_create(s, &st, frame, file, &c));
-    if (!frame->count || (crowds_find(&c, LOOK_SURFACE) && surface_is_drawn(s->scene)))
+    TRY_OR_DONE(status, batches_create(s, &st, frame, file, &c));
+    if (!frame->count || (batches_find(&c, LOOK_SURFACE) && surface_is_drawn(s->scene)))
         TRY_OR_DONE(status, load_surface(s, &st, file, &surface));
     trace_input in = {.stage = &st,
-                      .crowds = &c,
+                      .batches = &c,
                       .surface = surface.triangle_count ? &surface : NULL,
                       .samples = samples};
     TRY_OR_DONE(status, trace_picture(ctx, &in, out));
-    shades_caption(s, time, out);
+    colouring_caption(s, time, out);
 done:
     stage_free(&st);
-    crowds_free(&c);
+    batches_free(&c);
     give(ctx, surface.vertices);
     give(ctx, surface.triangles);
     return status;
@@ -69,20 +69,20 @@ done:
 /* ---- Smoke ----------------------------------------------------------------------------------- */
 
 /* How much of the light is stopped on a way as long as the domain is wide, where smoke is as thick as
- * shades.high says: optical depth. */
+ * colouring.high says: optical depth. */
 static const float opacity = 30;
 
 typedef struct matter_job {
-    const dyed_cells *from;
+    const smoke_cells *from;
     int turn; /* as of the stage */
     float scale;
-    haze_grid *to;
+    smoke_grid *to;
 } matter_job;
 
 /* The cells along the stage's axes, with extinction for amount. */
 static void turn_cells(void *data, chunk items) {
     const matter_job *job = data;
-    const haze_grid *to = job->to;
+    const smoke_grid *to = job->to;
     const int *n = job->from->cells;
     const int64_t strides[3] = {1, n[0], (int64_t)n[0] * n[1]};
     for (int64_t i = items.begin; i < items.end; i++) {
@@ -97,15 +97,15 @@ static void turn_cells(void *data, chunk items) {
     }
 }
 
-spate_status frame_3d_smoke(const shades *s, const snapshot *frame, const char *file, double time,
-                            int samples, picture *out) {
+spate_status frame_3d_smoke(const colouring *s, const snapshot *frame, const char *file,
+                            double time, int samples, picture *out) {
     spate_context *ctx = s->scene->ctx;
     stage st = {0};
-    dyed_cells smoke = {0};
-    haze_grid matter = {.edge = (float)frame->spacing[0]};
+    smoke_cells smoke = {0};
+    smoke_grid matter = {.edge = (float)frame->spacing[0]};
     spate_status status;
     TRY_OR_DONE(status, stage_create(s->scene, time, &st));
-    TRY_OR_DONE(status, dyes_create(s, frame, file, &smoke));
+    TRY_OR_DONE(status, smoke_cells_create(s, frame, file, &smoke));
     for (int a = 0; a < 3; a++) matter.cells[a] = smoke.cells[(a + st.turn) % 3];
     matter.values = take(ctx, (size_t)frame->count, sizeof *matter.values);
     if (!matter.values) TRY_OR_DONE(status, SPATE_OUT_OF_MEMORY);
@@ -114,12 +114,12 @@ spate_status frame_3d_smoke(const shades *s, const snapshot *frame, const char *
     parallel_for(ctx->pool, frame->count, 16384, turn_cells, &job);
     trace_input in = {
         .stage = &st, .smoke = matter, .smoke_mapped = smoke.mapped, .samples = samples};
-    dyes_free(&smoke);
+    smoke_cells_free(&smoke);
     TRY_OR_DONE(status, trace_picture(ctx, &in, out));
-    shades_caption(s, time, out);
+    colouring_caption(s, time, out);
 done:
     stage_free(&st);
-    dyes_free(&smoke);
+    smoke_cells_free(&smoke);
     give(ctx, matter.values);
     return status;
 }

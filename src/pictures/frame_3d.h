@@ -2,12 +2,12 @@
 #ifndef SPATE_PICTURES_FRAME_3D_H
 #define SPATE_PICTURES_FRAME_3D_H
 
-#include "pictures/shades.h"
+#include "pictures/colouring.h"
 
 /* `file` is that of the frame, for messages; `samples` are rays a pixel. */
-spate_status frame_3d_particles(const shades *s, const snapshot *frame, const char *file,
+spate_status frame_3d_particles(const colouring *s, const snapshot *frame, const char *file,
                                 double time, int samples, picture *out);
-spate_status frame_3d_smoke(const shades *s, const snapshot *frame, const char *file, double time,
-                            int samples, picture *out);
+spate_status frame_3d_smoke(const colouring *s, const snapshot *frame, const char *file,
+                            double time, int samples, picture *out);
 
 #endif

@@ -4,7 +4,7 @@
 #include "core/text.h"
 #include "pictures/draw/plot.h"
 #include "pictures/draw/reel.h"
-#include "pictures/flat.h"
+#include "pictures/frame_2d.h"
 #include "pictures/frame_3d.h"
 #include <math.h>
 #include <stdio.h>
@@ -37,10 +37,10 @@ static spate_status check_grid(const spate_scene *scene, const snapshot *frame, 
     return SPATE_OK;
 }
 
-spate_status render_frame(const shades *s, const snapshot *frame, const char *file, double time,
+spate_status render_frame(const colouring *s, const snapshot *frame, const char *file, double time,
                           int samples, picture *out) {
     if (frame->on_grid) TRY(check_grid(s->scene, frame, file));
-    if (s->scene->dim == 2) return flat_picture(s, frame, file, time, out);
+    if (s->scene->dim == 2) return frame_2d_draw(s, frame, file, time, out);
     return frame->on_grid ? frame_3d_smoke(s, frame, file, time, samples, out)
                           : frame_3d_particles(s, frame, file, time, samples, out);
 }
@@ -55,7 +55,7 @@ typedef struct render_job {
     char output[PATH_SIZE];
     frame_list frames;    /* of the whole run */
     int64_t begin, count; /* those that are drawn, of them */
-    shades shades;
+    colouring colouring;
     picture picture;
     unsigned char *bytes;
     reel reel;
@@ -78,7 +78,7 @@ static spate_status is_full(const spate_scene *scene, const char *folder, const 
     snapshot frame;
     double area = 0;
     if (scene->dim != 2 || scene->material_count != 1 || scene_on_grid(scene) || !frames->count ||
-        shades_gives_colour(scene))
+        colouring_gives_colour(scene))
         return SPATE_OK;
     TRY(frame_list_load(frames, folder, 0, path, &frame));
     const snapshot_array *size = snapshot_find(&frame, "pscale");
@@ -94,9 +94,9 @@ static spate_status is_full(const spate_scene *scene, const char *folder, const 
 /* Whether smoke fills all of the domain evenly, in every frame. */
 static spate_status is_even(const spate_scene *scene, const char *folder, const frame_list *frames,
                             bool *even) {
-    shades density;
+    colouring density;
     double low = HUGE_VAL, high = -HUGE_VAL;
-    TRY(shades_create(scene, "density", &density));
+    TRY(colouring_create(scene, "density", &density));
     *even = scene_on_grid(scene) && scene->material_count == 1;
     for (int64_t i = 0; i < frames->count && *even; i++) {
         char path[PATH_SIZE];
@@ -104,7 +104,7 @@ static spate_status is_even(const spate_scene *scene, const char *folder, const 
         TRY(frame_list_load(frames, folder, i, path, &frame));
         spate_status status = SPATE_OK;
         *even = snapshot_find(&frame, "density") != NULL;
-        if (*even) status = shades_measure(&density, &frame, path, &low, &high);
+        if (*even) status = colouring_measure(&density, &frame, path, &low, &high);
         snapshot_free(&frame);
         TRY(status);
         *even = *even && high > 0 && high - low <= 1e-3 * high;
@@ -112,13 +112,13 @@ static spate_status is_even(const spate_scene *scene, const char *folder, const 
     return SPATE_OK;
 }
 
-spate_status render_choose_shades(const spate_scene *scene, const char *colour, const char *folder,
-                                  const frame_list *frames, shades *out) {
+spate_status render_choose_colouring(const spate_scene *scene, const char *colour,
+                                     const char *folder, const frame_list *frames, colouring *out) {
     bool plain = false; /* by material it would be one even area */
     if (!colour) TRY(is_even(scene, folder, frames, &plain));
     if (!colour && !plain) TRY(is_full(scene, folder, frames, &plain));
-    TRY(shades_create(scene, plain ? "speed" : colour, out));
-    if (frames->kind == FRAMES_OF_SURFACES && !shades_by_material(out))
+    TRY(colouring_create(scene, plain ? "speed" : colour, out));
+    if (frames->kind == FRAMES_OF_SURFACES && !colouring_by_material(out))
         return fail(scene->ctx, SPATE_BAD_INPUT,
                     "%s: there are only surfaces, which have no '%s' to colour by; the scene needs "
                     "output.particles: [vtp]",
@@ -134,7 +134,7 @@ static spate_status measure_frame(const render_job *job, int64_t i, double *low,
     char path[PATH_SIZE];
     snapshot frame;
     TRY(frame_list_load(&job->frames, job->folder, i, path, &frame));
-    spate_status status = shades_measure(&job->shades, &frame, path, low, high);
+    spate_status status = colouring_measure(&job->colouring, &frame, path, low, high);
     snapshot_free(&frame);
     return status;
 }
@@ -159,7 +159,7 @@ static spate_status measure_run(render_job *job) {
     double low = HUGE_VAL, high = -HUGE_VAL;
     TRY(measure_frames(job, true, &low, &high));
     TRY(measure_frames(job, false, &low, &high));
-    shades_set_range(&job->shades, low, high);
+    colouring_set_range(&job->colouring, low, high);
     return SPATE_OK;
 }
 
@@ -170,11 +170,11 @@ static spate_status choose_range(render_job *job) {
             return fail(job->ctx, SPATE_BAD_INPUT,
                         "range: %g to %g is no range; the first must be the smaller", range[0],
                         range[1]);
-        job->shades.low = range[0], job->shades.high = range[1];
-        job->shades.both = range[0] == -range[1];
+        job->colouring.low = range[0], job->colouring.high = range[1];
+        job->colouring.both = range[0] == -range[1];
         return SPATE_OK;
     }
-    return shades_by_material(&job->shades) ? SPATE_OK : measure_run(job);
+    return colouring_by_material(&job->colouring) ? SPATE_OK : measure_run(job);
 }
 
 /* Draws the i-th of the chosen frames. */
@@ -186,7 +186,7 @@ static spate_status draw_frame(render_job *job, int64_t i) {
     TRY(frame_list_load(&job->frames, job->folder, at, from, &frame));
     double time = isnan(frame.time) ? (double)number / job->scene->fps : frame.time;
     spate_status status =
-        render_frame(&job->shades, &frame, from, time, job->options->samples, &job->picture);
+        render_frame(&job->colouring, &frame, from, time, job->options->samples, &job->picture);
     snapshot_free(&frame);
     TRY(status);
     picture_to_bytes(&job->picture, job->bytes);
@@ -267,8 +267,8 @@ static spate_status draw_pictures(render_job *job) {
     /* A run may be shorter or longer than its scene says. */
     const int64_t last = job->frames.numbers[job->frames.count - 1];
     if (last > 0) job->scene->camera.orbit_time = (double)last / job->scene->fps;
-    TRY(render_choose_shades(job->scene, o->colour, job->folder, &job->frames, &job->shades));
-    job->shades.points = o->points;
+    TRY(render_choose_colouring(job->scene, o->colour, job->folder, &job->frames, &job->colouring));
+    job->colouring.points = o->points;
     TRY(open_output(job));
     TRY(choose_range(job));
     TRY(open_film(job));

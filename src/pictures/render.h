@@ -3,7 +3,7 @@
 #define SPATE_PICTURES_RENDER_H
 
 #include "frames/frame_list.h"
-#include "pictures/shades.h"
+#include "pictures/colouring.h"
 
 /* The scene as it ran, with the camera and the overrides that the options ask for; NULL: none. */
 spate_status render_load_scene(spate_context *ctx, const char *folder,
@@ -11,11 +11,11 @@ spate_status render_load_scene(spate_context *ctx, const char *folder,
 
 /* How its frames are to be coloured; NULL: by material, but what is everywhere the same, which is no
  * picture, by its speed. */
-spate_status render_choose_shades(const spate_scene *scene, const char *colour, const char *folder,
-                                  const frame_list *frames, shades *out);
+spate_status render_choose_colouring(const spate_scene *scene, const char *colour,
+                                     const char *folder, const frame_list *frames, colouring *out);
 
 /* Draws one frame, 2D or 3D as its scene is; `file` is for messages. */
-spate_status render_frame(const shades *s, const snapshot *frame, const char *file, double time,
+spate_status render_frame(const colouring *s, const snapshot *frame, const char *file, double time,
                           int samples, picture *out);
 
 #endif

@@ -40,7 +40,7 @@ typedef struct sheet_row {
     int pen; /* which of all variants it is */
     spate_scene *scene;
     frame_list frames;
-    shades shades;
+    colouring colouring;
 } sheet_row;
 
 typedef struct sheet {
@@ -82,7 +82,7 @@ static int64_t cell_frame(const sheet *s, const sheet_row *r, int column) {
 
 /* Variants of one material differ in how it moves. */
 static const char *choose_colour(const spate_scene *scene) {
-    const bool plain = scene->material_count == 1 && !shades_gives_colour(scene);
+    const bool plain = scene->material_count == 1 && !colouring_gives_colour(scene);
     return scene->dim == 2 && plain && !scene_on_grid(scene) ? "speed" : NULL;
 }
 
@@ -95,8 +95,9 @@ static spate_status open_row(sheet *s, const spate_variant *v, int index) {
     s->row_count++;
     TRY(render_load_scene(s->ctx, v->folder, NULL, &r->scene));
     r->frames.scene = r->scene;
-    TRY(render_choose_shades(r->scene, choose_colour(r->scene), v->folder, &r->frames, &r->shades));
-    r->shades.plain = true;
+    TRY(render_choose_colouring(r->scene, choose_colour(r->scene), v->folder, &r->frames,
+                                &r->colouring));
+    r->colouring.plain = true;
     s->end = fmax(s->end, frame_time(r, r->frames.count - 1));
     return SPATE_OK;
 }
@@ -134,9 +135,9 @@ static spate_status load_cell(const sheet *s, const sheet_row *r, int column, ch
 static spate_status measure_first(const sheet *s, const sheet_row *r, double *low, double *high) {
     char path[PATH_SIZE];
     snapshot frame;
-    if (shades_by_material(&r->shades)) return SPATE_OK;
+    if (colouring_by_material(&r->colouring)) return SPATE_OK;
     TRY(load_frame(s, r, 0, path, &frame));
-    spate_status status = shades_measure(&r->shades, &frame, path, low, high);
+    spate_status status = colouring_measure(&r->colouring, &frame, path, low, high);
     snapshot_free(&frame);
     return status;
 }
@@ -145,8 +146,8 @@ static spate_status draw_first(const sheet *s, const sheet_row *r, double low, d
                                picture *out) {
     char path[PATH_SIZE];
     snapshot frame;
-    shades by = r->shades;
-    if (!shades_by_material(&by)) shades_set_range(&by, low, high);
+    colouring by = r->colouring;
+    if (!colouring_by_material(&by)) colouring_set_range(&by, low, high);
     TRY(load_frame(s, r, 0, path, &frame));
     spate_status status = render_frame(&by, &frame, path, frame.time, 1, out);
     snapshot_free(&frame);
@@ -184,21 +185,21 @@ static spate_status choose_scale(sheet *s) {
     for (int i = 0; i < s->row_count; i++) well |= !has_trouble(&s->rows[i]);
     for (int i = 0; i < s->row_count; i++) {
         const sheet_row *r = &s->rows[i];
-        if (shades_by_material(&r->shades) || (well && has_trouble(r))) continue;
+        if (colouring_by_material(&r->colouring) || (well && has_trouble(r))) continue;
         for (int c = 0; c < s->column_count; c++) {
             char path[PATH_SIZE];
             snapshot frame;
             bool there;
             TRY(load_cell(s, r, c, path, &frame, &there));
             if (!there) continue;
-            spate_status status = shades_measure(&r->shades, &frame, path, &low, &high);
+            spate_status status = colouring_measure(&r->colouring, &frame, path, &low, &high);
             snapshot_free(&frame);
             TRY(status);
         }
     }
     for (int i = 0; i < s->row_count; i++)
-        if (!shades_by_material(&s->rows[i].shades))
-            shades_set_range(&s->rows[i].shades, low, high);
+        if (!colouring_by_material(&s->rows[i].colouring))
+            colouring_set_range(&s->rows[i].colouring, low, high);
     return SPATE_OK;
 }
 
@@ -247,7 +248,7 @@ static spate_status draw_cell(sheet *s, int row, int column) {
         return SPATE_OK;
     }
     spate_status status =
-        render_frame(&r->shades, &frame, path, frame.time, s->options->samples, &s->cell);
+        render_frame(&r->colouring, &frame, path, frame.time, s->options->samples, &s->cell);
     const double time = frame.time;
     snapshot_free(&frame);
     TRY(status);
@@ -256,11 +257,11 @@ static spate_status draw_cell(sheet *s, int row, int column) {
     return SPATE_OK;
 }
 
-static void draw_scale(sheet *s, const shades *by) {
+static void draw_scale(sheet *s, const colouring *by) {
     const sheet_layout *l = &s->layout;
     const double size = l->letters, x0 = l->width - l->right + size, x1 = x0 + 1.4 * size;
     const double y0 = l->top + 2 * size, y1 = y0 + fmin(l->cell[1] - 2 * size, 24 * size);
-    picture_colour_bar(&s->all, x0, y0, x1, y1, shades_map(by));
+    picture_colour_bar(&s->all, x0, y0, x1, y1, colouring_map(by));
     plot_ticks t = plot_choose_ticks(by->low, by->high, 4);
     for (int i = 0; i < t.count; i++) {
         double v = plot_tick(&t, i), y = y1 + (v - by->low) / (by->high - by->low) * (y0 - y1);
@@ -277,7 +278,7 @@ static void draw_scale(sheet *s, const shades *by) {
 static spate_status draw_sheet(sheet *s) {
     const sheet_row *scaled = NULL;
     for (int i = 0; i < s->row_count && !scaled; i++)
-        if (!shades_by_material(&s->rows[i].shades)) scaled = &s->rows[i];
+        if (!colouring_by_material(&s->rows[i].colouring)) scaled = &s->rows[i];
     s->layout =
         sheet_place(s->rows[0].scene, s->row_count, s->column_count, s->options->cell, scaled);
     const sheet_layout *l = &s->layout;
@@ -291,7 +292,7 @@ static spate_status draw_sheet(sheet *s) {
                  title);
     for (int row = 0; row < s->row_count; row++)
         for (int column = 0; column < s->column_count; column++) TRY(draw_cell(s, row, column));
-    if (scaled) draw_scale(s, &scaled->shades);
+    if (scaled) draw_scale(s, &scaled->colouring);
     return SPATE_OK;
 }
 

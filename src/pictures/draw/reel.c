@@ -12,10 +12,11 @@ spate_status reel_picture_path(spate_context *ctx, const char *folder, int64_t n
 
 spate_status reel_open(reel *r, double rate, double fps, double speed) {
     const int64_t span = r->numbers[r->count - 1] - r->numbers[0] + 1;
-    TRY(pace_choose(r->ctx, rate, span, fps, speed, &r->pace));
-    pace_words(&r->pace, r->words, sizeof r->words);
+    TRY(film_timing_choose(r->ctx, rate, span, fps, speed, &r->timing));
+    film_timing_words(&r->timing, r->words, sizeof r->words);
     TRY(path_join(r->ctx, r->folder, "film.mp4", r->path));
-    return film_open(r->ctx, r->path, r->picture->width, r->picture->height, r->pace.fps, &r->film);
+    return film_open(r->ctx, r->path, r->picture->width, r->picture->height, r->timing.fps,
+                     &r->film);
 }
 
 /* The picture's bytes as the film has them: with the speed in the corner. */
@@ -29,7 +30,8 @@ void reel_show(reel *r, int64_t index) {
     const int64_t next = index + 1 < r->count ? r->numbers[index + 1] : last + 1;
     if (!r->film.process) return;
     label(r);
-    while (r->shown < r->pace.pictures && r->numbers[0] + pace_frame(&r->pace, r->shown) < next) {
+    while (r->shown < r->timing.pictures &&
+           r->numbers[0] + film_timing_frame(&r->timing, r->shown) < next) {
         film_add(&r->film, r->bytes);
         r->shown++;
     }
@@ -37,7 +39,7 @@ void reel_show(reel *r, int64_t index) {
 
 /* The frame that a picture of the film shows: the last one that is not later. */
 static int64_t index_of(const reel *r, int64_t shown) {
-    const int64_t number = r->numbers[0] + pace_frame(&r->pace, shown);
+    const int64_t number = r->numbers[0] + film_timing_frame(&r->timing, shown);
     int64_t low = 0, high = r->count;
     while (high - low > 1) {
         const int64_t middle = (low + high) / 2;
@@ -74,7 +76,7 @@ static spate_status show_again(reel *r, int64_t begin, int64_t end, const volati
 }
 
 spate_status reel_repeat(reel *r, int times, bool pingpong, const volatile int *interrupt) {
-    const int64_t last = r->pace.pictures - 1;
+    const int64_t last = r->timing.pictures - 1;
     if (!r->film.process) return SPATE_OK;
     for (int i = 0; i < times; i++) {
         if (i > 0) TRY(show_again(r, 0, last, interrupt));

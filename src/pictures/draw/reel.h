@@ -7,7 +7,7 @@
 #define SPATE_PICTURES_DRAW_REEL_H
 
 #include "pictures/draw/film.h"
-#include "pictures/draw/pace.h"
+#include "pictures/draw/film_timing.h"
 #include "pictures/draw/picture.h"
 
 typedef struct reel {
@@ -17,7 +17,7 @@ typedef struct reel {
     int64_t count;
     picture *picture; /* the one that was drawn last */
     unsigned char *bytes;
-    pace pace;
+    film_timing timing;
     char words[32]; /* in the corner */
     int64_t shown;  /* pictures of the film so far */
     film film;      /* without a process: there is none */
@@ -29,7 +29,7 @@ spate_status reel_picture_path(spate_context *ctx, const char *folder, int64_t n
                                char path[PATH_SIZE]);
 
 /* Begins folder/film.mp4. r holds ctx, folder, numbers, count, picture and bytes, which must outlive
- * it; `rate` is that of the run's frames, fps and speed are as in pace_choose. */
+ * it; `rate` is that of the run's frames, fps and speed are as in film_timing_choose. */
 spate_status reel_open(reel *r, double rate, double fps, double speed);
 /* Shows frame `index` as long as it stays, from r->picture as it was drawn. */
 void reel_show(reel *r, int64_t index);

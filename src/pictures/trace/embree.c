@@ -7,7 +7,7 @@
 
 #if !HAVE_EMBREE
 
-spate_status embree_of_balls(spate_context *ctx, const v3 *centers, int64_t count, embree **out) {
+spate_status embree_of_spheres(spate_context *ctx, const v3 *centers, int64_t count, embree **out) {
     (void)ctx, (void)centers, (void)count;
     *out = NULL;
     return SPATE_OK;
@@ -141,7 +141,7 @@ static spate_status add_balls(embree *e, const v3 *centers, int64_t count) {
     return finish(e, geometry, "take the particles");
 }
 
-spate_status embree_of_balls(spate_context *ctx, const v3 *centers, int64_t count, embree **out) {
+spate_status embree_of_spheres(spate_context *ctx, const v3 *centers, int64_t count, embree **out) {
     spate_status status = start(ctx, out);
     if (!status && *out) status = add_balls(*out, centers, count);
     return keep_if(status, out);

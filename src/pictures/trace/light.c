@@ -30,8 +30,8 @@ static photon follow(const world *w, ray r) {
         face = world_face(w, &r, near, end.t, inside);
         bool on_floor = face.met && inside && face.normal[1] < -0.99f && thing == THING_FLOOR;
         float t = face.met ? face.t : end.t;
-        p.energy *=
-            inside ? world_pass(w, &r, t, NULL) : v3_splat(haze_left(&w->haze, &r, near, t));
+        p.energy *= inside ? world_pass(w, &r, t, NULL)
+                           : v3_splat(smoke_volume_left(&w->smoke, &r, near, t));
         if (!face.met || on_floor) {
             v3 x = ray_at(&r, end.t);
             p.x = x[0], p.z = x[2];
@@ -112,7 +112,7 @@ static void cover_haze(void *data, chunk items) {
         ray up = {v3_set(m->corner_x + ((float)(i % m->width) + 0.5f) * m->texel, 0,
                          m->corner_z + ((float)(i / m->width) + 0.5f) * m->texel),
                   {0, 1, 0, 0}};
-        m->sky[i] *= 1 - 0.6f * (1 - haze_left(&w->haze, &up, 0, INFINITY));
+        m->sky[i] *= 1 - 0.6f * (1 - smoke_volume_left(&w->smoke, &up, 0, INFINITY));
     }
 }
 
@@ -148,7 +148,7 @@ static void place_map(world *w) {
     m->width = 1 + (int)(wide / m->texel), m->depth = 1 + (int)(deep / m->texel);
 }
 
-spate_status light_create(world *w, const crowds *c) {
+spate_status light_create(world *w, const batches *c) {
     light_map *m = &w->light;
     place_map(w);
     int64_t count = (int64_t)m->width * m->depth;
@@ -166,7 +166,7 @@ spate_status light_create(world *w, const crowds *c) {
         cover_sky(w, c->list[k].centers, c->list[k].count,
                   c->list[k].look == LOOK_SURFACE ? 0.35f : 0.75f);
     if (w->stage->collider_count) parallel_for(w->ctx->pool, count, 1024, cover_colliders, &job);
-    if (w->haze.ctx) parallel_for(w->ctx->pool, count, 1024, cover_haze, &job);
+    if (w->smoke.ctx) parallel_for(w->ctx->pool, count, 1024, cover_haze, &job);
     float *temporary = (float *)job.photons; /* the photons have landed */
     for (int k = 0; k < SOFT_SUN; k++) blur((float *)m->sun, 4, m->width, m->depth, 1, temporary);
     for (int k = 1; k <= SOFT_SKY; k++) blur(m->sky, 1, m->width, m->depth, k, temporary);

@@ -66,7 +66,7 @@ typedef struct hit {
     bool met;
     float t;
     v3 normal; /* unit, outward */
-    int which; /* number of the ball or collider */
+    int which; /* number of the sphere or collider */
 } hit;
 
 #endif

@@ -14,7 +14,7 @@ v3 shading_sky(const world *w, v3 along) {
     float s = v3_dot(along, w->sun);
     float glow = 1.1f * smooth_step(0.80f, 1.0f, s) + 14 * smooth_step(0.982f, 0.992f, s);
     sky += v3_set(1, 0.97f, 0.92f) * v3_splat(up > 0 ? glow : 0);
-    return w->haze.ctx ? sky * dusk : sky;
+    return w->smoke.ctx ? sky * dusk : sky;
 }
 
 /* How much of a thin line, repeated every `every`, covers a stretch `blur` wide at x. */
@@ -28,7 +28,7 @@ static v3 floor_colour(const world *w, const ray *r, float t, float travelled) {
     v3 x = ray_at(r, t), sun, size = w->stage->size;
     float sky, extent = max_of(size[0], size[2]);
     light_at(w, x[0], x[2], &sun, &sky);
-    v3 paint = v3_set(0.66f, 0.66f, 0.645f) * (w->haze.ctx ? dusk : v3_splat(1));
+    v3 paint = v3_set(0.66f, 0.66f, 0.645f) * (w->smoke.ctx ? dusk : v3_splat(1));
     float foot = w->pixel * (travelled + t) / max_of(0.15f, -r->along[1]);
     float dx = x[0] - 0.5f * size[0], dz = x[2] - 0.5f * size[2];
     float off = max_of(fabsf(dx) - 0.5f * size[0], fabsf(dz) - 0.5f * size[2]);
@@ -38,8 +38,9 @@ static v3 floor_colour(const world *w, const ray *r, float t, float travelled) {
     paint *= v3_splat(1 - 0.42f * line * (1 - smooth_step(-0.01f * extent, 0.02f * extent, off)));
     v3 light = sun * v3_set(0.66f, 0.64f, 0.60f) + v3_set(0.36f, 0.39f, 0.44f) * v3_splat(sky);
     float far = sqrtf(dx * dx + dz * dz) / extent;
-    ray level_look = {r->from, v3_set(r->along[0], 0, r->along[2])};
-    return v3_mix(paint * light, shading_sky(w, level_look.along), smooth_step(0.9f, 4.5f, far));
+    ray level_set_look = {r->from, v3_set(r->along[0], 0, r->along[2])};
+    return v3_mix(paint * light, shading_sky(w, level_set_look.along),
+                  smooth_step(0.9f, 4.5f, far));
 }
 
 /* Matt surfaces: sun with shadow, sky from above, a little light back from the floor. */
@@ -51,7 +52,7 @@ static v3 matt_colour(const world *w, v3 x, v3 n, v3 paint, float open) {
     if (lit > 0) {
         hit face = world_face(w, &to_sun, 0, INFINITY, world_wet(w, to_sun.from));
         sun = face.met ? world_pass(w, &to_sun, face.t, NULL) * v3_splat(0.8f) : v3_splat(1);
-        sun *= v3_splat(haze_sun(&w->haze, x));
+        sun *= v3_splat(smoke_volume_sun(&w->smoke, x));
     }
     float up = 0.5f + 0.5f * n[1];
     v3 around =
@@ -73,14 +74,14 @@ v3 shading_mirror(const world *w, const ray *r, shading_path way) {
     world_thing thing = world_hit(w, r, w->tiny, &h);
     hit face = world_face(w, r, 2 * w->tiny, h.t, false);
     if (face.met)
-        return v3_mix(world_glow(tints_at(&w->liquid_tints, ray_at(r, face.t))),
+        return v3_mix(world_glow(colour_field_at(&w->liquid_colours, ray_at(r, face.t))),
                       shading_sky(w, v3_set(0, 1, 0)), 0.35f);
     return shading_thing(w, thing, r, &h, way);
 }
 
-/* The normal of one of the facets that a grain has, wherever it is met. */
-static v3 break_stone(const crowd *grains, v3 x, int which, v3 n) {
-    const float fineness = 1.6f, depth = 0.9f; /* facets a radius; how far they tilt */
+/* The normal of one of the faces that a grain has, wherever it is met. */
+static v3 break_stone(const batch *grains, v3 x, int which, v3 n) {
+    const float fineness = 1.6f, depth = 0.9f; /* triangles a radius; how far they tilt */
     const v3 center = grains->centers[which];
     const uint64_t own = (uint64_t)(grains->colours[which][3] * 0x1p24f);
     uint64_t key = 0;
@@ -95,7 +96,7 @@ static v3 break_stone(const crowd *grains, v3 x, int which, v3 n) {
 }
 
 static v3 grain_colour(const world *w, const ray *r, const hit *h) {
-    v3 x = ray_at(r, h->t), n = h->normal, smooth = level_normal(&w->heap, x);
+    v3 x = ray_at(r, h->t), n = h->normal, smooth = level_set_normal(&w->heap, x);
     if (v3_dot(smooth, smooth) > 0.5f && v3_dot(smooth, n) > -0.3f)
         n = v3_unit(n * v3_splat(0.3f) + smooth * v3_splat(0.7f));
     const v3 paint = w->grains->colours[h->which] * v3_splat(1);
@@ -114,7 +115,7 @@ typedef struct spot {
 /* Mirrors in its own colour, all colours at grazing angles, and is hardly anything besides. */
 static v3 metal_colour(const world *w, const ray *r, const spot *s, shading_path way) {
     const v3 along = v3_unit(mirror(r->along, s->n));
-    const ray up = {s->x + s->n * v3_splat(s->skin->level.cell), along};
+    const ray up = {s->x + s->n * v3_splat(s->skin->level_set.cell), along};
     const v3 seen = way.turns < MIRRORS
                         ? shading_mirror(w, &up, (shading_path){way.length, way.turns + 1})
                         : shading_sky(w, along);
@@ -126,11 +127,11 @@ static v3 metal_colour(const world *w, const ray *r, const spot *s, shading_path
  * parts is anything seen; a clear one would show the shadows and edges behind it as blotches. */
 static v3 jelly_colour(const world *w, const ray *r, const spot *s, shading_path way) {
     const float clearest = 0.5f, cloudy = 0.1f * w->depth;
-    const level *l = &s->skin->level;
+    const level_set *l = &s->skin->level_set;
     v3 bent;
     world_refract(r->along, s->n, false, &bent);
     const ray in = {s->x - s->n * v3_splat(0.5f * l->cell), bent};
-    const hit out = level_cross(l, &in, 0, INFINITY, true);
+    const hit out = level_set_cross(l, &in, 0, INFINITY, true);
     if (!out.met || way.turns >= MIRRORS) return s->matt + shine(w, r->along, s->n);
     const ray on = {ray_at(&in, out.t + l->cell), r->along};
     hit h;
@@ -147,9 +148,9 @@ static v3 jelly_colour(const world *w, const ray *r, const spot *s, shading_path
 
 static v3 skin_colour(const world *w, const ray *r, const hit *h, shading_path way) {
     const world_skin *skin = &w->skins[h->which];
-    const float cell = skin->level.cell;
+    const float cell = skin->level_set.cell;
     spot s = {.skin = skin, .x = ray_at(r, h->t), .n = h->normal};
-    s.paint = tints_at(&skin->tints, s.x) * v3_splat(1);
+    s.paint = colour_field_at(&skin->colours, s.x) * v3_splat(1);
     s.cosine = -v3_dot(r->along, s.n);
     s.matt =
         matt_colour(w, s.x + s.n * v3_splat(cell), s.n, s.paint, world_open(w, s.x, s.n, 2 * cell));

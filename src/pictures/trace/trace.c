@@ -37,7 +37,7 @@ static v3 follow(const trace_job *job, ray r, float offset, float *depth) {
             sum += share * glow;
             share *= left;
         } else {
-            haze_view smoke = haze_look(&w->haze, &r, near, t, offset);
+            smoke_view smoke = smoke_volume_look(&w->smoke, &r, near, t, offset);
             sum += share * smoke.light;
             share *= v3_splat(smoke.left);
             if (k == 0) *depth = min_of(*depth, smoke.depth);
@@ -119,7 +119,7 @@ static void second_rows(void *data, chunk items) {
 /* One edge of the domain, cut where it goes behind something: hidden stretches are fainter. */
 static void draw_edge(trace_job *job, v3 from, v3 along) {
     enum { PIECES = 256 };
-    const bool dusky = job->world.haze.ctx;
+    const bool dusky = job->world.smoke.ctx;
     const rgb pen = dusky ? (rgb){0.62f, 0.68f, 0.76f} : (rgb){0.10f, 0.13f, 0.17f};
     float begin[3], end[3];
     bool was_hidden = false, open = false;
@@ -164,51 +164,51 @@ static float line_distance(v3 size) {
 }
 
 /* The surface of a liquid that the domain's walls hold, with its drops. */
-static spate_status fill(world *w, const crowd *c, level *out) {
-    return level_create(w->ctx, c->centers, c->count, c->radius, 1.6f * c->radius, v3_splat(0),
-                        w->stage->size, out);
+static spate_status fill(world *w, const batch *c, level_set *out) {
+    return level_set_create(w->ctx, c->centers, c->count, c->radius, 1.6f * c->radius, v3_splat(0),
+                            w->stage->size, out);
 }
 
 static spate_status prepare_liquid(world *w, const trace_input *in) {
-    const crowd *c = in->crowds ? crowds_find(in->crowds, LOOK_SURFACE) : NULL;
+    const batch *c = in->batches ? batches_find(in->batches, LOOK_SURFACE) : NULL;
     const v3 size = in->stage->size;
-    if (in->surface) TRY(facets_create(w->ctx, in->surface, size, &w->face));
+    if (in->surface) TRY(triangles_create(w->ctx, in->surface, size, &w->face));
     if (in->surface && !w->face && !c)
         return fail(w->ctx, SPATE_BAD_INPUT,
                     "this build has no Embree, without which a surface is drawn from particles "
                     "only; the scene needs output.particles: [vtp]");
     if (!c) {
-        if (in->crowds) w->liquid_tints.colours = &in->crowds->clear;
+        if (in->batches) w->liquid_colours.colours = &in->batches->clear;
         return SPATE_OK;
     }
-    if (!w->face || tints_differ(c->colours, c->count)) TRY(fill(w, c, &w->liquid));
-    return tints_create(&w->liquid, c->centers, c->colours, c->count, &w->liquid_tints);
+    if (!w->face || colours_differ(c->colours, c->count)) TRY(fill(w, c, &w->liquid));
+    return colour_field_create(&w->liquid, c->centers, c->colours, c->count, &w->liquid_colours);
 }
 
 /* A smooth surface around particles that no wall holds. */
-static spate_status wrap(world *w, const crowd *c, float radius, level *out) {
-    return level_create(w->ctx, c->centers, c->count, c->radius, radius, v3_splat(-INFINITY),
-                        v3_splat(INFINITY), out);
+static spate_status wrap(world *w, const batch *c, float radius, level_set *out) {
+    return level_set_create(w->ctx, c->centers, c->count, c->radius, radius, v3_splat(-INFINITY),
+                            v3_splat(INFINITY), out);
 }
 
-static spate_status prepare_grains(world *w, const crowds *all) {
-    w->grains = all ? crowds_find(all, LOOK_GRAINS) : NULL;
+static spate_status prepare_grains(world *w, const batches *all) {
+    w->grains = all ? batches_find(all, LOOK_GRAINS) : NULL;
     if (w->grains) TRY(wrap(w, w->grains, w->grains->radius, &w->heap));
-    return balls_create(w->ctx, w->grains ? w->grains->centers : NULL,
-                        w->grains ? w->grains->count : 0, &w->balls);
+    return spheres_create(w->ctx, w->grains ? w->grains->centers : NULL,
+                          w->grains ? w->grains->count : 0, &w->spheres);
 }
 
-static spate_status prepare_skins(world *w, const crowds *all) {
+static spate_status prepare_skins(world *w, const batches *all) {
     const int count = all ? all->count : 0;
     w->skins = take(w->ctx, (size_t)count + 1, sizeof *w->skins);
     if (!w->skins) return SPATE_OUT_OF_MEMORY;
     for (int k = 0; k < count; k++) {
-        const crowd *c = &all->list[k];
+        const batch *c = &all->list[k];
         if (c->look != LOOK_SKIN || !c->count) continue;
         world_skin *s = &w->skins[w->skin_count++];
         s->finish = c->finish;
-        TRY(c->flows ? fill(w, c, &s->level) : wrap(w, c, 1.4f * c->radius, &s->level));
-        TRY(tints_create(&s->level, c->centers, c->colours, c->count, &s->tints));
+        TRY(c->flows ? fill(w, c, &s->level_set) : wrap(w, c, 1.4f * c->radius, &s->level_set));
+        TRY(colour_field_create(&s->level_set, c->centers, c->colours, c->count, &s->colours));
     }
     return SPATE_OK;
 }
@@ -224,23 +224,24 @@ static spate_status prepare(spate_context *ctx, trace_job *job) {
     /* Clear in a thin sheet, of its colour through the whole of the domain. */
     w->depth = cbrtf(size[0] * size[1] * size[2]);
     TRY(prepare_liquid(w, in));
-    TRY(prepare_grains(w, in->crowds));
-    TRY(prepare_skins(w, in->crowds));
-    if (in->smoke.values) TRY(haze_create(ctx, &in->smoke, w->sun, !in->smoke_mapped, &w->haze));
-    return light_create(w, in->crowds);
+    TRY(prepare_grains(w, in->batches));
+    TRY(prepare_skins(w, in->batches));
+    if (in->smoke.values)
+        TRY(smoke_volume_create(ctx, &in->smoke, w->sun, !in->smoke_mapped, &w->smoke));
+    return light_create(w, in->batches);
 }
 
 static void free_world(world *w) {
     light_free(w);
-    balls_free(w->balls);
-    haze_free(&w->haze);
-    facets_free(w->face);
-    level_free(&w->liquid);
-    tints_free(&w->liquid_tints);
-    level_free(&w->heap);
+    spheres_free(w->spheres);
+    smoke_volume_free(&w->smoke);
+    triangles_free(w->face);
+    level_set_free(&w->liquid);
+    colour_field_free(&w->liquid_colours);
+    level_set_free(&w->heap);
     for (int i = 0; i < w->skin_count; i++) {
-        level_free(&w->skins[i].level);
-        tints_free(&w->skins[i].tints);
+        level_set_free(&w->skins[i].level_set);
+        colour_field_free(&w->skins[i].colours);
     }
     if (w->ctx) give(w->ctx, w->skins);
 }

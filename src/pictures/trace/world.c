@@ -5,8 +5,8 @@ static const float water_index = 1.33f;
 
 static hit skin_hit(const world_skin *s, const ray *r, float near, float far) {
     /* A ray that starts under the skin has just left it. */
-    if (level_value(&s->level, ray_at(r, near)) < 0) return (hit){0};
-    return level_cross(&s->level, r, near, far, false);
+    if (level_set_value(&s->level_set, ray_at(r, near)) < 0) return (hit){0};
+    return level_set_cross(&s->level_set, r, near, far, false);
 }
 
 static hit skins_hit(const world *w, const ray *r, float near, float far) {
@@ -27,7 +27,7 @@ world_thing world_hit(const world *w, const ray *r, float near, hit *out) {
     }
     hit h = stage_hit(w->stage, r, near, out->t);
     if (h.met) thing = THING_COLLIDER, *out = h;
-    h = balls_hit(w->balls, r, near, out->t);
+    h = spheres_hit(w->spheres, r, near, out->t);
     if (h.met) thing = THING_GRAIN, *out = h;
     h = skins_hit(w, r, near, out->t);
     if (h.met) thing = THING_SKIN, *out = h;
@@ -35,17 +35,17 @@ world_thing world_hit(const world *w, const ray *r, float near, hit *out) {
 }
 
 bool world_block(const world *w, const ray *r, float near) {
-    return balls_block(w->balls, r, near, INFINITY) || skins_hit(w, r, near, INFINITY).met ||
+    return spheres_block(w->spheres, r, near, INFINITY) || skins_hit(w, r, near, INFINITY).met ||
            stage_hit(w->stage, r, near, INFINITY).met;
 }
 
 hit world_face(const world *w, const ray *r, float near, float far, bool inside) {
-    return w->face ? facets_cross(w->face, r, near, far, inside)
-                   : level_cross(&w->liquid, r, near, far, inside);
+    return w->face ? triangles_cross(w->face, r, near, far, inside)
+                   : level_set_cross(&w->liquid, r, near, far, inside);
 }
 
 bool world_wet(const world *w, v3 x) {
-    return w->face ? facets_hold(w->face, x) : level_value(&w->liquid, x) < 0;
+    return w->face ? triangles_hold(w->face, x) : level_set_value(&w->liquid, x) < 0;
 }
 
 float world_fresnel(float cosine) {
@@ -76,11 +76,11 @@ v3 world_glow(v3 colour) { return colour * v3_splat(0.4f); }
 
 v3 world_pass(const world *w, const ray *r, float length, v3 *glow) {
     /* A liquid of several colours is passed in pieces. */
-    const int pieces = w->liquid_tints.nearest ? 12 : 1;
+    const int pieces = w->liquid_colours.nearest ? 12 : 1;
     const float piece = length / (float)pieces;
     v3 left = v3_splat(1);
-    for (int k = 0; k < pieces && w->liquid_tints.colours; k++) {
-        const v3 colour = tints_at(&w->liquid_tints, ray_at(r, ((float)k + 0.5f) * piece));
+    for (int k = 0; k < pieces && w->liquid_colours.colours; k++) {
+        const v3 colour = colour_field_at(&w->liquid_colours, ray_at(r, ((float)k + 0.5f) * piece));
         const v3 absorbed = world_absorption(colour, w->depth / colour[3]);
         v3 share = v3_set(expf(-absorbed[0] * piece), expf(-absorbed[1] * piece),
                           expf(-absorbed[2] * piece));
@@ -90,9 +90,9 @@ v3 world_pass(const world *w, const ray *r, float length, v3 *glow) {
     return left;
 }
 
-static float hidden_by(const level *l, v3 x, float distance) {
+static float hidden_by(const level_set *l, v3 x, float distance) {
     if (!l->values) return 0;
-    return unit_clamp(1 - max_of(level_value(l, x), 0) / min_of(distance, l->outside));
+    return unit_clamp(1 - max_of(level_set_value(l, x), 0) / min_of(distance, l->outside));
 }
 
 float world_open(const world *w, v3 x, v3 normal, float step) {
@@ -102,7 +102,7 @@ float world_open(const world *w, v3 x, v3 normal, float step) {
         const v3 out = x + normal * v3_splat(d);
         float hidden = hidden_by(&w->heap, out, d);
         for (int i = 0; i < w->skin_count; i++)
-            hidden = max_of(hidden, hidden_by(&w->skins[i].level, out, d));
+            hidden = max_of(hidden, hidden_by(&w->skins[i].level_set, out, d));
         open -= 0.22f * hidden;
     }
     return max_of(open, 0.25f);

@@ -5,13 +5,13 @@
 #ifndef SPATE_PICTURES_TRACE_WORLD_H
 #define SPATE_PICTURES_TRACE_WORLD_H
 
-#include "pictures/trace/balls.h"
-#include "pictures/trace/crowds.h"
-#include "pictures/trace/facets.h"
-#include "pictures/trace/haze.h"
-#include "pictures/trace/level.h"
+#include "pictures/trace/batches.h"
+#include "pictures/trace/colour_field.h"
+#include "pictures/trace/level_set.h"
+#include "pictures/trace/smoke_volume.h"
+#include "pictures/trace/spheres.h"
 #include "pictures/trace/stage.h"
-#include "pictures/trace/tints.h"
+#include "pictures/trace/triangles.h"
 
 /* Light that reaches the floor, on a map of texels; 1 is the open floor. */
 typedef struct light_map {
@@ -23,29 +23,30 @@ typedef struct light_map {
 
 /* Bodies of one stuff. */
 typedef struct world_skin {
-    level level;
-    tints tints;
+    level_set level_set;
+    colour_field colours;
     material_finish finish;
 } world_skin;
 
 typedef struct world {
     spate_context *ctx;
     const stage *stage;
-    level liquid;
-    tints liquid_tints;
-    facets *face; /* the liquid's surface where a run has left one; NULL: that of the level */
-    float depth;  /* through that much of a liquid one sees its colour */
-    const crowd *grains; /* NULL: none */
-    level heap;          /* the smooth surface around them */
-    balls *balls;
+    level_set liquid;
+    colour_field liquid_colours;
+    triangles
+        *face;   /* the liquid's surface where a run has left one; NULL: that of the level set */
+    float depth; /* through that much of a liquid one sees its colour */
+    const batch *grains; /* NULL: none */
+    level_set heap;      /* the smooth surface around them */
+    spheres *spheres;
     world_skin *skins;
     int skin_count;
-    haze haze;   /* smoke */
-    v3 sun;      /* towards it, unit */
-    float tiny;  /* a step off a surface */
-    int texels;  /* along the longer side of the floor's light map */
-    float line;  /* distance of the lines on the floor */
-    float pixel; /* how wide one is at distance 1 */
+    smoke_volume smoke; /* smoke */
+    v3 sun;             /* towards it, unit */
+    float tiny;         /* a step off a surface */
+    int texels;         /* along the longer side of the floor's light map */
+    float line;         /* distance of the lines on the floor */
+    float pixel;        /* how wide one is at distance 1 */
     light_map light;
 } world;
 
@@ -84,7 +85,7 @@ v3 world_absorption(v3 colour, float depth);
 float world_open(const world *w, v3 x, v3 normal, float step);
 
 /* Follows the sun's light to the floor: light.c. */
-spate_status light_create(world *w, const crowds *c);
+spate_status light_create(world *w, const batches *c);
 void light_free(world *w);
 /* Light on the floor at x, z. */
 void light_at(const world *w, float x, float z, v3 *sun, float *sky);
