@@ -62,13 +62,15 @@ static spate_status fail_to(spate_context *ctx, const char *action, const char *
                 text_of_errno(ctx, error), remedy_for_writing(error));
 }
 
+/* A file that is not there was named wrongly: bad input. */
 static spate_status fail_to_read(spate_context *ctx, const char *path, int error) {
-    const char *remedy = error == ENOENT || error == ENOTDIR ? "check the path"
+    const bool missing = error == ENOENT || error == ENOTDIR;
+    const char *remedy = missing                             ? "check the path"
                          : error == EACCES || error == EPERM ? "check the permissions"
                          : error == EISDIR                   ? "give a file in it"
                                                              : "check the disk";
-    return fail(ctx, SPATE_IO_ERROR, "cannot read %s: %s; %s", path, text_of_errno(ctx, error),
-                remedy);
+    return fail(ctx, missing ? SPATE_BAD_INPUT : SPATE_IO_ERROR, "cannot read %s: %s; %s", path,
+                text_of_errno(ctx, error), remedy);
 }
 
 static spate_status fail_too_long(spate_context *ctx, const char *path) {
@@ -339,6 +341,11 @@ spate_status file_truncate(spate_context *ctx, const char *path, size_t length) 
 bool file_exists(const char *path) {
     struct stat info;
     return !stat(path, &info);
+}
+
+bool file_is_same(const char *a, const char *b) {
+    struct stat one, two;
+    return !stat(a, &one) && !stat(b, &two) && one.st_dev == two.st_dev && one.st_ino == two.st_ino;
 }
 
 bool file_is_folder(const char *path) {

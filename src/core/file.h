@@ -47,6 +47,8 @@ spate_status file_remove(spate_context *ctx, const char *path); /* a missing fil
 spate_status file_truncate(spate_context *ctx, const char *path, size_t length);
 bool file_exists(const char *path);
 bool file_is_folder(const char *path);
+/* Whether two paths lead to one file that is there. */
+bool file_is_same(const char *a, const char *b);
 int64_t file_size(const char *path); /* -1 when there is none */
 /* Whether a file lies below a folder once links are followed; so does one that is not there. */
 bool file_is_below(const char *path, const char *folder);
