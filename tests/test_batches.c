@@ -55,27 +55,27 @@ typedef struct drawn {
     spate_scene *scene;
     stage stage;
     colouring shades;
-    batches crowds;
+    batches batches;
 } drawn;
 
 static drawn draw(spate_context *ctx, const char *set, const char *colour, const snapshot *frame) {
     drawn d = {.scene = read_scene(ctx, set)};
     assert_int_equal(stage_create(d.scene, 0, &d.stage), SPATE_OK);
     assert_int_equal(colouring_create(d.scene, colour, &d.shades), SPATE_OK);
-    assert_int_equal(batches_create(&d.shades, &d.stage, frame, "f", &d.crowds), SPATE_OK);
+    assert_int_equal(batches_create(&d.shades, &d.stage, frame, "f", &d.batches), SPATE_OK);
     return d;
 }
 
 static void drop(drawn *d) {
-    batches_free(&d->crowds);
+    batches_free(&d->batches);
     stage_free(&d->stage);
     spate_scene_free(d->scene);
 }
 
 static int64_t count_of(const drawn *d, material_look look) {
     int64_t n = 0;
-    for (int k = 0; k < d->crowds.count; k++)
-        if (d->crowds.list[k].look == look) n += d->crowds.list[k].count;
+    for (int k = 0; k < d->batches.count; k++)
+        if (d->batches.list[k].look == look) n += d->batches.list[k].count;
     return n;
 }
 
@@ -88,8 +88,8 @@ static void each_is_drawn_as_its_material_says(void **state) {
     /* jelly and steel have a skin each, with a finish of its own */
     int skins = 0;
     bool jelly = false, metal = false;
-    for (int k = 0; k < d.crowds.count; k++) {
-        const batch *c = &d.crowds.list[k];
+    for (int k = 0; k < d.batches.count; k++) {
+        const batch *c = &d.batches.list[k];
         if (c->look != LOOK_SKIN || !c->count) continue;
         skins++;
         jelly |= c->finish == FINISH_JELLY, metal |= c->finish == FINISH_METAL;
@@ -100,7 +100,7 @@ static void each_is_drawn_as_its_material_says(void **state) {
     /* the scene may want it otherwise */
     d = draw(*state, "materials.sand.look=skin", NULL, &frame);
     assert_int_equal(count_of(&d, LOOK_SKIN), 48);
-    assert_null(batches_find(&d.crowds, LOOK_GRAINS));
+    assert_null(batches_find(&d.batches, LOOK_GRAINS));
     drop(&d);
     d = draw(*state, "materials.jelly.look=surface", NULL, &frame);
     assert_int_equal(count_of(&d, LOOK_SURFACE), 32);
@@ -109,10 +109,10 @@ static void each_is_drawn_as_its_material_says(void **state) {
     d = draw(*state, NULL, "id", &frame);
     assert_int_equal(count_of(&d, LOOK_GRAINS), 16);
     assert_int_equal(count_of(&d, LOOK_SKIN), 48);
-    assert_null(crowds_find(&d.crowds, LOOK_SURFACE));
+    assert_null(batches_find(&d.batches, LOOK_SURFACE));
     int flowing = 0;
-    for (int k = 0; k < d.crowds.count; k++) {
-        const crowd *c = &d.crowds.list[k];
+    for (int k = 0; k < d.batches.count; k++) {
+        const batch *c = &d.batches.list[k];
         flowing += c->flows && c->count;
         if (c->look == LOOK_SKIN) assert_int_equal(c->finish, FINISH_GLOSS);
     }
@@ -123,8 +123,8 @@ static void each_is_drawn_as_its_material_says(void **state) {
 static void bodies_colours_come_before_their_materials(void **state) {
     snapshot frame = make_snapshot();
     drawn d = draw(*state, NULL, NULL, &frame);
-    const batch *jelly = batches_find(&d.crowds, LOOK_SKIN),
-                *water = batches_find(&d.crowds, LOOK_SURFACE);
+    const batch *jelly = batches_find(&d.batches, LOOK_SKIN),
+                *water = batches_find(&d.batches, LOOK_SURFACE);
     assert_true(jelly->colours[0][0] == 1 && jelly->colours[0][1] == 0);
     assert_true(jelly->colours[15][0] == 0 && jelly->colours[15][1] == 1);
     assert_true(water->colours[0][2] > 4 * water->colours[0][0]); /* the source's */
@@ -132,9 +132,9 @@ static void bodies_colours_come_before_their_materials(void **state) {
     drop(&d);
     frame.array_count--; /* without groups the material's */
     d = draw(*state, NULL, NULL, &frame);
-    jelly = batches_find(&d.crowds, LOOK_SKIN);
+    jelly = batches_find(&d.batches, LOOK_SKIN);
     assert_true(jelly->colours[15][0] == 1 && jelly->colours[15][1] == 0);
-    assert_true(batches_find(&d.crowds, LOOK_SURFACE)->colours[0][3] == 1);
+    assert_true(batches_find(&d.batches, LOOK_SURFACE)->colours[0][3] == 1);
     drop(&d);
 }
 
@@ -157,8 +157,8 @@ static void models_have_colours(void **state) {
 static void grains_differ_by_their_ids(void **state) {
     snapshot frame = make_snapshot();
     drawn d = draw(*state, NULL, NULL, &frame), again = draw(*state, NULL, NULL, &frame);
-    const batch *a = batches_find(&d.crowds, LOOK_GRAINS),
-                *b = batches_find(&again.crowds, LOOK_GRAINS);
+    const batch *a = batches_find(&d.batches, LOOK_GRAINS),
+                *b = batches_find(&again.batches, LOOK_GRAINS);
     rgb sand = colour_from_hex(0xcfae7c);
     float least = 1e9f, most = 0;
     assert_memory_equal(a->colours, b->colours, (size_t)a->count * sizeof *a->colours);

@@ -134,7 +134,7 @@ static void test_other_files_are_refused(void **state) {
     assert_int_equal(spate_describe_file(ctx, base, collect, NULL), SPATE_BAD_INPUT);
     assert_non_null(strstr(spate_message(ctx), "run.json"));
     snprintf(missing, sizeof missing, "%s/missing", base);
-    assert_int_equal(spate_describe_file(ctx, missing, collect, NULL), SPATE_IO_ERROR);
+    assert_int_equal(spate_describe_file(ctx, missing, collect, NULL), SPATE_BAD_INPUT);
 }
 
 int main(void) {

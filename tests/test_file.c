@@ -124,7 +124,7 @@ static void test_reading_refuses(void **state) {
     assert_int_equal(file_read(ctx, in_folder("ten"), 9, &bytes, &length), SPATE_BAD_INPUT);
     assert_null(bytes);
     assert_non_null(strstr(spate_message(ctx), "ten is larger than 9 bytes"));
-    assert_int_equal(file_read(ctx, in_folder("none"), 9, &bytes, &length), SPATE_IO_ERROR);
+    assert_int_equal(file_read(ctx, in_folder("none"), 9, &bytes, &length), SPATE_BAD_INPUT);
     assert_non_null(strstr(spate_message(ctx), "none: No such file or directory; check the path"));
     assert_int_equal(file_read(ctx, folder, 9, &bytes, &length), SPATE_IO_ERROR);
     assert_non_null(strstr(spate_message(ctx), "Is a directory"));
@@ -456,7 +456,7 @@ static void test_folders(void **state) {
     refuse = 1;
     assert_int_equal(file_list(ctx, in_folder("a"), add_name, names), SPATE_OUT_OF_MEMORY);
     refuse = 0;
-    assert_int_equal(file_list(ctx, in_folder("none"), add_name, names), SPATE_IO_ERROR);
+    assert_int_equal(file_list(ctx, in_folder("none"), add_name, names), SPATE_BAD_INPUT);
 
     assert_int_equal(file_rename(ctx, in_folder("a/file"), in_folder("a/moved")), SPATE_OK);
     assert_false(file_exists(ctx, in_folder("a/file")));

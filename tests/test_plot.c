@@ -75,7 +75,7 @@ static void tables_have_holes(void **state) {
     assert_int_equal(plot_draw(&t, "a", &no_scene, &p), SPATE_BAD_INPUT);
     picture_free(ctx, &p);
     stats_table_free(&t);
-    assert_int_equal(stats_table_read(ctx, in_folder("missing.csv"), &t), SPATE_IO_ERROR);
+    assert_int_equal(stats_table_read(ctx, in_folder("missing.csv"), &t), SPATE_BAD_INPUT);
 }
 
 /* How far the pixel is from the colour of the first curve. */

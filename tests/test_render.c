@@ -638,7 +638,7 @@ static void plots_come_from_statistics(void **state) {
     spate_context *ctx = *state;
     spate_render_options o = small_options();
     o.plot = "mass,front";
-    assert_int_equal(spate_render(ctx, folder, &o), SPATE_IO_ERROR);
+    assert_int_equal(spate_render(ctx, folder, &o), SPATE_BAD_INPUT);
     put_bytes(in_folder("stats.csv"), "frame,time,mass,front\n0,0,1,2\n1,1,3,4\n", 38);
     assert_int_equal(spate_render(ctx, folder, &o), SPATE_OK);
     pixels p = read_png(in_folder("pictures/plot_mass+front.png"));

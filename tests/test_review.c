@@ -129,9 +129,9 @@ static void test_numbers_in_other_units(void **state) {
 static void test_thin_bodies(void **state) {
     (void)state;
     expect_warning(
-        "bodies.0.shape={box: {min: [0, 0], max: [1, 0.09]}}", NULL,
-        "body 'dam' is 0.09 thick, less than two cells (dx 0.05): a dx of 0.045 or less");
-    expect_warning("bodies.0.shape={box: {min: [0, 0], max: [1, 0.1]}}", NULL, NULL);
+        "bodies.0.shape={box: {min: [0, 0], max: [1, 0.04]}}", NULL,
+        "body 'dam' is 0.04 thick, less than a cell (dx 0.05); it would need a dx of 0.02");
+    expect_warning("bodies.0.shape={box: {min: [0, 0], max: [1, 0.05]}}", NULL, NULL);
 }
 
 static void test_last_frame(void **state) {

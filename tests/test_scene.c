@@ -634,7 +634,7 @@ static void test_mesh_from_folder(void **state) {
 static void test_missing_file(void **state) {
     (void)state;
     spate_scene *s;
-    assert_int_equal(spate_scene_load(ctx, "no/such/scene.yaml", NULL, 0, &s), SPATE_IO_ERROR);
+    assert_int_equal(spate_scene_load(ctx, "no/such/scene.yaml", NULL, 0, &s), SPATE_BAD_INPUT);
     assert_null(s);
     assert_non_null(strstr(spate_message(ctx), "no/such/scene.yaml"));
 }

@@ -464,13 +464,13 @@ static void test_wrong_shapes(void **state) {
         {5, SHAPE("mesh: ^rock.obj"), "mesh: expected a mapping, found 'rock.obj'"},
     };
     expect_failures(cases, COUNT_OF(cases));
-    /* a mesh that is not there is a failure to read, at its place in the scene */
+    /* a mesh that is not there is told at its place in the scene */
     char document[4096];
     spate_scene *s;
     compose(5, SHAPE("mesh: {file: ..rock.obj}"), document);
     assert_int_equal(
         spate_scene_parse(ctx, document, strlen(document), "f.yaml", "no/such/folder", NULL, 0, &s),
-        SPATE_IO_ERROR);
+        SPATE_BAD_INPUT);
     assert_non_null(strstr(spate_message(ctx), "f.yaml:5:49: bodies.0.shape.mesh.file: "));
     assert_non_null(strstr(spate_message(ctx), "no/such/folder/..rock.obj"));
 }

@@ -202,7 +202,8 @@ static void skins_have_the_colours_of_their_particles(void **state) {
     assert_int_equal(stage_create(&s, 0, &st), SPATE_OK);
     assert_int_equal(picture_create(ctx, 96, 64, &p), SPATE_OK);
     for (int finish = FINISH_MATT; finish <= FINISH_METAL; finish++) {
-        batch cube = {LOOK_SKIN, (material_finish)finish, centers, colours, ALL, 0.025f, false};
+        batch cube = {LOOK_SKIN, (material_finish)finish, centers, colours, ALL, 0.025f, false,
+                      false};
         batches all = {.ctx = ctx, .list = &cube, .count = 1};
         trace_input in = {.stage = &st, .samples = 1, .batches = &all};
         assert_int_equal(trace_picture(ctx, &in, &p), SPATE_OK);

@@ -230,7 +230,7 @@ SCENES = [
           {v: sets("solver.viscosity=" + v) for v in ("morris", "mueller")}),
     Scene("taylor_green_sph", vortices("taylor_green_sph.svg", "Taylor-Green vortices, SPH", "kinetic_energy", 2),
           ["--until", "0.5"], {"shifting": [], "no shifting": sets("solver.shifting=0")},
-          [Frame("taylor_green_sph_%s.png" % v.replace(" ", "_"), 10, v, ("--range", "0,0.8"), "1280x1280")
+          [Frame("taylor_green_sph_%s.png" % v.replace(" ", "_"), 10, v, ("--range", "0,0.8", "--points"), "1280x1280")
            for v in ("shifting", "no shifting")]),
     Scene("taylor_green", vortices("taylor_green.svg", "Taylor-Green vortices, on a grid", "kinetic_energy", 2),
           ["--until", "0.5"], {"reflection": sets("solver.reflection=true"), "maccormack": [],

@@ -45,14 +45,16 @@ static spate_status fail_to(spate_context *ctx, const char *action, const char *
                 text_of_errno(ctx, error), remedy_for_writing(error));
 }
 
+/* A file that is not there was named wrongly: bad input. */
 static spate_status fail_to_read(spate_context *ctx, const char *path, int error) {
-    const char *remedy = error == ENOENT || error == ENOTDIR ? "check the path"
+    const bool missing = error == ENOENT || error == ENOTDIR;
+    const char *remedy = missing                             ? "check the path"
                          : error == EACCES || error == EPERM ? "check the permissions"
                          : error == EISDIR                   ? "give a file in it"
                          : error == ENOSYS                   ? remedy_for_writing(error)
                                                              : "check the disk";
-    return fail(ctx, SPATE_IO_ERROR, "cannot read %s: %s; %s", path, text_of_errno(ctx, error),
-                remedy);
+    return fail(ctx, missing ? SPATE_BAD_INPUT : SPATE_IO_ERROR, "cannot read %s: %s; %s", path,
+                text_of_errno(ctx, error), remedy);
 }
 
 static spate_status fail_too_long(spate_context *ctx, const char *path) {
@@ -359,6 +361,12 @@ bool file_exists(const spate_context *ctx, const char *path) {
     disk_info info;
     if (has_file_hooks(ctx)) return hooked_size(ctx, path) >= 0 || hooked_is_folder(ctx, path);
     return !disk_inspect(path, &info);
+}
+
+bool file_is_same(const spate_context *ctx, const char *a, const char *b) {
+    char one[PATH_SIZE], two[PATH_SIZE];
+    if (has_file_hooks(ctx)) return !strcmp(a, b) && file_exists(ctx, a);
+    return !disk_resolve(a, one) && !disk_resolve(b, two) && !strcmp(one, two);
 }
 
 bool file_is_folder(const spate_context *ctx, const char *path) {

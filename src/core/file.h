@@ -50,6 +50,8 @@ spate_status file_remove(spate_context *ctx, const char *path); /* a missing fil
 spate_status file_truncate(spate_context *ctx, const char *path, size_t length);
 bool file_exists(const spate_context *ctx, const char *path);
 bool file_is_folder(const spate_context *ctx, const char *path);
+/* Whether two paths lead, once links are followed, to one file that is there. */
+bool file_is_same(const spate_context *ctx, const char *a, const char *b);
 int64_t file_size(const spate_context *ctx, const char *path); /* -1 when there is none */
 /* Whether a file lies below a folder once links are followed; so does one that is not there. */
 bool file_is_below(const spate_context *ctx, const char *path, const char *folder);

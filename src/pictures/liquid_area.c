@@ -23,7 +23,7 @@ typedef struct area {
     picture *out;
     double cell, reach, drop_reach, corner[2]; /* pixels */
     int nodes[2];
-    ink **layers; /* the last holds the drops' kernel alone, over all liquids */
+    ink **layers; /* of in->layers by the body's kernel, then as many by the drops' alone */
     float *open;  /* what each node's sum is divided by */
 } area;
 
@@ -109,13 +109,14 @@ static void press(area *a, const stamp *s, const float at[2]) {
             press_at(a, s, (double)at[0] + shift[0][i], (double)at[1] + shift[1][j]);
 }
 
-/* Spreads all particles, by the body's kernel on their own layers and by the drops' on the last. */
+/* Spreads all particles by both kernels. */
 static void spread(area *a) {
     const liquid_area_input *in = a->in;
     for (int64_t i = 0; i < in->count; i++) {
         const liquid_area_point *p = &in->points[i];
         const stamp body = {p->layer, a->reach, own_peak(p, a->reach), p->colour};
-        const stamp drop = {in->layers, a->drop_reach, own_peak(p, a->drop_reach), p->colour};
+        const stamp drop = {in->layers + p->layer, a->drop_reach, own_peak(p, a->drop_reach),
+                            p->colour};
         press(a, &body, p->at);
         press(a, &drop, p->at);
     }
@@ -169,18 +170,22 @@ static int64_t corner_node(const area *a, const corners *c, int k) {
     return c->node + (k & 1) + (k >> 1) * a->nodes[0];
 }
 
-/* The amount of a layer over the open share; layer -1: of all that is drawn. */
-static float level_set_at(const area *a, int layer, double x, double y) {
-    const int first = layer < 0 ? 0 : layer, end = layer < 0 ? a->in->layers : layer + 1;
+/* The amount of `count` layers over the open share. */
+static float sum_at(const area *a, int first, int count, double x, double y) {
     const corners c = corners_at(a, x, y);
     float sum = 0;
     for (int k = 0; k < 4; k++) {
         const int64_t node = corner_node(a, &c, k);
         float amount = 0;
-        for (int l = first; l < end; l++) amount += a->layers[l][node].amount;
+        for (int l = first; l < first + count; l++) amount += a->layers[l][node].amount;
         sum += c.weight[k] * amount / a->open[node];
     }
     return sum;
+}
+
+/* The same of one, or of all (-1), by the body's kernel. */
+static float level_set_at(const area *a, int layer, double x, double y) {
+    return layer < 0 ? sum_at(a, 0, a->in->layers, x, y) : sum_at(a, layer, 1, x, y);
 }
 
 static ink ink_at(const area *a, int layer, double x, double y) {
@@ -204,7 +209,8 @@ static spate_status strengthen(spate_context *ctx, area *a) {
     if (!lacking) return SPATE_OUT_OF_MEMORY;
     for (int64_t i = 0; i < in->count; i++) {
         const double x = (double)in->points[i].at[0], y = (double)in->points[i].at[1];
-        const float drops = level_set_at(a, in->layers, x, y), level = level_set_at(a, -1, x, y);
+        const float drops = sum_at(a, in->layers, in->layers, x, y),
+                    level = level_set_at(a, -1, x, y);
         const float outside = clamp_unit((surface_level - level) / surface_margin);
         lacking[i] = drops > 0 ? outside * (least_level - level) / drops : 0;
     }
@@ -248,13 +254,25 @@ static float depth(const area *a, int layer, double x, double y, float most) {
     return fminf(fmaxf(distance, -most), most);
 }
 
+/* A layer's colour is as fine as the particles: that of the narrow kernel, as far as it reaches. */
+static ink colour_at(const area *a, int layer, double x, double y) {
+    const float beyond = 0.02f; /* how much the wide one counts beside it */
+    const ink wide = ink_at(a, layer, x, y);
+    ink sum = ink_at(a, a->in->layers + layer, x, y);
+    sum.amount += beyond * wide.amount;
+    sum.colour.r += beyond * wide.colour.r;
+    sum.colour.g += beyond * wide.colour.g;
+    sum.colour.b += beyond * wide.colour.b;
+    return sum;
+}
+
 /* The liquid's colour at a pixel, and how much of the pixel is its own; where several meet they are
  * mixed over a pixel. */
 static ink paint_at(const area *a, double x, double y) {
     ink sum = {0}, any = {0};
     float hidden = 0;
     for (int l = 0; l < a->in->layers; l++) {
-        const ink own = ink_at(a, l, x, y);
+        const ink own = colour_at(a, l, x, y);
         if (!(own.amount > 0)) continue;
         const float scale = 1 / own.amount;
         const rgb colour = {own.colour.r * scale, own.colour.g * scale, own.colour.b * scale};
@@ -300,10 +318,10 @@ spate_status liquid_area_draw(spate_context *ctx, const liquid_area_input *in, p
     spate_status status = SPATE_OK;
     if (in->count == 0) return SPATE_OK;
     place_lattice(&a);
-    a.layers = take(ctx, (size_t)in->layers + 1, sizeof *a.layers);
+    a.layers = take(ctx, 2 * (size_t)in->layers, sizeof *a.layers);
     a.open = take(ctx, (size_t)node_count(&a), sizeof *a.open);
     if (!a.layers || !a.open) TRY_OR_DONE(status, SPATE_OUT_OF_MEMORY);
-    for (int l = 0; l <= in->layers; l++)
+    for (int l = 0; l < 2 * in->layers; l++)
         if (!(a.layers[l] = take(ctx, (size_t)node_count(&a), sizeof **a.layers)))
             TRY_OR_DONE(status, SPATE_OUT_OF_MEMORY);
     spread(&a);
@@ -311,7 +329,7 @@ spate_status liquid_area_draw(spate_context *ctx, const liquid_area_input *in, p
     TRY_OR_DONE(status, strengthen(ctx, &a));
     parallel_for(ctx->pool, out->height, 8, draw_rows, &a);
 done:
-    for (int l = 0; l <= in->layers && a.layers; l++) give(ctx, a.layers[l]);
+    for (int l = 0; l < 2 * in->layers && a.layers; l++) give(ctx, a.layers[l]);
     give(ctx, a.layers);
     give(ctx, a.open);
     return status;

@@ -15,13 +15,23 @@ void run_scene_write_sets(const spate_scene *scene, file_writer *w) {
 typedef struct set_list {
     spate_context *ctx;
     const char **items;
-    int64_t capacity, count;
+    int64_t capacity, count, earlier;
 } set_list;
 
-/* What is there already, word for word, stays where it is. */
+/* The last one counts, so what is there already, word for word, goes to the end. */
+static void take_out(set_list *list, const char *set) {
+    for (int64_t i = 0; i < list->count; i++) {
+        if (strcmp(list->items[i], set)) continue;
+        list->count--;
+        list->earlier -= i < list->earlier;
+        memmove(list->items + i, list->items + i + 1,
+                (size_t)(list->count - i) * sizeof *list->items);
+        return;
+    }
+}
+
 static spate_status add_set(set_list *list, const char *set) {
-    for (int64_t i = 0; i < list->count; i++)
-        if (!strcmp(list->items[i], set)) return SPATE_OK;
+    take_out(list, set);
     TRY(GROW(list->ctx, list->items, list->capacity, list->count + 1));
     list->items[list->count++] = set;
     return SPATE_OK;
@@ -39,6 +49,30 @@ static spate_status read_sets(set_list *list, char *bytes) {
     return SPATE_OK;
 }
 
+/* All overrides are kept with the scene, also those that were in its file already. */
+static spate_status note_sets(spate_scene *s, const set_list *all) {
+    s->sets = arena_take(&s->arena, (size_t)all->count + 1, sizeof *s->sets);
+    if (!s->sets) return SPATE_OUT_OF_MEMORY;
+    for (s->set_count = 0; s->set_count < all->count; s->set_count++) {
+        const char *set = all->items[s->set_count];
+        s->sets[s->set_count] = arena_text(&s->arena, set, strlen(set));
+        if (!s->sets[s->set_count]) return SPATE_OUT_OF_MEMORY;
+    }
+    return SPATE_OK;
+}
+
+/* With the overrides from `first` on. */
+static spate_status load(spate_context *ctx, const char *path, const set_list *all, int64_t first,
+                         spate_scene **scene) {
+    const char *const *sets = all->count ? all->items + first : NULL;
+    TRY(spate_scene_load(ctx, path, sets, (int)(all->count - first), scene));
+    const spate_status status = note_sets(*scene, all);
+    if (!status) return SPATE_OK;
+    spate_scene_free(*scene);
+    *scene = NULL;
+    return status;
+}
+
 spate_status spate_run_scene(spate_context *ctx, const char *folder, const char *path,
                              const char *const *sets, int set_count, spate_scene **scene) {
     char where[PATH_SIZE], kept[PATH_SIZE], *bytes = NULL;
@@ -52,8 +86,11 @@ spate_status spate_run_scene(spate_context *ctx, const char *folder, const char 
         TRY_OR_DONE(status, file_read(ctx, kept, YAML_BYTES, &bytes, &length));
         TRY_OR_DONE(status, read_sets(&all, bytes));
     }
+    all.earlier = all.count;
     for (int i = 0; i < set_count; i++) TRY_OR_DONE(status, add_set(&all, sets[i]));
-    status = spate_scene_load(ctx, path ? path : kept, all.items, (int)all.count, scene);
+    /* The scene that the folder keeps has the earlier ones in it. */
+    const bool own = !path || file_is_same(ctx, path, kept);
+    status = load(ctx, own ? kept : path, &all, own ? all.earlier : 0, scene);
 done:
     give(ctx, (void *)all.items);
     give(ctx, bytes);

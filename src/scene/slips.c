@@ -172,8 +172,8 @@ static void warn_of_material(const spate_scene *s, const material *m) {
 
 /* ---- Thin bodies ---- */
 
-/* In cells: below, a body has no inside that the grid sees. */
-static const double thinnest = 2;
+/* In cells: the grid sees no shape in a thinner body. */
+static const double thinnest = 1;
 
 static void warn_of_thin_bodies(const spate_scene *s) {
     for (int i = 0; i < s->body_count; i++) {
@@ -181,9 +181,10 @@ static void warn_of_thin_bodies(const spate_scene *s) {
         const double thickness = shape_thickness(b->shape, s->dim);
         if (b->shape->kind == SHAPE_POINTS || !(thickness < thinnest * s->domain.dx)) continue;
         warn(s->ctx, "thin body",
-             "%s: body '%s' is %.4g thick, less than two cells (dx %.4g): a dx of %.2g or less "
-             "would resolve it",
-             s->path, b->name, thickness, s->domain.dx, thickness / thinnest);
+             "%s: body '%s' is %.4g thick, less than a cell (dx %.4g); it would need a dx of %.2g "
+             "or "
+             "less",
+             s->path, b->name, thickness, s->domain.dx, 0.5 * thickness);
     }
 }
 

@@ -113,7 +113,7 @@ class BadInput(Case):
     def test_unknown_scene(self):
         for command in ("run", "check"):
             result = spate(command, "nosuch")
-            self.assertEqual(result.returncode, 5)
+            self.assertEqual(result.returncode, 2)
             self.assertIn("nosuch", result.stderr)
             self.assertIn("spate list", result.stderr)
             self.assertEqual(result.stderr.count("\n"), 1)
@@ -180,13 +180,13 @@ class BadInput(Case):
                 self.refused("check", path, "--set", override, contains=words)
 
     def test_files_that_are_not_there(self):
-        self.refused("run", self.folder / "no.yaml", code=5, contains=["no.yaml"])
-        self.refused("check", self.folder / "no.yaml", code=5, contains=["no.yaml"])
-        self.refused("info", self.folder / "no.obj", code=5, contains=["no.obj"])
+        self.refused("run", self.folder / "no.yaml", code=2, contains=["no.yaml"])
+        self.refused("check", self.folder / "no.yaml", code=2, contains=["no.yaml"])
+        self.refused("info", self.folder / "no.obj", code=2, contains=["no.obj"])
         self.refused("render", self.folder / "no", code=2, contains=["no"])
 
         path = self.write(GOOD.replace("{sphere: {center: [0.5, 0.5], radius: 0.2}}", "{mesh: {file: nowhere.obj}}"))
-        self.refused("run", path, "-o", self.folder / "run", code=5, contains=["scene.yaml:12", "nowhere.obj"])
+        self.refused("run", path, "-o", self.folder / "run", code=2, contains=["scene.yaml:12", "nowhere.obj"])
 
     def test_info_on_broken_files(self):
         for name in ("a.spate", "a.vtp", "a.obj", "a.ply", "a.stl", "a.yaml", "a.xyz"):
