@@ -277,7 +277,7 @@ static double column_error(double gravity, const char *solver) {
         EACH_PARTICLE(p.sim, block, i) {
             double x[3];
             simulation_position(p.sim, block, i, x);
-            if (x[0] < 0.2 * a && s->density[i] > (real)0.6) top = fmax(top, x[1]);
+            if (x[0] < 0.2 * a && s->view.density[i] > (real)0.6) top = fmax(top, x[1]);
         }
         worst = fmax(worst, fabs((top + 0.5 * s->spacing) / (2 * a * measured[n][1]) - 1));
     }

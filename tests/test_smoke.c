@@ -65,7 +65,7 @@ static void set_velocity(const play *p, const field_function f[3]) {
     smoke *s = smoke_of(p);
     for (int a = 0; a < p->scene->dim; a++) {
         set_field(p, smoke_place(s, a), s->velocity[a], f[a]);
-        smoke_border_velocity(s, a, s->velocity[a]);
+        smoke_ghost_velocity(s, a, s->velocity[a]);
     }
 }
 
@@ -92,7 +92,7 @@ static void whole_cells_are_exact(void **state) {
             smoke *s = smoke_of(&p);
             set_velocity(&p, (field_function[3]){right, up, deep});
             set_field(&p, PLACE_MIDDLE, s->dyes[0], wave);
-            smoke_border_scalar(s, s->dyes[0]);
+            smoke_ghost_scalar(s, s->dyes[0]);
             /* 7, -21 and 14 cells */
             run_stage(&p, "advect", 7 / 16.0);
             double worst = 0, still = 0;
@@ -126,7 +126,7 @@ static turned turn_hill(const char *options, int steps) {
     play p = open_gas(2, 48, "slip", options, "density: 1");
     smoke *s = smoke_of(&p);
     set_field(&p, PLACE_MIDDLE, s->dyes[0], hill);
-    smoke_border_scalar(s, s->dyes[0]);
+    smoke_ghost_scalar(s, s->dyes[0]);
     for (int i = 0; i < steps; i++) {
         set_velocity(&p, (field_function[3]){turn_x, turn_y, nothing});
         run_stage(&p, "advect", 0.5 * M_PI / steps);
@@ -176,8 +176,8 @@ static void borders_of_the_course(void **state) {
         s->velocity[0][at] = (real)(1 + x[0] + 2 * x[1]);
         s->dyes[0][at] = (real)(3 + x[0] - x[1]);
     }
-    smoke_border_velocity(s, 0, s->velocity[0]);
-    smoke_border_scalar(s, s->dyes[0]);
+    smoke_ghost_velocity(s, 0, s->velocity[0]);
+    smoke_ghost_scalar(s, s->dyes[0]);
     const real *u = s->velocity[0], *c = s->dyes[0];
 #define AT(v, i, j) ((v)[layout_at(l, i, j, 0)])
     for (int i = 0; i < 8; i++) {
@@ -259,8 +259,8 @@ static void buoyancy_lifts(void **state) {
         set_velocity(&p, (field_function[3]){nothing, nothing, nothing});
         set_field(&p, PLACE_MIDDLE, s->temperature, warm);
         set_field(&p, PLACE_MIDDLE, s->dyes[0], half);
-        smoke_border_scalar(s, s->temperature);
-        smoke_border_scalar(s, s->dyes[0]);
+        smoke_ghost_scalar(s, s->temperature);
+        smoke_ghost_scalar(s, s->dyes[0]);
         run_stage(&p, "forces", 0.1);
         const double expected = -9.81 * (0.02 * 0.5 - 0.003 * 10) * 0.1;
         const real inside = s->velocity[1][layout_at(&s->layout, 5, 6, 0)];

@@ -18,8 +18,8 @@ static void momentum_of(const smoke *s, double *momentum, double *volume) {
     for (int64_t r = 0; r < layout_rows(l, 0); r++) {
         const layout_row row = layout_row_at(l, 0, r, l->dim);
         for (int64_t at = row.begin; at < row.begin + row.length; at++) {
-            *momentum += (double)s->share[0][at] * (double)s->velocity[0][at];
-            *volume += (double)s->share[0][at];
+            *momentum += (double)s->face_fraction[0][at] * (double)s->velocity[0][at];
+            *volume += (double)s->face_fraction[0][at];
         }
     }
 }
@@ -139,7 +139,7 @@ static balance balance_of(const smoke *s, const int low[2], const int high[2]) {
     for (int a = 0; a < 2; a++)
         for (int i = low[0]; i < high[0]; i++)
             for (int j = low[1]; j < high[1]; j++) {
-                const double m = s->density * dx * dx * value(s->share[a], s, i, j);
+                const double m = s->density * dx * dx * value(s->face_fraction[a], s, i, j);
                 double f[2] = {0};
                 f[a] = m * value(s->velocity[a], s, i, j);
                 add_at(&sum.stored, origin[0] + (i + (a ? 0.5 : 0)) * dx,

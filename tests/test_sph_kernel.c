@@ -35,7 +35,7 @@ static void integrals_are_one(void **state) {
     for (int dim = 1; dim <= 3; dim++)
         for (int k = 0; k < SPH_KERNELS; k++) {
             const double value = moment(kernel_value, k, dim, 0);
-            const double slope = -moment(kernel_slope, k, dim, 1) / dim;
+            const double slope = -moment(kernel_derivative, k, dim, 1) / dim;
             print_message("%s, %dD: value off by %.1g, slope %.1g\n", names[k], dim, value - 1,
                           slope - 1);
             CHECK_BELOW(fabs(value - 1), 1e-6);
@@ -52,7 +52,8 @@ static void constants_belong_to_a_dimension(void **state) {
     for (int k = 0; k < SPH_KERNELS; k++) {
         const kernel_constants flat = kernel_constants_of(k, 2), full = kernel_constants_of(k, 3);
         const double value = moment(kernel_value, k, 2, 0) * full.value / flat.value;
-        const double slope = -moment(kernel_slope, k, 2, 1) / 2 * full.slope / flat.slope;
+        const double slope =
+            -moment(kernel_derivative, k, 2, 1) / 2 * full.derivative / flat.derivative;
         const double laplacian =
             moment(kernel_laplacian, k, 2, 2) / 4 * full.laplacian / flat.laplacian;
         CHECK_ABOVE(fabs(value - 1), 0.1);
@@ -66,7 +67,7 @@ static double slope_error(sph_kernel kernel, int dim) {
     const double step = 1e-5 * h;
     double worst = 0, steepest = 0;
     for (int k = 1; k < 100; k++) {
-        const double r = 0.01 * k * h + 1e-3 * h, slope = kernel_slope(kernel, dim, r, h);
+        const double r = 0.01 * k * h + 1e-3 * h, slope = kernel_derivative(kernel, dim, r, h);
         const double rise =
             kernel_value(kernel, dim, r + step, h) - kernel_value(kernel, dim, r - step, h);
         worst = fmax(worst, fabs(rise / (2 * step) - slope));
@@ -81,9 +82,10 @@ static double laplacian_error(sph_kernel kernel, int dim) {
     double worst = 0, largest = 0;
     for (int k = 1; k < 100; k++) {
         const double r = 0.01 * k * h + 1e-3 * h, got = kernel_laplacian(kernel, dim, r, h);
-        const double rise =
-            kernel_slope(kernel, dim, r + step, h) - kernel_slope(kernel, dim, r - step, h);
-        const double expected = rise / (2 * step) + (dim - 1) * kernel_slope(kernel, dim, r, h) / r;
+        const double rise = kernel_derivative(kernel, dim, r + step, h) -
+                            kernel_derivative(kernel, dim, r - step, h);
+        const double expected =
+            rise / (2 * step) + (dim - 1) * kernel_derivative(kernel, dim, r, h) / r;
         worst = fmax(worst, fabs(expected - got));
         largest = fmax(largest, fabs(got));
     }
@@ -114,7 +116,7 @@ static double lowest_laplacian(sph_kernel kernel, int dim) {
 }
 
 static double lowest_of_spiky(int dim) {
-    const double a = kernel_constants_of(SPH_MUELLER, dim).slope / pow(h, dim + 2);
+    const double a = kernel_constants_of(SPH_MUELLER, dim).derivative / pow(h, dim + 2);
     double lowest = HUGE_VAL;
     for (int k = 1; k < 100; k++) {
         const double q = 0.01 * k;
@@ -142,13 +144,13 @@ static void kernels_end_at_the_support(void **state) {
             const double middle = kernel_value(k, dim, 0, h);
             for (int beyond = 0; beyond < 3; beyond++) {
                 assert_true(kernel_value(k, dim, (1 + beyond) * h, h) == 0);
-                assert_true(kernel_slope(k, dim, (1 + beyond) * h, h) == 0);
+                assert_true(kernel_derivative(k, dim, (1 + beyond) * h, h) == 0);
                 assert_true(kernel_laplacian(k, dim, (1 + beyond) * h, h) == 0);
             }
             CHECK_BELOW(kernel_value(k, dim, h * (1 - small), h) / middle, 1e-6);
-            CHECK_BELOW(fabs(kernel_slope(k, dim, h * (1 - small), h)) * h / middle, 1e-6);
-            const double low = kernel_slope(k, dim, h * (0.5 - small), h);
-            const double high = kernel_slope(k, dim, h * (0.5 + small), h);
+            CHECK_BELOW(fabs(kernel_derivative(k, dim, h * (1 - small), h)) * h / middle, 1e-6);
+            const double low = kernel_derivative(k, dim, h * (0.5 - small), h);
+            const double high = kernel_derivative(k, dim, h * (0.5 + small), h);
             CHECK_BELOW(fabs(high / low - 1), 1e-5);
         }
 }
@@ -161,15 +163,16 @@ static void check_wide(sph_kernel kernel, int dim, double gate) {
         for (int lane = 0; lane < WIDE; lane++) q[lane] = (real)(0.001 * (k + lane) + 0.0005);
         const wide all = wide_load(q);
         wide_store(w, kernel_wide(kernel, all, all * all));
-        wide_store(slope, kernel_wide_slope(kernel, all));
+        wide_store(slope, kernel_wide_derivative(kernel, all));
         wide_store(laplacian, kernel_wide_laplacian(all));
         for (int lane = 0; lane < WIDE && k + lane < 1000; lane++) {
             const double r = (double)q[lane];
-            const double steepest = fabs(kernel_slope(kernel, dim, r, 1) / r) + 1e-3;
+            const double steepest = fabs(kernel_derivative(kernel, dim, r, 1) / r) + 1e-3;
             CHECK_BELOW(fabs(a.value * (double)w[lane] - kernel_value(kernel, dim, r, 1)),
                         gate * a.value);
-            CHECK_BELOW(fabs(a.slope * (double)slope[lane] - kernel_slope(kernel, dim, r, 1) / r),
-                        gate * (a.slope + steepest));
+            CHECK_BELOW(
+                fabs(a.derivative * (double)slope[lane] - kernel_derivative(kernel, dim, r, 1) / r),
+                gate * (a.derivative + steepest));
             if (kernel == SPH_MUELLER)
                 CHECK_BELOW(fabs(a.laplacian * (double)laplacian[lane] -
                                  kernel_laplacian(kernel, dim, r, 1)),
@@ -185,7 +188,7 @@ static void eight_at_a_time_are_the_same(void **state) {
     /* two particles in one place do not break it */
     for (int k = 0; k < SPH_KERNELS; k++) {
         real slope[WIDE];
-        wide_store(slope, kernel_wide_slope(k, wide_splat(0)));
+        wide_store(slope, kernel_wide_derivative(k, wide_splat(0)));
         assert_true(isfinite(slope[0]) && slope[0] < 0);
     }
 }

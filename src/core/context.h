@@ -71,8 +71,8 @@ enum { WARNINGS_SHOWN = 3 };
 void warn(spate_context *ctx, const char *kind, const char *format, ...) PRINTF_LIKE(3, 4);
 /* The same for a cause that may come back with every step: the first is logged, all are counted. */
 void warn_once(spate_context *ctx, const char *kind, const char *format, ...) PRINTF_LIKE(3, 4);
-/* Tells of kinds that came more often than they were logged, once each with their count; the next one
- * of every kind is logged again. */
+/* Tells of kinds that came more often than they were logged, once each with their count; the next
+ * one of every kind is logged again. */
 void warnings_tell_hidden(spate_context *ctx);
 int64_t warnings_total(const spate_context *ctx);
 

@@ -1,7 +1,7 @@
 /*
  * For files that are compiled once for each instruction set (*_kernels.c, isa.h): a kernel
- * NAME_chunk(data, items, dim) is written once and becomes the tasks NAME_2d and NAME_3d, in which the
- * dimension is a literal; a table holds them under the name of the instruction set. From a list
+ * NAME_chunk(data, items, dim) is written once and becomes the tasks NAME_2d and NAME_3d, in which
+ * the dimension is a literal; a table holds them under the name of the instruction set. From a list
  * LIST(TASK, SUM) of kernels:
  *
  *     typedef struct passes { LIST(TASK_FIELD, SUM_FIELD) } passes;

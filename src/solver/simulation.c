@@ -167,7 +167,8 @@ void spate_simulation_free(spate_simulation *sim) {
 
 /* ---- Stepping -------------------------------------------------------------------------------- */
 
-/* The step from the solver's limit or the scene, made to land exactly on `until`, which is named. */
+/* The step from the solver's limit or the scene, made to land exactly on `until`, which is named.
+ * */
 static void choose_step(spate_simulation *sim, double until, const char *landing) {
     const spate_scene *scene = sim->scene;
     const char *limit = "fixed";
@@ -363,8 +364,8 @@ spate_status simulation_state(spate_simulation *sim, state_blocks *out) {
                 sim->type->declaration->name, out->count, STATE_BLOCKS_MAX);
 }
 
-/* All that decides how the simulation goes on: the deformation gradient is only followed for output, so
- * that a run is the same by its hash whether or not somebody wants to see it. */
+/* All that decides how the simulation goes on: the deformation gradient is only followed for
+ * output, so that a run is the same by its hash whether or not somebody wants to see it. */
 static uint64_t hash_particle(const particles *p, int64_t i, uint64_t h) {
     for (int f = 0; f < PARTICLE_FIELD_COUNT; f++) {
         const particle_field_info *info = &particle_fields[f];

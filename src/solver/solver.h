@@ -68,12 +68,13 @@ typedef struct solver_type {
     const benchmark *(*benchmarks)(void); /* the last is one without a variant */
     /* Of this scene. Rates were measured over the scenes that ship (docs/performance.md). */
     solver_cost (*cost)(const spate_scene *scene);
-    /* Grid coordinate of the domain's corner (blocks.h), in cells: what a block's grid begins with. */
+    /* Grid coordinate of the domain's corner (blocks.h), in cells: what a block's grid begins with.
+     * */
     double shift;
     /* Particle fields the solver needs for this scene. */
     unsigned (*fields)(const spate_scene *scene);
-    /* Fields that its sorts exchange with a second buffer besides velocity and affine part (blocks.h):
-     * worth the memory where it sorts in every step. */
+    /* Fields that its sorts exchange with a second buffer besides velocity and affine part
+     * (blocks.h): worth the memory where it sorts in every step. */
     unsigned exchanged;
     /* Makes sim->solver; particles are there. */
     spate_status (*create)(spate_simulation *sim);
@@ -97,7 +98,8 @@ typedef struct solver_type {
     /* What matter does to collider c, and its torque about the collider's pivot: the mean
      * over the frame so far (impulses.h); NULL: not known. */
     void (*force)(const spate_simulation *sim, int c, double force[3], double torque[3]);
-    /* The same of a probe's body alone (contact_force); NULL where the declaration knows no contacts. */
+    /* The same of a probe's body alone (contact_force); NULL where the declaration knows no
+     * contacts. */
     void (*contact)(const spate_simulation *sim, const probe *p, double force[3]);
     /* Second moment D of the kernel at particle i over dx^2, by axis: the angular momentum of its
      * affine motion is m axial(C D); 0 where a scheme does not carry it. */
@@ -110,8 +112,8 @@ typedef struct solver_type {
     /* Columns of stats.csv of its own, closed by one without a name; NULL: none. */
     const solver_column *columns;
     /* Fields on the domain's cells, for frames: which there are (returns how many, of which at most
-     * `capacity` are written), and the values of one: components of a cell beside one another, cells
-     * with x fastest. NULL: none. */
+     * `capacity` are written), and the values of one: components of a cell beside one another,
+     * cells with x fastest. NULL: none. */
     int (*volumes)(const spate_simulation *sim, volume_field *out, int capacity);
     void (*volume)(const spate_simulation *sim, int field, float *values);
     /* What the state hash must know besides the particles; NULL: nothing. */
@@ -156,9 +158,9 @@ struct spate_simulation {
 double phase_start(void);
 void phase_stop(spate_simulation *sim, const char *name, double start);
 
-/* World position of what is `local` cells from the corner of the block at `coords`, inside the domain
- * on a periodic axis (where it may be half a cell before the first node, or a cell beyond its last
- * block between two sorts). */
+/* World position of what is `local` cells from the corner of the block at `coords`, inside the
+ * domain on a periodic axis (where it may be half a cell before the first node, or a cell beyond
+ * its last block between two sorts). */
 static inline void simulation_world(const spate_simulation *sim, const int32_t coords[3],
                                     const double local[3], double x[3]) {
     const domain *d = &sim->scene->domain;
@@ -182,8 +184,8 @@ static inline void simulation_middle(const spate_simulation *sim, const int32_t 
     for (int a = 0; a < sim->scene->dim; a++)
         x[a] = d->origin[a] + (((double)coords[a] + 0.5) * BLOCK_EDGE - sim->type->shift) * d->dx;
 }
-/* How far from a block's middle its particles may be: half a block, what they have drifted since the
- * sort, and half a cell for rounding. */
+/* How far from a block's middle its particles may be: half a block, what they have drifted since
+ * the sort, and half a cell for rounding. */
 static inline double simulation_reach(const spate_simulation *sim) {
     return sim->scene->domain.dx * (0.5 * BLOCK_EDGE * sqrt(sim->scene->dim) + sim->drift + 0.5);
 }
@@ -200,8 +202,8 @@ static inline void simulation_position(const spate_simulation *sim, int32_t bloc
     simulation_place(sim, sim->blocks.coords[block], i, x);
 }
 
-/* Whether a block lies at the seam of a periodic axis: its particles and nodes may be at either end,
- * so its middle does not tell where they are. */
+/* Whether a block lies at the seam of a periodic axis: its particles and nodes may be at either
+ * end, so its middle does not tell where they are. */
 static inline bool simulation_at_seam(const spate_simulation *sim, int32_t block) {
     const blocks *b = &sim->blocks;
     for (int a = 0; a < b->dim; a++)
@@ -228,8 +230,8 @@ double column_sorts(const spate_simulation *sim);
 /* The speed of the fastest particle, m/s. */
 double simulation_fastest(const spate_simulation *sim);
 
-/* Marks particles of a block that have left through open sides; the next sort drops them. Returns how
- * many. */
+/* Marks particles of a block that have left through open sides; the next sort drops them. Returns
+ * how many. */
 int64_t simulation_remove_outside(spate_simulation *sim, int32_t block);
 /* Whether the step begins at time t. Times that differ only by rounding are one. */
 #define TIME_ROUNDING 1e-12
@@ -239,7 +241,8 @@ static inline bool simulation_is_now(const spate_simulation *sim, double t) {
 /* Makes the solver sort its particles before it uses them again: some are to be gone. */
 void simulation_must_sort(spate_simulation *sim);
 
-/* Adds what acts on collider c at x: to its force, and to its torque about the pivot of its motion. */
+/* Adds what acts on collider c at x: to its force, and to its torque about the pivot of its motion.
+ * */
 void simulation_add_force(const spate_simulation *sim, int c, const double x[3],
                           const double part[3], double force[3], double torque[3]);
 
@@ -252,8 +255,8 @@ typedef struct solve_result {
     bool converged;
 } solve_result;
 
-/* Takes note of it: one that missed its tolerance is warned of and counted, and ten in a row end the run
- * with SPATE_NOT_CONVERGED. *failures counts those in a row, *missed all. */
+/* Takes note of it: one that missed its tolerance is warned of and counted, and ten in a row end
+ * the run with SPATE_NOT_CONVERGED. *failures counts those in a row, *missed all. */
 spate_status simulation_judge(spate_simulation *sim, const solve_result *r, int64_t *failures,
                               int64_t *missed);
 

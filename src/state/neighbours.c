@@ -5,10 +5,11 @@
  *   3. room     for the candidates of the block that has most
  *   4. count    the neighbours of every particle, then where the rows of each block begin
  *   5. fill     the rows
- * Counting first, and looking at all distances again, costs some 40% more than one pass would, but rows
- * then have one place, whatever the number of threads, and the list is no longer than it must be.
+ * Counting first, and looking at all distances again, costs some 40% more than one pass would, but
+ * rows then have one place, whatever the number of threads, and the list is no longer than it must
+ * be.
  */
-#include "state/neighbours_passes.h"
+#include "state/neighbours_search.h"
 
 #include <math.h>
 
@@ -20,7 +21,7 @@ void neighbours_free(neighbours *n) {
     spate_context *ctx = n->ctx;
     if (!ctx) return;
     give(ctx, n->first), give(ctx, n->number), give(ctx, n->list), give(ctx, n->cells);
-    give(ctx, n->around), give(ctx, n->starts), give(ctx, n->vicinities), give(ctx, n->planes);
+    give(ctx, n->around), give(ctx, n->starts), give(ctx, n->candidate_sets), give(ctx, n->planes);
     give(ctx, n->indices);
     *n = (neighbours){0};
 }
@@ -31,7 +32,7 @@ size_t neighbours_bytes(const neighbours *n) {
            (size_t)n->cell_capacity * sizeof *n->cells +
            (size_t)n->around_capacity * sizeof *n->around +
            (size_t)n->start_capacity * sizeof *n->starts +
-           (size_t)n->vicinity_capacity * sizeof *n->vicinities +
+           (size_t)n->set_capacity * sizeof *n->candidate_sets +
            (size_t)n->plane_capacity * sizeof *n->planes +
            (size_t)n->index_capacity * sizeof *n->indices;
 }
@@ -81,26 +82,26 @@ static void find_largest(void *data, chunk items) {
     }
 }
 
-/* A vicinity for each worker with room for as many candidates as any block has. */
-static spate_status reserve_vicinities(search *s, pool *threads) {
+/* A set for each worker with room for as many candidates as any block has. */
+static spate_status reserve_candidates(search *s, pool *threads) {
     neighbours *n = s->n;
     const int workers = pool_size(threads), dim = s->of_blocks->dim;
     int64_t most = 0;
     for (int w = 0; w < workers; w++) most = s->largest[w] > most ? s->largest[w] : most;
-    most = whole_wides(most + (VICINITY_ROWS + 1) * WIDE);
-    TRY(ENSURE(n->ctx, n->vicinity_capacity, workers, EACH(n->vicinities, 1)));
+    most = whole_wides(most + (SEARCH_ROWS + 1) * WIDE);
+    TRY(ENSURE(n->ctx, n->set_capacity, workers, EACH(n->candidate_sets, 1)));
     TRY(ENSURE(n->ctx, n->plane_capacity, workers * dim * most, EACH(n->planes, 1)));
     /* index, eights and masks; runs have no more eights than all rows and their ends together */
     const int64_t eights = most / WIDE, each = most + 2 * eights;
     TRY(ENSURE(n->ctx, n->index_capacity, workers * each, EACH(n->indices, 1)));
     for (int w = 0; w < workers; w++) {
-        vicinity *v = &n->vicinities[w];
+        candidate_set *v = &n->candidate_sets[w];
         for (int a = 0; a < dim; a++) v->x[a] = n->planes + (w * dim + a) * most;
         v->index = n->indices + w * each;
         v->eights = v->index + most;
         v->masks = (uint8_t *)(v->eights + eights);
     }
-    s->vicinities = n->vicinities;
+    s->candidate_sets = n->candidate_sets;
     return SPATE_OK;
 }
 
@@ -121,12 +122,12 @@ static spate_status prepare(search *s, pool *threads) {
         parallel_for(threads, of->occupied_count, BLOCK_GRAIN, find_around, s);
     }
     parallel_for(threads, of->occupied_count, 64, find_largest, s);
-    return reserve_vicinities(s, threads);
+    return reserve_candidates(s, threads);
 }
 
 /* ---- The search ------------------------------------------------------------------------------ */
 
-ISA_TABLES(neighbours_passes, neighbours_passes);
+ISA_TABLES(neighbour_kernels, neighbour_kernels);
 
 static void list_packing(search *s) {
     for (int bits = 0; bits < 1 << WIDE; bits++)
@@ -136,16 +137,16 @@ static void list_packing(search *s) {
 
 static spate_status build_rows(search *s, pool *threads) {
     neighbours *n = s->n;
-    const neighbours_passes *passes = ISA_CHOOSE(neighbours_passes, n->ctx->isa);
+    const neighbour_kernels *kernels = ISA_CHOOSE(neighbour_kernels, n->ctx->isa);
     const int dim = s->of_blocks->dim;
     const int32_t occupied = s->of_blocks->occupied_count;
     TRY(prepare(s, threads));
     list_packing(s);
     n->starts[0] = 0;
-    parallel_for(threads, occupied, BLOCK_GRAIN, passes->count[dim - 2], s);
+    parallel_for(threads, occupied, BLOCK_GRAIN, kernels->count[dim - 2], s);
     for (int32_t o = 0; o < occupied; o++) n->starts[o + 1] += n->starts[o];
     TRY(ENSURE(n->ctx, n->list_capacity, n->starts[occupied], EACH(n->list, 1)));
-    parallel_for(threads, occupied, BLOCK_GRAIN, passes->fill[dim - 2], s);
+    parallel_for(threads, occupied, BLOCK_GRAIN, kernels->fill[dim - 2], s);
     n->count = s->of->count;
     n->entries = n->first[n->count] = n->starts[occupied];
     return SPATE_OK;

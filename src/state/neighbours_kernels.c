@@ -1,23 +1,24 @@
 /*
  * The hot part of the neighbour search: distances, eight candidates at a time.
  *
- * Candidates of a block lie row by row in its vicinity, cells of a row along the last axis one after
- * another. Those of a particle are then up to 2 reach + 1 cells of each of the (2 reach + 1)^(dim-1) rows
- * around it, less where a row is farther away: contiguous runs, the same for all particles of a cell,
- * for which they are cut into eights once. The last eight of a run may go beyond it: what comes there
- * is too many cells away, or one of the far places that end a row, and so never near.
+ * Candidates of a block lie row by row in its set, cells of a row along the last axis one after
+ * another. Those of a particle are then up to 2 reach + 1 cells of each of the (2 reach +
+ * 1)^(dim-1) rows around it, less where a row is farther away: contiguous runs, the same for all
+ * particles of a cell, for which they are cut into eights once. The last eight of a run may go
+ * beyond it: what comes there is too many cells away, or one of the far places that end a row, and
+ * so never near.
  */
 #include "core/kernel_table.h"
-#include "state/neighbours_passes.h"
+#include "state/neighbours_search.h"
 
 /* Cells; its square is beyond every radius and no infinity. */
 static const real FAR = (real)1e6;
 
 /* ---- Candidates of a block ------------------------------------------------------------------- */
 
-/* Copies particles of a block that lies at `offset` to the vicinity from `to` on. Up to seven places
+/* Copies particles of a block that lies at `offset` to the set from `to` on. Up to seven places
  * too many are written: the next copy, or the end of the row, comes there. */
-INLINE void copy_particles(const vicinity *v, int32_t to, const particles *p, int64_t from,
+INLINE void copy_particles(const candidate_set *v, int32_t to, const particles *p, int64_t from,
                            uint32_t count, const real offset[3], int dim) {
     const wide_index lanes = {0, 1, 2, 3, 4, 5, 6, 7};
     for (uint32_t k = 0; k < count; k += WIDE) {
@@ -29,24 +30,32 @@ INLINE void copy_particles(const vicinity *v, int32_t to, const particles *p, in
     }
 }
 
-/* A row of cells: those from `cell` on of the blocks around[0..2], which lie one after another along
- * the last axis; of the outer two only those within reach. Returns where the next row begins. */
-INLINE int32_t copy_row(const search *s, const vicinity *v, const int32_t around[3], int cell,
-                        real offset[3], int32_t *starts, int32_t to, int dim) {
+/* A row of cells: those from `cell` on of three blocks that lie one after another along the last
+ * axis. */
+typedef struct cell_row {
+    const int32_t *around; /* the blocks */
+    int cell;
+    real offset
+        [3]; /* of a block's corner, cells; along the last axis of the one that is being copied */
+} cell_row;
+
+/* Of the outer two blocks only cells within reach. Returns where the next row begins. */
+INLINE int32_t copy_row(const search *s, const candidate_set *v, cell_row *row, int32_t *starts,
+                        int32_t to, int dim) {
     const blocks *b = s->among_blocks;
     for (int step = 0; step < 3; step++) {
         const int low = step == 0 ? BLOCK_EDGE - s->reach : 0;
         const int high = step == 2 ? s->reach : BLOCK_EDGE;
-        const int32_t block = around[step], tile = block < 0 ? -1 : b->tile[block];
+        const int32_t block = row->around[step], tile = block < 0 ? -1 : b->tile[block];
         if (tile < 0) {
             for (int c = low; c < high; c++) *starts++ = to;
             continue;
         }
-        const uint32_t *cells = s->cells[tile] + cell;
+        const uint32_t *cells = s->cells[tile] + row->cell;
         for (int c = low; c < high; c++) *starts++ = to + (int32_t)(cells[c] - cells[low]);
-        offset[dim - 1] = (real)((step - 1) * BLOCK_EDGE);
+        row->offset[dim - 1] = (real)((step - 1) * BLOCK_EDGE);
         copy_particles(v, to, s->among, b->first[block] + cells[low], cells[high] - cells[low],
-                       offset, dim);
+                       row->offset, dim);
         to += (int32_t)(cells[high] - cells[low]);
     }
     *starts = to;
@@ -54,22 +63,23 @@ INLINE int32_t copy_row(const search *s, const vicinity *v, const int32_t around
     return to + WIDE;
 }
 
-INLINE void copy_vicinity(const search *s, vicinity *v, int32_t block, int dim) {
+INLINE void copy_candidates(const search *s, candidate_set *v, int32_t block, int dim) {
     const int edge = BLOCK_EDGE + 2 * s->reach, rows = dim == 2 ? edge : edge * edge;
     int32_t *starts = v->starts, to = 0;
     for (int r = 0; r < rows; r++, starts += edge + 1) {
         const int place[2] = {dim == 2 ? r : r / edge, r % edge};
-        int code = 0, cell = 0;
-        real offset[3];
+        cell_row row = {.cell = 0};
+        int code = 0;
         for (int a = 0; a < dim - 1; a++) {
             const int at =
                 place[a] + BLOCK_EDGE - s->reach; /* from the corner of the block before */
             code = code * 3 + at / BLOCK_EDGE;
-            cell = cell * BLOCK_EDGE + at % BLOCK_EDGE;
-            offset[a] = (real)((at / BLOCK_EDGE - 1) * BLOCK_EDGE);
+            row.cell = row.cell * BLOCK_EDGE + at % BLOCK_EDGE;
+            row.offset[a] = (real)((at / BLOCK_EDGE - 1) * BLOCK_EDGE);
         }
-        to =
-            copy_row(s, v, s->around[block] + code * 3, cell * BLOCK_EDGE, offset, starts, to, dim);
+        row.around = s->around[block] + code * 3;
+        row.cell *= BLOCK_EDGE;
+        to = copy_row(s, v, &row, starts, to, dim);
     }
 }
 
@@ -82,7 +92,7 @@ INLINE int cell_of(const particles *p, int64_t i, int dim) {
 }
 
 /* Cuts the runs of a cell into eights. */
-INLINE void find_eights(const search *s, vicinity *v, int cell, int dim) {
+INLINE void find_eights(const search *s, candidate_set *v, int cell, int dim) {
     const int side = 2 * s->reach + 1, edge = BLOCK_EDGE + 2 * s->reach;
     const int x = dim == 2 ? cell / BLOCK_EDGE : cell / (BLOCK_EDGE * BLOCK_EDGE);
     const int y = dim == 2 ? 0 : cell / BLOCK_EDGE % BLOCK_EDGE, z = cell % BLOCK_EDGE;
@@ -120,7 +130,7 @@ INLINE wide_int near_lanes(real *const planes[3], int64_t k, const wide x[3], wi
 }
 
 /* How many candidates are near, the particle itself included. */
-INLINE int32_t count_row(const vicinity *v, const wide x[3], wide radius2, int dim) {
+INLINE int32_t count_row(const candidate_set *v, const wide x[3], wide radius2, int dim) {
     real *const planes[3] = {v->x[0], v->x[1], v->x[2]};
     wide_int hits = {0};
     int32_t count = 0;
@@ -150,8 +160,8 @@ INLINE void put(cursor *c, wide_index eight, int count) {
 
 /* Masks first, for they do not depend on each other; then each eight is packed and written behind
  * the last. The particle itself is candidate `self` of its own run, or < 0 if there is none. */
-INLINE void fill_row(const search *s, const vicinity *v, int32_t self, const wide x[3], cursor *to,
-                     int dim) {
+INLINE void fill_row(const search *s, const candidate_set *v, int32_t self, const wide x[3],
+                     cursor *to, int dim) {
     real *const planes[3] = {v->x[0], v->x[1], v->x[2]};
     const int32_t *eights = v->eights, *index = v->index, eight_count = v->eight_count;
     const wide radius2 = wide_splat(s->radius2);
@@ -175,7 +185,7 @@ INLINE void fill_up(cursor *c, int32_t number) {
 }
 
 /* Goes through the rows of an occupied block; those of the list up to `end` are this chunk's. */
-INLINE void visit_block(search *s, vicinity *v, int64_t o, int64_t end, bool fill, int dim) {
+INLINE void visit_block(search *s, candidate_set *v, int64_t o, int64_t end, bool fill, int dim) {
     neighbours *n = s->n;
     const blocks *b = s->of_blocks;
     const int32_t block = b->occupied[o];
@@ -183,7 +193,7 @@ INLINE void visit_block(search *s, vicinity *v, int64_t o, int64_t end, bool fil
     int64_t cell_first = 0, length = 0;
     int cell = -1;
     if (fill) c = (cursor){n->list + s->starts[o], n->list + end};
-    copy_vicinity(s, v, block, dim);
+    copy_candidates(s, v, block, dim);
     for (int64_t i = b->first[block]; i < b->first[block + 1]; i++) {
         const int cell_now = cell_of(s->of, i, dim);
         if (cell_now != cell) {
@@ -207,15 +217,15 @@ INLINE void visit_block(search *s, vicinity *v, int64_t o, int64_t end, bool fil
 
 INLINE void count_chunk(search *s, chunk items, int dim) {
     for (int64_t o = items.begin; o < items.end; o++)
-        visit_block(s, &s->vicinities[items.worker], o, 0, false, dim);
+        visit_block(s, &s->candidate_sets[items.worker], o, 0, false, dim);
 }
 
 INLINE void fill_chunk(search *s, chunk items, int dim) {
     for (int64_t o = items.begin; o < items.end; o++)
-        visit_block(s, &s->vicinities[items.worker], o, s->starts[items.end], true, dim);
+        visit_block(s, &s->candidate_sets[items.worker], o, s->starts[items.end], true, dim);
 }
 
 TASK_BY_DIM(count)
 TASK_BY_DIM(fill)
 
-const neighbours_passes ISA_NAME(neighbours_passes) = {FIELD_BY_DIM(count) FIELD_BY_DIM(fill)};
+const neighbour_kernels ISA_NAME(neighbour_kernels) = {FIELD_BY_DIM(count) FIELD_BY_DIM(fill)};

@@ -1,5 +1,5 @@
 /* Advection of dyes, temperature and velocity; the tracing itself is in trace.h. */
-#include "solver/smoke/passes.h"
+#include "solver/smoke/jobs.h"
 
 static void swap(real **a, real **b) {
     real *kept = *a;
@@ -9,7 +9,7 @@ static void swap(real **a, real **b) {
 
 static advect_job begin_job(const smoke *s, int place, double dt) {
     advect_job job = {.layout = &s->layout,
-                      .step = (real)(dt / s->sim->scene->domain.dx),
+                      .step = (real)(dt / s->dx),
                       .order = s->options->trace + 1,
                       .place = place,
                       .twice = s->options->advection == SMOKE_MACCORMACK};
@@ -20,7 +20,7 @@ static advect_job begin_job(const smoke *s, int place, double dt) {
     return job;
 }
 
-/* ---- Dyes and temperature ------------------------------------------------------------------------ */
+/* ---- Dyes and temperature -------------------------------------------------------------------- */
 
 /* Some fields at once: a path is traced once for all. `room` is three arrays for each. */
 static void advect_scalars(smoke *s, real **fields[], int count, real **room[]) {
@@ -34,16 +34,16 @@ static void advect_scalars(smoke *s, real **fields[], int count, real **room[]) 
         job.to[f] = *room[3 * f + 1];
         job.most[f] = *room[3 * f + 2];
     }
-    smoke_rows(s, PLACE_MIDDLE, s->passes->advect[dim - 2], &job);
+    smoke_rows(s, PLACE_MIDDLE, s->kernels->advect[dim - 2], &job);
     for (int f = 0; f < count && job.twice; f++) {
         smoke_extend(s, PLACE_MIDDLE, job.ahead[f]);
-        smoke_border_scalar(s, job.ahead[f]);
+        smoke_ghost_scalar(s, job.ahead[f]);
     }
-    if (job.twice) smoke_rows(s, PLACE_MIDDLE, s->passes->correct[dim - 2], &job);
+    if (job.twice) smoke_rows(s, PLACE_MIDDLE, s->kernels->correct[dim - 2], &job);
     for (int f = 0; f < count; f++) {
         swap(fields[f], room[3 * f + job.twice]);
         smoke_extend(s, PLACE_MIDDLE, *fields[f]);
-        smoke_border_scalar(s, *fields[f]);
+        smoke_ghost_scalar(s, *fields[f]);
     }
 }
 
@@ -62,7 +62,7 @@ static void advect_all_scalars(smoke *s) {
         advect_scalars(s, fields + f, count - f < most ? count - f : most, room);
 }
 
-/* ---- Velocity ------------------------------------------------------------------------------------ */
+/* ---- Velocity -------------------------------------------------------------------------------- */
 
 /* A component: that of the velocity, or what the reflection has made of it, into `next`. */
 static void advect_component(smoke *s, int a) {
@@ -73,10 +73,10 @@ static void advect_component(smoke *s, int a) {
     job.ahead[0] = s->spare[0];
     job.to[0] = s->spare[1];
     job.most[0] = s->spare[2];
-    smoke_rows(s, place, s->passes->advect[dim - 2], &job);
+    smoke_rows(s, place, s->kernels->advect[dim - 2], &job);
     if (job.twice) {
-        smoke_border_velocity(s, a, job.ahead[0]);
-        smoke_rows(s, place, s->passes->correct[dim - 2], &job);
+        smoke_ghost_velocity(s, a, job.ahead[0]);
+        smoke_rows(s, place, s->kernels->correct[dim - 2], &job);
     }
     swap(&s->next[a], &s->spare[job.twice]);
 }

@@ -2,11 +2,11 @@
  * Diffusion by viscosity, of dyes and of heat, implicit:
  *     (1 + 2 d a) f - a (sum of the 2 d neighbours) = f_before,   a = nu dt / dx^2.
  * To a tolerance by Chebyshev's iteration: the eigenvalues of Jacobi's lie within +-rho,
- * rho = 2 d a / (1 + 2 d a) whatever the walls, so that m iterations leave at most 1 / T_m(1 / rho) of
- * the error (T_m: Chebyshev's polynomial), and their number is known beforehand. With `pressure:
+ * rho = 2 d a / (1 + 2 d a) whatever the walls, so that m iterations leave at most 1 / T_m(1 / rho)
+ * of the error (T_m: Chebyshev's polynomial), and their number is known beforehand. With `pressure:
  * gauss_seidel` a given number of sweeps, as in the course.
  */
-#include "solver/smoke/passes.h"
+#include "solver/smoke/jobs.h"
 
 typedef struct diffusion {
     smoke *s;
@@ -15,16 +15,16 @@ typedef struct diffusion {
     relax_job job;
 } diffusion;
 
-static void border_of(const diffusion *d, real *values) {
+static void ghosts_of(const diffusion *d, real *values) {
     if (d->component < 0)
-        smoke_border_scalar(d->s, values);
+        smoke_ghost_scalar(d->s, values);
     else
-        smoke_border_velocity(d->s, d->component, values);
+        smoke_ghost_velocity(d->s, d->component, values);
 }
 
-/* What the border at a side has of the value next to it, times -1: see borders.c. */
+/* What the ghost at a side has of the value next to it, times -1: see ghosts.c. */
 static real reflection_at(const diffusion *d, int axis, int end) {
-    const wall side = d->s->sim->scene->domain.walls[axis][end];
+    const wall side = d->s->scene->domain.walls[axis][end];
     if (d->component < 0) return side == WALL_OPEN ? 0 : -1;
     const bool copied = side == WALL_OPEN || (side != WALL_STICKY && axis != d->component);
     return copied ? -1 : 1;
@@ -40,8 +40,8 @@ static void sweep(diffusion *d, real *values) {
     copy(d, values, *d->values);
     for (int64_t i = 0; i < 2 * s->options->iterations; i++) {
         d->job.colour = (int)(i & 1);
-        smoke_rows(s, d->job.place, s->passes->relax[s->layout.dim - 2], &d->job);
-        border_of(d, values);
+        smoke_rows(s, d->job.place, s->kernels->relax[s->layout.dim - 2], &d->job);
+        ghosts_of(d, values);
     }
 }
 
@@ -74,8 +74,8 @@ static spate_status iterate(diffusion *d, double rho, real **now, real **before)
         d->job.now = *now;
         d->job.values = *before;
         d->job.weight = (real)weight;
-        smoke_rows(s, d->job.place, s->passes->chebyshev[s->layout.dim - 2], &d->job);
-        border_of(d, d->job.values);
+        smoke_rows(s, d->job.place, s->kernels->chebyshev[s->layout.dim - 2], &d->job);
+        ghosts_of(d, d->job.values);
         *before = (real *)d->job.now;
         *now = d->job.values;
     }
@@ -85,7 +85,7 @@ static spate_status iterate(diffusion *d, double rho, real **now, real **before)
 
 static spate_status diffuse(smoke *s, int component, real **values, double viscosity) {
     const int dim = s->layout.dim;
-    const double dx = s->sim->scene->domain.dx, a = viscosity * s->dt / (dx * dx);
+    const double dx = s->dx, a = viscosity * s->dt / (dx * dx);
     if (!(a > 0)) return SPATE_OK;
     const int place = component < 0 ? PLACE_MIDDLE : smoke_place(s, component);
     diffusion d = {.s = s, .component = component, .values = values};
@@ -109,7 +109,7 @@ static spate_status diffuse(smoke *s, int component, real **values, double visco
     return SPATE_OK;
 }
 
-/* ---- Velocity -------------------------------------------------------------------------------------- */
+/* ---- Velocity -------------------------------------------------------------------------------- */
 
 typedef struct shift_job {
     smoke *s;
@@ -136,11 +136,11 @@ static void shift_rows(void *data, chunk items) {
 
 /* Lets the last step's pressure act on the velocity (sign -1), or no longer. */
 static void act_pressure(smoke *s, double sign) {
-    const double unit = sign * s->dt / (s->density * s->sim->scene->domain.dx);
+    const double unit = sign * s->dt / (s->density * s->dx);
     for (int a = 0; a < s->layout.dim; a++) {
         shift_job job = {s, a, (real)unit};
         smoke_rows(s, a, shift_rows, &job);
-        if (sign < 0) smoke_border_velocity(s, a, s->velocity[a]); /* else the projection does it */
+        if (sign < 0) smoke_ghost_velocity(s, a, s->velocity[a]); /* else the projection does it */
     }
 }
 

@@ -1,26 +1,26 @@
 /* Buoyancy and vorticity confinement, and what dyes and heat lose. */
-#include "solver/smoke/passes.h"
+#include "solver/smoke/jobs.h"
 
-/* ---- Vorticity confinement (Fedkiw, Stam and Jensen 2001) ----------------------------------------- */
+/* ---- Vorticity confinement (Fedkiw, Stam and Jensen 2001) ------------------------------------ */
 
 /* Leaves its acceleration of cells in `next`. */
 static void confine(smoke *s) {
     const int dim = s->layout.dim;
-    const double dx = s->sim->scene->domain.dx;
+    const double dx = s->dx;
     curl_job job = {.layout = &s->layout,
                     .on_faces = s->options->grid == SMOKE_MAC,
                     .size = s->spare[0],
                     .scale = (real)(0.5 / dx)};
     for (int a = 0; a < dim; a++) job.velocity[a] = s->velocity[a], job.curl[a] = s->next[a];
-    smoke_rows(s, PLACE_MIDDLE, s->passes->curl[dim - 2], &job);
+    smoke_rows(s, PLACE_MIDDLE, s->kernels->curl[dim - 2], &job);
     smoke_extend(s, PLACE_MIDDLE, job.size);
-    smoke_border_scalar(s, job.size);
+    smoke_ghost_scalar(s, job.size);
     job.scale = (real)(s->options->vorticity * dx);
-    smoke_rows(s, PLACE_MIDDLE, s->passes->confine[dim - 2], &job);
-    for (int a = 0; a < dim; a++) smoke_border_scalar(s, job.curl[a]);
+    smoke_rows(s, PLACE_MIDDLE, s->kernels->confine[dim - 2], &job);
+    for (int a = 0; a < dim; a++) smoke_ghost_scalar(s, job.curl[a]);
 }
 
-/* ---- Buoyancy ------------------------------------------------------------------------------------- */
+/* ---- Buoyancy -------------------------------------------------------------------------------- */
 
 static double buoyancy(const smoke *s, int64_t cell) {
     double sum = s->temperature ? -s->expansion * (double)s->temperature[cell] : 0;
@@ -28,32 +28,32 @@ static double buoyancy(const smoke *s, int64_t cell) {
     return sum;
 }
 
-typedef struct push_job {
+typedef struct force_job {
     smoke *s;
     int axis;
-} push_job;
+} force_job;
 
 /* A face takes the mean of the cells beside it. */
-static void push_rows(void *data, chunk items) {
-    const push_job *job = data;
+static void force_rows(void *data, chunk items) {
+    const force_job *job = data;
     smoke *s = job->s;
     const layout *l = &s->layout;
     const int a = job->axis, place = smoke_place(s, a);
     const int64_t down = place == a ? l->stride[a] : 0;
-    const double pull = s->dt * s->sim->scene->gravity[a];
+    const double g_dt = s->dt * s->scene->gravity[a];
     const real *extra = s->options->vorticity > 0 ? s->next[a] : NULL;
     for (int64_t r = items.begin; r < items.end; r++) {
         const layout_row row = layout_row_at(l, place, r, l->dim);
         for (int64_t at = row.begin; at < row.begin + row.length; at++) {
             double change = 0;
-            if (pull != 0) change = pull * 0.5 * (buoyancy(s, at) + buoyancy(s, at - down));
+            if (g_dt != 0) change = g_dt * 0.5 * (buoyancy(s, at) + buoyancy(s, at - down));
             if (extra) change += s->dt * 0.5 * (double)(extra[at] + extra[at - down]);
             s->velocity[a][at] += (real)change;
         }
     }
 }
 
-/* ---- Loss ----------------------------------------------------------------------------------------- */
+/* ---- Loss ------------------------------------------------------------------------------------ */
 
 typedef struct fade_job {
     real *values;
@@ -73,7 +73,7 @@ static void fade(smoke *s, real *values, double rate) {
     if (rate == 0 || !values) return;
     fade_job job = {values, &s->layout, (real)exp(-rate * s->dt)};
     smoke_rows(s, PLACE_MIDDLE, fade_rows, &job);
-    smoke_border_scalar(s, values);
+    smoke_ghost_scalar(s, values);
 }
 
 spate_status smoke_forces(void *solver) {
@@ -82,11 +82,11 @@ spate_status smoke_forces(void *solver) {
     fade(s, s->temperature, s->options->cooling);
     const bool confined = s->options->vorticity > 0;
     if (confined) confine(s);
-    if (s->pull == 0 && !confined) return SPATE_OK;
+    if (s->max_buoyancy == 0 && !confined) return SPATE_OK;
     for (int a = 0; a < s->layout.dim; a++) {
-        push_job job = {s, a};
-        if (confined || s->sim->scene->gravity[a] != 0)
-            smoke_rows(s, smoke_place(s, a), push_rows, &job);
+        force_job job = {s, a};
+        if (confined || s->scene->gravity[a] != 0)
+            smoke_rows(s, smoke_place(s, a), force_rows, &job);
     }
     smoke_settle_velocity(s);
     return SPATE_OK;

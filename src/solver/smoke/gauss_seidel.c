@@ -1,7 +1,8 @@
 /*
- * Gauss-Seidel for the pressure on faces: the equations of solver/pressure, a given number of sweeps
- * from nothing, in two colours like a chessboard, so that cells of one may be set in any order. It is
- * there to be looked at and compared with; what it leaves of the divergence is reported.
+ * Gauss-Seidel for the pressure on faces: the equations of solver/pressure, a given number of
+ * sweeps from nothing, in two colours like a chessboard, so that cells of one may be set in any
+ * order. It is there to be looked at and compared with; what it leaves of the divergence is
+ * reported.
  */
 #include "solver/smoke/smoke.h"
 

@@ -1,12 +1,12 @@
 /*
- * How an array of the domain lies in memory: rows along the last axis, the first axis slowest, a border
- * of one cell around.
+ * How an array of the domain lies in memory: rows along the last axis, the first axis slowest, a
+ * border of one ghost cell around.
  *
  * Indices run from -1 to n along an axis of n cells. What belongs to the middles of cells uses 0 to
- * n - 1, the rest is border; what belongs to the faces across an axis uses 0 to n along it, as the face
- * below cell n is the domain's last. A row begins eight reals before its cell 0, so that cells are
- * aligned, and has room for a whole number of eights from cell 0 to beyond n: passes over rows go by
- * eights and may write what lies beyond, which nobody reads.
+ * n - 1, the rest are ghosts; what belongs to the faces across an axis uses 0 to n along it, as the
+ * face below cell n is the domain's last. A row begins eight reals before its cell 0, so that cells
+ * are aligned, and has room for a whole number of eights from cell 0 to beyond n: passes over rows
+ * go by eights and may write what lies beyond, which nobody reads.
  */
 #ifndef SPATE_SOLVER_SMOKE_LAYOUT_H
 #define SPATE_SOLVER_SMOKE_LAYOUT_H
@@ -32,8 +32,8 @@ INLINE int64_t layout_at(const layout *l, int i, int j, int k) {
     return l->first + i * l->stride[0] + j * l->stride[1] + k * l->stride[2];
 }
 
-/* How many values a place has along an axis: a face more than cells across it, but where the last is
- * the first again. */
+/* How many values a place has along an axis: a face more than cells across it, but where the last
+ * is the first again. */
 INLINE int layout_extent(const layout *l, int place, int axis) {
     return l->n[axis] + (place == axis && !l->periodic[axis]);
 }

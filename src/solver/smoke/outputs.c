@@ -3,7 +3,7 @@
 #include "core/vec.h"
 #include "solver/smoke/smoke.h"
 
-/* ---- A cell --------------------------------------------------------------------------------------- */
+/* ---- A cell ---------------------------------------------------------------------------------- */
 
 static double cell_component(const smoke *s, int64_t at, int a) {
     const real *u = s->velocity[a] + at;
@@ -25,8 +25,7 @@ static double cell_smoke(const smoke *s, int64_t at) {
 /* d v_a / d x_b by central differences, of two different axes. */
 static double cell_slope(const smoke *s, int64_t at, int a, int b) {
     const int64_t step = s->layout.stride[b];
-    return (cell_component(s, at + step, a) - cell_component(s, at - step, a)) /
-           (2 * s->sim->scene->domain.dx);
+    return (cell_component(s, at + step, a) - cell_component(s, at - step, a)) / (2 * s->dx);
 }
 
 static void cell_vorticity(const smoke *s, int64_t at, double w[3]) {
@@ -36,11 +35,12 @@ static void cell_vorticity(const smoke *s, int64_t at, double w[3]) {
     w[1] = cell_slope(s, at, 0, 2) - cell_slope(s, at, 2, 0);
 }
 
-/* ---- Numbers -------------------------------------------------------------------------------------- */
+/* ---- Numbers --------------------------------------------------------------------------------- */
 
 enum { SUM_SMOKE, SUM_MOMENTUM, SUM_SQUARES = SUM_MOMENTUM + 3, SUM_CELLS, SUMS };
 
-/* Twice the kinetic energy of a cell over its mass: on faces, each belongs to its two cells by half. */
+/* Twice the kinetic energy of a cell over its mass: on faces, each belongs to its two cells by
+ * half. */
 static double cell_square(const smoke *s, int64_t at) {
     double sum = 0;
     for (int a = 0; a < s->layout.dim; a++) {
@@ -107,12 +107,12 @@ uint64_t smoke_hash(const spate_simulation *sim, uint64_t seed) {
     return seed;
 }
 
-/* ---- At a place ----------------------------------------------------------------------------------- */
+/* ---- At a place ------------------------------------------------------------------------------ */
 
 /* Linear between the values of a place; what is outside the domain is put on its side. */
 static double value_at(const smoke *s, int place, const real *values, const double x[3]) {
     const layout *l = &s->layout;
-    const domain *d = &s->sim->scene->domain;
+    const domain *d = &s->scene->domain;
     int64_t at = l->first;
     double share[3] = {0}, sum = 0;
     for (int a = 0; a < l->dim; a++) {
@@ -146,7 +146,7 @@ double smoke_pressure_at(const spate_simulation *sim, const double x[3]) {
     return value_at(s, PLACE_MIDDLE, s->pressure, x);
 }
 
-/* ---- Fields of cells ------------------------------------------------------------------------------ */
+/* ---- Fields of cells ------------------------------------------------------------------------- */
 
 typedef enum volume_kind {
     VOLUME_SMOKE,

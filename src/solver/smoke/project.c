@@ -4,14 +4,14 @@
  * `mac`: through bricks, by solver/pressure or by Gauss-Seidel (gauss_seidel.c). `collocated`, with
  * central differences throughout: q from the compact Laplacian,
  *     sum of (q_here - q_neighbour) = -(u_right - u_left + v_up - v_down ...) / 2,
- * and then u -= (q_right - q_left) / 2. The two are not quite each other's inverse, so that some of the
- * divergence stays.
+ * and then u -= (q_right - q_left) / 2. The two are not quite each other's inverse, so that some of
+ * the divergence stays.
  */
-#include "solver/smoke/passes.h"
+#include "solver/smoke/jobs.h"
 
 #include "solver/sources.h"
 
-/* ---- Between the arrays and the bricks ------------------------------------------------------------ */
+/* ---- Between the arrays and the bricks ------------------------------------------------------- */
 
 /* The part of a row of eight that an array has values for, from cell `cell` on. */
 static int row_length(const layout *l, int place, const int cell[3]) {
@@ -72,7 +72,7 @@ static void bricks_to_arrays(void *data, chunk items) {
     }
 }
 
-/* ---- On faces ------------------------------------------------------------------------------------- */
+/* ---- On faces -------------------------------------------------------------------------------- */
 
 static pressure_options solver_options(const smoke *s) {
     return (pressure_options){.method = PRESSURE_MULTIGRID,
@@ -82,7 +82,7 @@ static pressure_options solver_options(const smoke *s) {
 }
 
 static spate_status project_faces(smoke *s, pressure_report *report) {
-    pool *threads = s->sim->ctx->pool;
+    pool *threads = s->threads;
     const pressure_options options = solver_options(s);
     parallel_for(threads, s->grid.bricks.count, 8, velocity_to_bricks, s);
     if (s->options->pressure == SMOKE_GAUSS_SEIDEL)
@@ -99,7 +99,7 @@ static spate_status project_faces(smoke *s, pressure_report *report) {
     return SPATE_OK;
 }
 
-/* ---- In the middles of cells ----------------------------------------------------------------------- */
+/* ---- In the middles of cells ----------------------------------------------------------------- */
 
 static real central_outflow(const smoke *s, int64_t at) {
     real sum = 0;
@@ -153,12 +153,12 @@ static void sweep_middles(smoke *s, pressure_report *report) {
     memset(s->spare[0], 0, (size_t)s->layout.reals * sizeof(real));
     for (int64_t i = 0; i < 2 * s->options->iterations; i++) {
         job.colour = (int)(i & 1);
-        smoke_rows(s, PLACE_MIDDLE, s->passes->relax[dim - 2], &job);
-        smoke_border_pressure(s, s->spare[0]);
+        smoke_rows(s, PLACE_MIDDLE, s->kernels->relax[dim - 2], &job);
+        smoke_ghost_pressure(s, s->spare[0]);
     }
     double squares[2];
     parallel_sum(s->sim->ctx, layout_rows(&s->layout, PLACE_MIDDLE), 8,
-                 s->passes->residual[dim - 2], &job, 2, squares);
+                 s->kernels->residual[dim - 2], &job, 2, squares);
     report->iterations = (int)s->options->iterations;
     report->residual = squares[0] > 0 ? sqrt(squares[1] / squares[0]) : 0;
 }
@@ -201,7 +201,7 @@ static spate_status project_middles(smoke *s, pressure_report *report) {
         TRY(pressure_solve(s->solver, &s->grid, s->right, &options, report));
         parallel_for(ctx->pool, s->grid.bricks.count, 8, pressure_from_bricks, s);
     }
-    smoke_border_pressure(s, s->spare[0]);
+    smoke_ghost_pressure(s, s->spare[0]);
     smoke_rows(s, PLACE_MIDDLE, subtract_gradient, s);
     for (int a = 0; a < s->layout.dim; a++) {
         real *before = s->velocity[a];
@@ -216,10 +216,10 @@ static spate_status project_middles(smoke *s, pressure_report *report) {
     return SPATE_OK;
 }
 
-/* ---- Both ----------------------------------------------------------------------------------------- */
+/* ---- Both ------------------------------------------------------------------------------------ */
 
-/* A source that blows into a closed box, or a piston that moves into one: there is no way out for the
- * gas. */
+/* A source that blows into a closed box, or a piston that moves into one: there is no way out for
+ * the gas. */
 static void warn_of_stuffing(const smoke *s, const pressure_report *report) {
     const double edge = pow((double)report->unknowns, 1.0 / s->layout.dim);
     const double speed = fmax(sources_speed(s->sim), boundary_speed(&s->sim->boundary));
@@ -242,11 +242,11 @@ spate_status smoke_project(void *solver) {
     else
         TRY(project_middles(s, &report));
     smoke_extend(s, PLACE_MIDDLE, s->pressure);
-    smoke_border_pressure(s, s->pressure);
+    smoke_ghost_pressure(s, s->pressure);
     smoke_after_projection(s);
     memory->iterations = report.iterations;
     memory->residual = report.residual;
-    memory->divergence = report.divergence / s->sim->scene->domain.dx;
+    memory->divergence = report.divergence / s->dx;
     warn_of_stuffing(s, &report);
     const solve_result result = {.what = "pressure",
                                  .kind = "pressure not converged",

@@ -140,7 +140,7 @@ static unsigned fields(const spate_scene *scene) {
     return 0;
 }
 
-ISA_TABLES(smoke_passes, smoke_passes);
+ISA_TABLES(smoke_kernels, smoke_kernels);
 
 static layout make_layout(const spate_scene *scene) {
     const domain *d = &scene->domain;
@@ -161,7 +161,7 @@ static layout make_layout(const spate_scene *scene) {
 }
 
 static void find_constants(smoke *s) {
-    const spate_scene *scene = s->sim->scene;
+    const spate_scene *scene = s->scene;
     const material_constants first = material_constants_of(scene, 0);
     s->density = (double)first.density;
     s->viscosity = first.gas.viscosity;
@@ -176,24 +176,24 @@ static void find_constants(smoke *s) {
                                   .diffusion = gas.diffusion};
         if (gas.temperature != 0) s->heat_diffusion = fmax(s->heat_diffusion, gas.diffusion);
         const double buoyancy = fabs(gas.weight * gas.smoke) + fabs(s->expansion * gas.temperature);
-        s->pull = fmax(s->pull, buoyancy * vec_length(scene->gravity));
+        s->max_buoyancy = fmax(s->max_buoyancy, buoyancy * vec_length(scene->gravity));
     }
 }
 
 static bool has_sticky_colliders(const smoke *s) {
-    const spate_scene *scene = s->sim->scene;
+    const spate_scene *scene = s->scene;
     for (int c = 0; c < scene->collider_count; c++)
         if (scene->colliders[c].contact == CONTACT_STICKY) return true;
     return false;
 }
 
-/* Any step is stable, but beside walls that gas sticks to, one in which viscosity reaches far into the
- * domain is not right: a flow that changes lags behind (flow between plates decays 0.8 % too slowly
- * where sqrt(nu dt) is 0.04 of their distance), and on the collocated grid, where viscosity does not
- * know of the pressure, one that does not change is wrong too: a lid at Re = 1 drives the middle of its
- * cavity 1 % too slowly where it is 0.03 of the cavity's width, 10 % at 0.1. */
+/* Any step is stable, but beside walls that gas sticks to, one in which viscosity reaches far into
+ * the domain is not right: a flow that changes lags behind (flow between plates decays 0.8 % too
+ * slowly where sqrt(nu dt) is 0.04 of their distance), and on the collocated grid, where viscosity
+ * does not know of the pressure, one that does not change is wrong too: a lid at Re = 1 drives the
+ * middle of its cavity 1 % too slowly where it is 0.03 of the cavity's width, 10 % at 0.1. */
 static double viscous_step(const smoke *s) {
-    const spate_scene *scene = s->sim->scene;
+    const spate_scene *scene = s->scene;
     double edge = HUGE_VAL;
     bool sticky = false;
     for (int a = 0; a < scene->dim; a++) {
@@ -213,7 +213,7 @@ static bool is_ever_warm(const smoke *s) {
 
 /* Whether anything but the domain's sides may stand in the way. */
 static bool has_obstacles(const smoke *s) {
-    const spate_scene *scene = s->sim->scene;
+    const spate_scene *scene = s->scene;
     if (s->options->grid != SMOKE_MAC) return false;
     for (int i = 0; i < scene->source_count; i++)
         if (vec_length(scene->sources[i].velocity) > 0) return true;
@@ -235,12 +235,12 @@ static spate_status take_arrays(smoke *s) {
         if (has_obstacles(s)) TAKE(s->depth[a]);
         if (has_sticky_colliders(s) && s->viscosity > 0) TAKE(s->distance[a]);
         if (s->distance[a] && smoke_colliders_move(s)) TAKE(s->nearest[a]);
-        if (s->sim->scene->collider_count) TAKE(s->share[a]);
-        s->share_before[a] = s->share[a];
-        if (smoke_colliders_move(s)) TAKE(s->share_before[a]);
+        if (s->scene->collider_count) TAKE(s->face_fraction[a]);
+        s->face_fraction_before[a] = s->face_fraction[a];
+        if (smoke_colliders_move(s)) TAKE(s->face_fraction_before[a]);
     }
     if (s->nearest[0])
-        s->turning = take(ctx, 9 * (size_t)s->sim->scene->collider_count, sizeof *s->turning);
+        s->turning = take(ctx, 9 * (size_t)s->scene->collider_count, sizeof *s->turning);
     enough = enough && (s->turning || !s->nearest[0]);
     if (has_obstacles(s)) TAKE(s->depth[PLACE_MIDDLE]);
     for (int d = 0; d < s->dye_count; d++) TAKE(s->dyes[d]);
@@ -251,11 +251,11 @@ static spate_status take_arrays(smoke *s) {
     return enough ? SPATE_OK : SPATE_OUT_OF_MEMORY;
 }
 
-static spate_status make_vicinity(smoke *s) {
+static spate_status make_control_volumes(smoke *s) {
     spate_context *ctx = s->sim->ctx;
-    smoke_vicinity *v = &s->vicinity;
+    smoke_control_volumes *v = &s->control;
     const size_t bricks = (size_t)s->grid.bricks.count,
-                 colliders = (size_t)s->sim->scene->collider_count;
+                 colliders = (size_t)s->scene->collider_count;
     if (!colliders) return SPATE_OK;
     v->owner = take(ctx, bricks * (size_t)mac_cells(s->layout.dim), sizeof *v->owner);
     v->near = take(ctx, bricks, sizeof *v->near);
@@ -282,7 +282,7 @@ static spate_status make_bricks(smoke *s) {
         for (int32_t j = 0; j < count[1]; j++)
             for (int32_t k = 0; k < count[2]; k++) TRY(sites_insert(bricks, (int32_t[3]){i, j, k}));
     sites_number(bricks);
-    TRY(sites_finish(bricks, s->sim->ctx->pool));
+    TRY(sites_finish(bricks, s->threads));
     TRY(mac_reserve(&s->grid));
     const size_t cells = (size_t)bricks->count * (size_t)mac_cells(l->dim);
     const bool by_hand =
@@ -290,21 +290,21 @@ static spate_status make_bricks(smoke *s) {
     if (by_hand && !(s->right = take(s->sim->ctx, cells, sizeof *s->right)))
         return SPATE_OUT_OF_MEMORY;
     s->closed = take(s->sim->ctx, (size_t)bricks->count, sizeof *s->closed);
-    return s->closed ? make_vicinity(s) : SPATE_OUT_OF_MEMORY;
+    return s->closed ? make_control_volumes(s) : SPATE_OUT_OF_MEMORY;
 }
 
 static spate_status look_round(smoke *s);
 
 /* The start: what bodies bring, without divergence. */
 static spate_status begin(smoke *s) {
-    s->dt = s->sim->scene->fps > 0 ? 1 / s->sim->scene->fps : 1; /* only the unit of the pressure */
+    s->dt = s->scene->fps > 0 ? 1 / s->scene->fps : 1; /* only the unit of the pressure */
     TRY(smoke_walls(s));
-    smoke_fill(s);
+    smoke_fill_bodies(s);
     TRY(smoke_hold(s));
     TRY(smoke_project(s));
     /* no time has passed in which this could be a pressure */
     memset(s->pressure, 0, (size_t)s->layout.reals * sizeof *s->pressure);
-    s->vicinity.inflow_known = false; /* a checkpoint may bring another velocity */
+    s->control.inflow_known = false; /* a checkpoint may bring another velocity */
     return look_round(s);
 }
 
@@ -314,8 +314,11 @@ static spate_status create(spate_simulation *sim) {
     if (!s) return SPATE_OUT_OF_MEMORY;
     sim->solver = s;
     s->sim = sim;
+    s->scene = sim->scene;
+    s->threads = ctx->pool;
+    s->dx = sim->scene->domain.dx;
     s->options = sim->scene->solver_options;
-    s->passes = ISA_CHOOSE(smoke_passes, ctx->isa);
+    s->kernels = ISA_CHOOSE(smoke_kernels, ctx->isa);
     s->layout = make_layout(sim->scene);
     find_constants(s);
     s->viscous_step = viscous_step(s);
@@ -337,11 +340,12 @@ static void destroy(spate_simulation *sim) {
     for (int a = 0; a < 3; a++) {
         give(ctx, s->velocity[a]), give(ctx, s->next[a]), give(ctx, s->distance[a]);
         give(ctx, s->nearest[a]);
-        if (s->share_before[a] != s->share[a]) give(ctx, s->share_before[a]);
-        give(ctx, s->share[a]);
+        if (s->face_fraction_before[a] != s->face_fraction[a])
+            give(ctx, s->face_fraction_before[a]);
+        give(ctx, s->face_fraction[a]);
     }
-    give(ctx, s->vicinity.owner), give(ctx, s->vicinity.near), give(ctx, s->vicinity.cells);
-    give(ctx, s->vicinity.first), give(ctx, s->vicinity.pieces), give(ctx, s->vicinity.inflow),
+    give(ctx, s->control.owner), give(ctx, s->control.near), give(ctx, s->control.cells);
+    give(ctx, s->control.first), give(ctx, s->control.pieces), give(ctx, s->control.inflow),
         give(ctx, s->impulses.values);
     for (int d = 0; d < SMOKE_DYES; d++) give(ctx, s->dyes[d]);
     for (int p = 0; p <= PLACE_MIDDLE; p++) give(ctx, s->depth[p]), give(ctx, s->layers[p].list);
@@ -362,8 +366,8 @@ static double step_limit(spate_simulation *sim, const char **limit) {
     for (int a = 0; a < sim->scene->dim; a++)
         for (int end = 0; end < 2; end++)
             speed = fmax(speed, vec_length(sim->scene->domain.wall_velocity[a][end]));
-    const double dt = 2 * way / (speed + sqrt(speed * speed + 4 * s->pull * way));
-    *limit = speed * speed > s->pull * way ? "speed" : "buoyancy";
+    const double dt = 2 * way / (speed + sqrt(speed * speed + 4 * s->max_buoyancy * way));
+    *limit = speed * speed > s->max_buoyancy * way ? "speed" : "buoyancy";
     if (!(dt < HUGE_VAL)) *limit = "none";
     if (!(s->viscous_step < dt)) return dt;
     *limit = "viscosity";
@@ -373,8 +377,8 @@ static double step_limit(spate_simulation *sim, const char **limit) {
 /* ---- A step ---------------------------------------------------------------------------------- */
 
 void smoke_rows(const smoke *s, int place, chunk_task task, void *data) {
-    parallel_for(s->sim->ctx->pool, layout_rows(&s->layout, place), s->layout.dim == 3 ? 32 : 8,
-                 task, data);
+    parallel_for(s->threads, layout_rows(&s->layout, place), s->layout.dim == 3 ? 32 : 8, task,
+                 data);
 }
 
 /* The largest velocity of a cell, and whether all is well. */
@@ -399,7 +403,7 @@ static void look_at_rows(void *data, chunk items) {
 }
 
 static spate_status look_round(smoke *s) {
-    const int workers = pool_size(s->sim->ctx->pool);
+    const int workers = pool_size(s->threads);
     double speed2 = 0;
     bool bad = false;
     for (int w = 0; w < workers; w++) s->seen[w] = (smoke_extremes){0};
@@ -432,8 +436,8 @@ static void reflect_values(void *data, chunk items) {
 }
 
 static void reflect(smoke *s) {
-    parallel_for(s->sim->ctx->pool, s->layout.reals, 1 << 14, reflect_values, s);
-    for (int a = 0; a < s->layout.dim; a++) smoke_border_velocity(s, a, s->next[a]);
+    parallel_for(s->threads, s->layout.reals, 1 << 14, reflect_values, s);
+    for (int a = 0; a < s->layout.dim; a++) smoke_ghost_velocity(s, a, s->next[a]);
     s->reflected = true;
 }
 

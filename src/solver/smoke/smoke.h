@@ -2,7 +2,8 @@
  * Smoke: a gas that fills the domain, with dyes and heat in it, by stable fluids (Stam 1999).
  *
  *     du/dt = -(u . grad) u + nu lap u - grad p / rho + f,    div u = 0
- *     dc/dt = -(u . grad) c + D lap c - k c                   for every dye, and for the temperature
+ *     dc/dt = -(u . grad) c + D lap c - k c                   for every dye, and for the
+ *     temperature
  *
  * Each term is dealt with on its own, by a method that is stable for any step:
  *   advect    values are fetched from where they come from (semi-Lagrangian); with `maccormack` the
@@ -14,24 +15,26 @@
  * The course this follows begins with the forces and ends with the advection. It is the same circle
  * begun one term earlier, so that what is written and looked at is free of divergence.
  *
- * Advecting and then projecting loses energy, the more the longer the step. With `reflection` a step
- * has two halves, and what the first projection took away is taken once more before the second half
- * (Zehnder, Narain and Thomaszewski 2018): u_hat = 2 P(u) - u. That makes up for the loss. Dyes and
- * heat go their way in the second half, by the velocity in the middle of the step.
+ * Advecting and then projecting loses energy, the more the longer the step. With `reflection` a
+ * step has two halves, and what the first projection took away is taken once more before the second
+ * half (Zehnder, Narain and Thomaszewski 2018): u_hat = 2 P(u) - u. That makes up for the loss.
+ * Dyes and heat go their way in the second half, by the velocity in the middle of the step.
  *
- * Grids. `mac`: velocities on the faces of cells, the rest in their middles; the projection is that of
- * the liquid (solver/pressure), with colliders as fractions of faces. `collocated`, the course's own:
- * everything in the middles, central differences, a border of cells that copies densities and reflects
- * velocities; what is left of the divergence is what such differences cannot see.
+ * Grids. `mac`: velocities on the faces of cells, the rest in their middles; the projection is that
+ * of the liquid (solver/pressure), with colliders as fractions of faces. `collocated`, the course's
+ * own: everything in the middles, central differences, a border of ghost cells that copies
+ * densities and reflects velocities; what is left of the divergence is what such differences cannot
+ * see.
  *
- * Arrays are dense, rows along the last axis, with a border of one cell around (layout.h). The pressure
- * of `mac` goes through bricks (state/mac.h) that are filled from them. Every pass works row by row
- * and writes what no other row reads, so results do not depend on the number of threads.
+ * Arrays are dense, rows along the last axis, with a border of ghost cells around (layout.h). The
+ * pressure of `mac` goes through bricks (state/mac.h) that are filled from them. Every pass works
+ * row by row and writes what no other row reads, so results do not depend on the number of threads.
  *
- * Files: smoke.c (options, memory, the step), layout.h and borders.c (arrays and their border), fill.c
- * (bodies, sources, sinks), advect.c, forces.c, diffuse.c, project.c, gauss_seidel.c, solids.c (walls,
- * and values inside colliders), reaction.c (forces on them), outputs.c; smoke_kernels.c with passes.h, trace.h and stencils.h (passes
- * over rows, compiled once for each instruction set).
+ * Files: smoke.c (options, memory, the step), layout.h and ghosts.c (arrays and the ghost cells
+ * around them), sources.c (bodies, sources, sinks), advect.c, forces.c, diffuse.c, project.c,
+ * gauss_seidel.c, solids.c (walls, and values inside colliders), reaction.c (forces on them),
+ * outputs.c; smoke_kernels.c with jobs.h, trace.h and stencils.h (kernels over rows, compiled once
+ * for each instruction set), reference.c (the trace, plainly).
  */
 #ifndef SPATE_SOLVER_SMOKE_H
 #define SPATE_SOLVER_SMOKE_H
@@ -96,8 +99,8 @@ typedef struct smoke_memory {
     int64_t missed;                       /* and in all */
 } smoke_memory;
 
-/* The passes over rows (passes.h), compiled for each instruction set; [dim - 2]. */
-#define SMOKE_PASSES(TASK, SUM)                                                   \
+/* The kernels over rows (jobs.h), compiled for each instruction set; [dim - 2]. */
+#define SMOKE_KERNELS(TASK, SUM)                                                  \
     TASK(advect)    /* linear, or the first half of MacCormack */                 \
     TASK(correct)   /* its second half */                                         \
     TASK(chebyshev) /* an iteration of the implicit diffusion */                  \
@@ -106,31 +109,32 @@ typedef struct smoke_memory {
     TASK(curl)      /* vorticity in the middles of cells, and its size */         \
     TASK(confine)   /* vorticity to the confinement's acceleration */
 
-typedef struct smoke_passes {
-    SMOKE_PASSES(TASK_FIELD, SUM_FIELD)
-} smoke_passes;
+typedef struct smoke_kernels {
+    SMOKE_KERNELS(TASK_FIELD, SUM_FIELD)
+} smoke_kernels;
 
-/* How deep in solids a value is: in the gas; the layers that are made of values beside them; where gas
- * sticks (also on faces that are open by a part, but not in their middle); and what is prescribed. */
+/* How deep in solids a value is: in the gas; the layers that are made of values beside them; where
+ * gas sticks (also on faces that are open by a part, but not in their middle); and what is
+ * prescribed. */
 enum { DEPTH_GAS, DEPTH_FIRST, DEPTH_SECOND, DEPTH_STICKY, DEPTH_HELD = 255 };
 
-/* How far away from a value of the gas the wall is whose sticky value is beside it, in cells, from the
- * distances of both to it in hundredths. */
+/* How far away from a value of the gas the wall is whose sticky value is beside it, in cells, from
+ * the distances of both to it in hundredths. */
 INLINE real smoke_gap(int8_t gas, int8_t sticky) {
     const int outside = gas > 0 ? gas : 0, inside = sticky < 0 ? -sticky : 0;
     const real gap = (real)outside / (real)(outside + inside > 0 ? outside + inside : 1);
     return gap > (real)0.05 ? gap : (real)0.05;
 }
 
-/* How colliders turn: the one that a value of some component is in, and by how much the velocities of
- * each change from cell to cell, three axes to a component. NULL where none moves. */
+/* How colliders turn: the one that a value of some component is in, and by how much the velocities
+ * of each change from cell to cell, three axes to a component. NULL where none moves. */
 typedef struct smoke_turning {
     const int32_t *collider;
     const real *change; /* of this component; nine to a collider */
 } smoke_turning;
 
-/* The wall's velocity `gap` cells from a value of the gas, whose sticky one `way` along `axis` is `at`:
- * a collider that turns is slower inside than on its surface. */
+/* The wall's velocity `gap` cells from a value of the gas, whose sticky one `way` along `axis` is
+ * `at`: a collider that turns is slower inside than on its surface. */
 INLINE real smoke_wall(const smoke_turning *turning, real sticky, int64_t at, int axis, int way,
                        real gap) {
     if (!turning->collider) return sticky;
@@ -152,7 +156,7 @@ typedef struct smoke_piece {
     double sums[6];     /* of a stage: impulse and its moment */
 } smoke_piece;
 
-typedef struct smoke_vicinity {
+typedef struct smoke_control_volumes {
     int32_t
         *owner; /* by cells of bricks: twice the nearest collider, and 1 apart from it; -1: none */
     bool *near; /* by bricks: whether `owner` tells */
@@ -162,35 +166,37 @@ typedef struct smoke_vicinity {
     double *inflow;    /* of momentum by the present velocity, six to a collider: N, N m */
     bool inflow_known; /* for these cells */
     int64_t capacity, piece_count, piece_capacity;
-} smoke_vicinity;
+} smoke_control_volumes;
 
 typedef struct smoke {
     spate_simulation *sim;
+    const spate_scene *scene;
+    pool *threads;
     const smoke_options *options;
-    const smoke_passes *passes;
+    const smoke_kernels *kernels;
     layout layout;
     /* the state */
     real *velocity[3]; /* m/s */
     real *pressure;    /* Pa, of the last projection */
     real *dyes[SMOKE_DYES];
     real *temperature; /* K above the surroundings; NULL where nothing is ever warm */
-    /* room for the next state, and for what comes between: six arrays in all, of which linear advection
-     * needs those of the velocity and two more */
+    /* room for the next state, and for what comes between: six arrays in all, of which linear
+     * advection needs those of the velocity and two more */
     real *next[3], *spare[SMOKE_ROOM - 2];
     bool reflected;    /* `next` is the velocity to carry, made by the reflection */
     uint8_t *depth[4]; /* by place: how deep in solids; NULL where nothing is in the way */
     int8_t
         *distance[3]; /* of faces from the nearest collider, hundredths of a cell, at most 127; NULL
                             where gas sticks to none */
-    /* the collider nearest to a face and how each turns (smoke_turning); NULL where none moves or gas
-     * sticks to none */
+    /* the collider nearest to a face and how each turns (smoke_turning); NULL where none moves or
+     * gas sticks to none */
     int32_t *nearest[3];
     real *turning;
     smoke_layers layers[4];
-    /* open shares of faces, 0 in sources and sides, where there are colliders; as they were before the
-     * step where some move, else the same arrays */
-    real *share[3], *share_before[3];
-    smoke_vicinity vicinity;
+    /* open shares of faces, 0 in sources and sides, where there are colliders; as they were before
+     * the step where some move, else the same arrays */
+    real *face_fraction[3], *face_fraction_before[3];
+    smoke_control_volumes control;
     impulses impulses; /* on colliders */
     bool *closed;      /* bricks with faces that are not quite open */
     mac grid;
@@ -205,9 +211,10 @@ typedef struct smoke {
     /* constants of the scene */
     smoke_dye kinds[SMOKE_DYES];
     int dye_count;
+    double dx;
     double density, viscosity, expansion;
     double heat_diffusion; /* m^2/s: the largest of what is ever warm */
-    double pull;           /* strongest buoyancy that the scene can bring, m/s^2 */
+    double max_buoyancy;   /* strongest buoyancy that the scene can bring, m/s^2 */
     double viscous_step;   /* longest step with which viscosity is right beside walls, s */
     /* of the part of a step that is being made */
     double dt;
@@ -215,7 +222,7 @@ typedef struct smoke {
 } smoke;
 
 static inline bool smoke_colliders_move(const smoke *s) {
-    const spate_scene *scene = s->sim->scene;
+    const spate_scene *scene = s->scene;
     for (int c = 0; c < scene->collider_count; c++)
         if (scene->colliders[c].motion.key_count || collider_is_temporary(&scene->colliders[c]))
             return true;
@@ -242,8 +249,8 @@ spate_status smoke_diffuse(void *solver);
 spate_status smoke_project(void *solver);
 spate_status smoke_hold(void *solver);
 
-/* fill.c: bodies at the start. */
-void smoke_fill(smoke *s);
+/* sources.c: bodies at the start. */
+void smoke_fill_bodies(smoke *s);
 
 /* Where the values of component a of the velocity are kept: on its faces, or in the middles. */
 static inline int smoke_place(const smoke *s, int a) {
@@ -252,17 +259,17 @@ static inline int smoke_place(const smoke *s, int a) {
 
 /* Where value `at` (indices) of a place is in the world. */
 static inline void smoke_world(const smoke *s, int place, const int at[3], double x[3]) {
-    const domain *d = &s->sim->scene->domain;
+    const domain *d = &s->scene->domain;
     x[2] = 0;
     for (int a = 0; a < s->layout.dim; a++)
         x[a] = d->origin[a] + (at[a] + (a == place ? 0 : 0.5)) * d->dx;
 }
 
-/* borders.c: the border of an array after it has changed. */
-void smoke_border_velocity(const smoke *s, int a, real *values);
-void smoke_border_scalar(const smoke *s, real *values);
+/* ghosts.c: the ghost cells of an array after it has changed. */
+void smoke_ghost_velocity(const smoke *s, int a, real *values);
+void smoke_ghost_scalar(const smoke *s, real *values);
 /* The same for a pressure: 0 at open sides. */
-void smoke_border_pressure(const smoke *s, real *values);
+void smoke_ghost_pressure(const smoke *s, real *values);
 
 /* solids.c: what tracing finds inside colliders: the values beside them. */
 void smoke_extend(const smoke *s, int place, real *values);
@@ -273,13 +280,14 @@ static inline bool smoke_is_solid(const smoke *s, int64_t cell) {
 
 /* What viscosity does to the gas on faces whose middle is in a sticky collider. */
 void smoke_stick(smoke *s);
-/* After the velocity has changed: walls, solids and border. */
+/* After the velocity has changed: walls, solids and ghost cells. */
 void smoke_settle_velocity(smoke *s);
 
-/* Takes note of the pressure p of a cell (in the solver's unit, p dt / (density dx)). With reflection
- * the first projection's acts in both halves of the step, and the second's is what that was short of. */
+/* Takes note of the pressure p of a cell (in the solver's unit, p dt / (density dx)). With
+ * reflection the first projection's acts in both halves of the step, and the second's is what that
+ * was short of. */
 static inline void smoke_keep_pressure(smoke *s, int64_t cell, double p) {
-    const double pascal = p * s->density * s->sim->scene->domain.dx / s->dt;
+    const double pascal = p * s->density * s->dx / s->dt;
     s->pressure[cell] = (real)(s->part ? (double)s->pressure[cell] + 0.5 * pascal : pascal);
 }
 
@@ -290,7 +298,7 @@ void smoke_gauss_seidel(smoke *s, pressure_report *report);
 void smoke_rows(const smoke *s, int place, chunk_task task, void *data);
 
 /* reaction.c: after the faces have changed; around the stages. */
-spate_status smoke_find_vicinity(smoke *s);
+spate_status smoke_find_control_volumes(smoke *s);
 void smoke_before_advection(smoke *s);
 void smoke_after_advection(smoke *s);
 void smoke_before_diffusion(smoke *s);

@@ -1,10 +1,10 @@
 /*
  * What stands in the way, in the dense arrays: walls, sources and colliders.
  *
- * Faces in solids have the solid's velocity as far as the pressure is concerned. A path that is traced
- * back into a collider would bring that into the gas, and shadows of old smoke too; so values within
- * two cells of the gas become the mean of those beside them: copied, as at the sides of the domain. Only
- * where gas sticks to a collider, its velocity stays.
+ * Faces in solids have the solid's velocity as far as the pressure is concerned. A path that is
+ * traced back into a collider would bring that into the gas, and shadows of old smoke too; so
+ * values within two cells of the gas become the mean of those beside them: copied, as at the sides
+ * of the domain. Only where gas sticks to a collider, its velocity stays.
  */
 #include "solver/smoke/smoke.h"
 
@@ -12,7 +12,7 @@
 #include "solver/faces.h"
 #include "solver/sources.h"
 
-/* ---- Dense indices of the cells of a brick -------------------------------------------------------- */
+/* ---- Dense indices of the cells of a brick --------------------------------------------------- */
 
 /* Where cell `at` of a brick is in the domain; false outside of what arrays hold. */
 static bool domain_cell(const smoke *s, int64_t brick, const int at[3], int cell[3]) {
@@ -31,7 +31,7 @@ static bool has_value(const layout *l, int place, const int cell[3]) {
     return true;
 }
 
-/* ---- Velocities of walls -------------------------------------------------------------------------- */
+/* ---- Velocities of walls --------------------------------------------------------------------- */
 
 /* Bricks with closed faces: sides, sources, colliders. */
 static void hold_faces(void *data, chunk items) {
@@ -53,13 +53,13 @@ static void hold_faces(void *data, chunk items) {
 }
 
 /* A face whose middle is inside: what is left of it, a strip of share w beside the wall, loses its
- * momentum to that through half its width: u - u_wall becomes (u - u_wall) / (1 + 2 nu dt / (w dx)^2).
- * The values beside it see the wall where it is (smoke_gap). */
+ * momentum to that through half its width: u - u_wall becomes (u - u_wall) / (1 + 2 nu dt / (w
+ * dx)^2). The values beside it see the wall where it is (smoke_gap). */
 static void stick_faces(void *data, chunk items) {
     smoke *s = data;
     const mac *m = &s->grid;
     const layout *l = &s->layout;
-    const double dx = s->sim->scene->domain.dx;
+    const double dx = s->dx;
     const double reach2 = s->viscosity / s->density * s->dt / (dx * dx);
     for (int64_t b = items.begin; b < items.end; b++)
         for (int c = 0; c < mac_cells(l->dim) && s->closed[b]; c++) {
@@ -78,25 +78,23 @@ static void stick_faces(void *data, chunk items) {
         }
 }
 
-void smoke_stick(smoke *s) {
-    parallel_for(s->sim->ctx->pool, s->grid.bricks.count, 8, stick_faces, s);
-}
+void smoke_stick(smoke *s) { parallel_for(s->threads, s->grid.bricks.count, 8, stick_faces, s); }
 
 void smoke_settle_velocity(smoke *s) {
     if (s->options->grid == SMOKE_MAC) {
-        parallel_for(s->sim->ctx->pool, s->grid.bricks.count, 8, hold_faces, s);
+        parallel_for(s->threads, s->grid.bricks.count, 8, hold_faces, s);
         for (int a = 0; a < s->layout.dim; a++) smoke_extend(s, a, s->velocity[a]);
     }
-    for (int a = 0; a < s->layout.dim; a++) smoke_border_velocity(s, a, s->velocity[a]);
+    for (int a = 0; a < s->layout.dim; a++) smoke_ghost_velocity(s, a, s->velocity[a]);
 }
 
-/* ---- Depths --------------------------------------------------------------------------------------- */
+/* ---- Depths ---------------------------------------------------------------------------------- */
 
-/* Takes note of a face's distance from the nearest of some colliders and of which one it is; whether the
- * face is inside (`open`: not as a whole) and gas sticks to that one. */
+/* Takes note of a face's distance from the nearest of some colliders and of which one it is;
+ * whether the face is inside (`open`: not as a whole) and gas sticks to that one. */
 static bool is_sticky(const smoke *s, const boundary_part *part, int a, bool open,
                       const int cell[3]) {
-    const spate_scene *scene = s->sim->scene;
+    const spate_scene *scene = s->scene;
     const int64_t at = layout_at(&s->layout, cell[0], cell[1], cell[2]);
     double x[3];
     int nearest = -1;
@@ -132,7 +130,7 @@ static uint8_t cell_depth(const smoke *s, int64_t brick, int c, const int at[3])
 
 /* The colliders near a brick. */
 static boundary_part part_near(const smoke *s, int64_t brick) {
-    const domain *d = &s->sim->scene->domain;
+    const domain *d = &s->scene->domain;
     const int dim = s->layout.dim;
     double middle[3] = {0};
     for (int a = 0; a < dim; a++)
@@ -156,8 +154,9 @@ static void mark_bricks(void *data, chunk items) {
                     s->depth[a][to] = s->closed[b] || part.count
                                           ? face_depth(s, &part, a, from, cell)
                                           : DEPTH_GAS;
-                    if (s->share[a])
-                        s->share[a][to] = s->depth[a][to] == DEPTH_HELD ? 0 : s->grid.open[a][from];
+                    if (s->face_fraction[a])
+                        s->face_fraction[a][to] =
+                            s->depth[a][to] == DEPTH_HELD ? 0 : s->grid.open[a][from];
                 }
             if (has_value(l, PLACE_MIDDLE, cell))
                 s->depth[PLACE_MIDDLE][to] = s->closed[b] ? cell_depth(s, b, c, at) : DEPTH_GAS;
@@ -172,7 +171,8 @@ static bool is_beside(const layout *l, const uint8_t *depth, int64_t at, int wan
     return false;
 }
 
-/* Lists the values of a place that are in solids, nearest to the gas first; the deepest are held. */
+/* Lists the values of a place that are in solids, nearest to the gas first; the deepest are held.
+ * */
 static spate_status list_layers(smoke *s, int place) {
     const layout *l = &s->layout;
     smoke_layers *found = &s->layers[place];
@@ -194,7 +194,7 @@ static spate_status list_layers(smoke *s, int place) {
     return SPATE_OK;
 }
 
-/* ---- Values in solids ----------------------------------------------------------------------------- */
+/* ---- Values in solids ------------------------------------------------------------------------ */
 
 typedef struct extend_job {
     const smoke *s;
@@ -225,12 +225,12 @@ void smoke_extend(const smoke *s, int place, real *values) {
     if (!s->depth[place]) return;
     const smoke_layers *found = &s->layers[place];
     extend_job job = {s, place, DEPTH_FIRST, 0, values};
-    parallel_for(s->sim->ctx->pool, found->first, 1024, extend_values, &job);
+    parallel_for(s->threads, found->first, 1024, extend_values, &job);
     job.layer = DEPTH_SECOND, job.begin = found->first;
-    parallel_for(s->sim->ctx->pool, found->count - found->first, 1024, extend_values, &job);
+    parallel_for(s->threads, found->count - found->first, 1024, extend_values, &job);
 }
 
-/* ---- When something has changed ------------------------------------------------------------------- */
+/* ---- When something has changed -------------------------------------------------------------- */
 
 /* Which bricks have faces that are not quite open, and the inside of the domain. */
 static void mark_inside(void *data, chunk items) {
@@ -252,19 +252,20 @@ static void mark_inside(void *data, chunk items) {
 
 /* What the velocities of colliders change by from cell to cell. */
 static void find_turning(const smoke *s) {
-    const int count = s->turning ? s->sim->scene->collider_count : 0;
+    const int count = s->turning ? s->scene->collider_count : 0;
     for (int c = 0; c < count; c++)
         for (int b = 0; b < 3; b++) {
             double along[3] = {0}, change[3];
-            along[b] = s->sim->scene->domain.dx;
+            along[b] = s->dx;
             vec_cross(change, s->sim->boundary.poses[c].spin, along);
             for (int a = 0; a < 3; a++) s->turning[9 * c + 3 * a + b] = (real)change[a];
         }
 }
 
-/* Whether the same sources run and colliders are there as when the faces were prepared; takes note of them. */
+/* Whether the same sources run and colliders are there as when the faces were prepared; takes note
+ * of them. */
 static bool has_same_sources(smoke *s) {
-    const spate_scene *scene = s->sim->scene;
+    const spate_scene *scene = s->scene;
     bool same = s->prepared && s->changes == s->sim->boundary.changes;
     s->changes = s->sim->boundary.changes;
     for (int i = 0; i < scene->source_count; i++) {
@@ -292,16 +293,17 @@ static spate_status place_walls(smoke *s, double t) {
     parallel_for(sim->ctx->pool, s->grid.bricks.count, 8, mark_bricks, s);
     for (int place = 0; place <= PLACE_MIDDLE; place++)
         if (s->depth[place]) TRY(list_layers(s, place));
-    return smoke_find_vicinity(s);
+    return smoke_find_control_volumes(s);
 }
 
-/* Where colliders move, the shares before the step are wanted too (reaction.c): those of its beginning,
- * whether or not the run goes on from a checkpoint there. */
+/* Where colliders move, the shares before the step are wanted too (reaction.c): those of its
+ * beginning, whether or not the run goes on from a checkpoint there. */
 static spate_status move_walls(smoke *s, bool same_sources) {
     const double start = s->sim->time, end = start + s->sim->dt;
     if (s->part == 0 && (!same_sources || s->walls_time != start)) TRY(place_walls(s, start));
     for (int a = 0; a < s->layout.dim; a++)
-        memcpy(s->share_before[a], s->share[a], (size_t)s->layout.reals * sizeof(real));
+        memcpy(s->face_fraction_before[a], s->face_fraction[a],
+               (size_t)s->layout.reals * sizeof(real));
     return s->walls_time == end ? SPATE_OK : place_walls(s, end);
 }
 

@@ -2,9 +2,9 @@
 #ifndef SPATE_SOLVER_SMOKE_STENCILS_H
 #define SPATE_SOLVER_SMOKE_STENCILS_H
 
-#include "solver/smoke/passes.h"
+#include "solver/smoke/jobs.h"
 
-/* ---- center f - side (sum of the neighbours) = right --------------------------------------------- */
+/* ---- center f - side (sum of the neighbours) = right ----------------------------------------- */
 
 /* Which values of a row are unknowns: not those on the sides of the domain. */
 typedef struct unknowns {
@@ -27,7 +27,7 @@ INLINE unknowns unknowns_of(const relax_job *j, const layout_row *row, int dim) 
     return u;
 }
 
-/* The diagonal: with what the border next to a value has of it. */
+/* The diagonal: with what the ghost next to a value has of it. */
 INLINE real diagonal(const relax_job *j, real extra, int k, int dim) {
     const int last = dim - 1;
     if (j->place != last && !j->layout->periodic[last]) {
@@ -45,9 +45,9 @@ INLINE real neighbours_of(const layout *l, const real *f, int dim) {
 
 INLINE bool is_held(const relax_job *j, int64_t at) { return j->depth && j->depth[at]; }
 
-/* A value's neighbours, and what they have of it, times -1: solids let nothing through, so that what is
- * in them is the value itself; where gas sticks, it is what lies on the line from the value through the
- * wall's. */
+/* A value's neighbours, and what they have of it, times -1: solids let nothing through, so that
+ * what is in them is the value itself; where gas sticks, it is what lies on the line from the value
+ * through the wall's. */
 typedef struct surrounding {
     real sum, extra;
 } surrounding;
@@ -107,8 +107,8 @@ INLINE void chebyshev_chunk(const relax_job *j, chunk items, int dim) {
     }
 }
 
-/* Gauss-Seidel in two colours, like a chessboard: values of a colour do not read one another, so that
- * they may be set in any order. */
+/* Gauss-Seidel in two colours, like a chessboard: values of a colour do not read one another, so
+ * that they may be set in any order. */
 INLINE void relax_chunk(const relax_job *j, chunk items, int dim) {
     for (int64_t r = items.begin; r < items.end; r++) {
         const layout_row row = layout_row_at(j->layout, j->place, r, dim);
@@ -140,7 +140,7 @@ INLINE void residual_chunk(const relax_job *j, chunk items, double *part, int di
     }
 }
 
-/* ---- Vorticity ------------------------------------------------------------------------------------ */
+/* ---- Vorticity ------------------------------------------------------------------------------- */
 
 /* Component a of the velocity in the middle of a cell. */
 INLINE real middle_velocity(const curl_job *j, int a, int64_t at) {

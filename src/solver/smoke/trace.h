@@ -1,5 +1,5 @@
 /*
- * Semi-Lagrangian advection, eight values of a row at a time.
+ * Semi-Lagrangian advection, eight values of a row at a time; reference.c has it plainly.
  *
  * Displacements are kept relative to the value's own place and in cells: a place is found by their
  * whole part, weights by the rest, so that precision is the same everywhere in the domain.
@@ -7,7 +7,7 @@
 #ifndef SPATE_SOLVER_SMOKE_TRACE_H
 #define SPATE_SOLVER_SMOKE_TRACE_H
 
-#include "solver/smoke/passes.h"
+#include "solver/smoke/jobs.h"
 
 /* Where eight values are: indices along the axes. */
 typedef struct cursor {
@@ -34,7 +34,8 @@ INLINE cursor cursor_at(const layout *l, const layout_row *row, int k, int dim) 
 /* How far from its cell's corner a place lies along an axis. */
 INLINE real place_offset(int place, int axis) { return place == axis ? 0 : (real)0.5; }
 
-/* ---- A point between values -------------------------------------------------------------------- */
+/* ---- A point between values --------------------------------------------------------------------
+ * */
 
 typedef struct spot {
     wide_int at;   /* the value below */
@@ -53,7 +54,7 @@ INLINE wide axis_index(const layout *l, int place, int axis, wide index, wide t,
         below += index;
         return below - wide_splat(n) * wide_floor(below / wide_splat(n));
     }
-    /* sides that let gas in let in what the border holds; others end where the domain does */
+    /* sides that let gas in let in what the ghosts hold; others end where the domain does */
     const real edge = place == axis ? 0 : (real)0.5;
     const wide low = wide_splat(place != axis && l->open[axis][0] ? -1 : -edge) - index;
     const wide high = wide_splat(place != axis && l->open[axis][1] ? n : n - edge) - index;
@@ -114,7 +115,7 @@ INLINE wide value_at(const layout *l, const real *values, const spot *s, int dim
     return mix_corners(v, s, dim);
 }
 
-/* ---- Where a value comes from -------------------------------------------------------------------- */
+/* ---- Where a value comes from ---------------------------------------------------------------- */
 
 /* Component a of the velocity at values of the job's place, from those beside them. */
 INLINE wide velocity_here(const advect_job *j, int64_t at, int a) {
@@ -137,8 +138,9 @@ INLINE void velocity_there(const advect_job *j, const cursor *c, const wide move
     }
 }
 
-/* Where the gas at c is after `step` (in cells a m/s; negative: where it comes from), by Runge-Kutta
- * schemes of order 1, 2 (midpoint) and 3 (Ralston 1962), in the velocity as it is now. */
+/* Where the gas at c is after `step` (in cells a m/s; negative: where it comes from), by
+ * Runge-Kutta schemes of order 1, 2 (midpoint) and 3 (Ralston 1962), in the velocity as it is now.
+ * */
 INLINE void trace(const advect_job *j, const cursor *c, real step, wide move[3], int dim) {
     const wide most = wide_splat(SMOKE_MOST);
     wide u[3], way[3], sum[3];
@@ -213,10 +215,10 @@ INLINE wide_int is_rippled(const layout *l, const real *f, wide own, int dim) {
     return rippled;
 }
 
-/* MacCormack: going back along the flow from what came out ought to give what was there before; half
- * of the difference is the error of one way. The first pass's result stays where a path leaves the
- * domain or the corrected one is beyond the values that were mixed. It also stays in ripples of dyes,
- * which sharp edges shed and which would hardly be damped where the gas is slow. */
+/* MacCormack: going back along the flow from what came out ought to give what was there before;
+ * half of the difference is the error of one way. The first pass's result stays where a path leaves
+ * the domain or the corrected one is beyond the values that were mixed. It also stays in ripples of
+ * dyes, which sharp edges shed and which would hardly be damped where the gas is slow. */
 INLINE wide corrected(const advect_job *j, int f, const cursor *c, const spot *before, int dim) {
     const wide first = wide_load(j->ahead[f] + c->at), own = wide_load(j->from[f] + c->at);
     const wide least = wide_load(j->to[f] + c->at), most = wide_load(j->most[f] + c->at);

@@ -27,8 +27,8 @@ double kernel_value(sph_kernel kernel, int dim, double r, double h) {
     return a * (q < 0.5 ? 6 * q * q * (q - 1) + 1 : 2 * pow(1 - q, 3));
 }
 
-double kernel_slope(sph_kernel kernel, int dim, double r, double h) {
-    const double q = r / h, a = kernel_constants_of(kernel, dim).slope / pow(h, dim + 1);
+double kernel_derivative(sph_kernel kernel, int dim, double r, double h) {
+    const double q = r / h, a = kernel_constants_of(kernel, dim).derivative / pow(h, dim + 1);
     if (q >= 1) return 0;
     if (kernel == SPH_MUELLER) return -3 * a * pow(1 - q, 2);
     if (kernel == SPH_WENDLAND) return -20 * a * q * pow(1 - q, 3);

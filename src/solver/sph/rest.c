@@ -1,7 +1,8 @@
 /*
- * Bodies that begin at rest (solver/rest.h). The implicit methods begin their iteration with the pressure
- * of the load. wcsph takes its pressure from the density, so its particles are moved together along
- * gravity: with delta(p) the density over that at rest by the equation of state, a particle sinks by
+ * Bodies that begin at rest (solver/rest.h). The implicit methods begin their iteration with the
+ * pressure of the load. wcsph takes its pressure from the density, so its particles are moved
+ * together along gravity: with delta(p) the density over that at rest by the equation of state, a
+ * particle sinks by
  *
  *     integral of (1 - 1 / delta) from the body's bottom up to it,
  *
@@ -34,7 +35,7 @@ static double sunk_between(const sph *s, const rest_state *r, int b, const doubl
 }
 
 static double sunk(const sph *s, const rest_state *r, int b, const double x[3]) {
-    const spate_scene *scene = s->sim->scene;
+    const spate_scene *scene = s->scene;
     const rest_body *own = &r->bodies[b];
     double sum = sunk_between(s, r, b, x, own->bottom, vec_dot(x, r->up));
     for (int c = 0; c < scene->body_count; c++)

@@ -161,12 +161,12 @@ static unsigned fields(const spate_scene *scene) {
     return needed;
 }
 
-ISA_TABLES(sph_passes, sph_passes);
+ISA_TABLES(sph_sums, sph_sums);
 
 /* The sum of f over the points of the particles' lattice within the support, but the middle. */
 static double lattice_sum(const sph *s, double (*f)(sph_kernel, int, double, double),
                           sph_kernel kernel, int power) {
-    const int dim = s->sim->scene->dim, most = (int)ceil(s->support / s->spacing);
+    const int dim = s->scene->dim, most = (int)ceil(s->support / s->spacing);
     double sum = 0;
     for (int i = -most; i <= most; i++)
         for (int j = -most; j <= most; j++)
@@ -179,64 +179,66 @@ static double lattice_sum(const sph *s, double (*f)(sph_kernel, int, double, dou
 }
 
 static void set_kernel(sph *s) {
-    const spate_scene *scene = s->sim->scene;
+    const spate_scene *scene = s->scene;
     const sph_options *o = s->options;
     const double h = s->support, dx = scene->domain.dx, share = s->volume / pow(h, scene->dim);
     const kernel_constants a = kernel_constants_of(s->kernel, scene->dim);
     const kernel_constants mueller = kernel_constants_of(SPH_MUELLER, scene->dim);
-    s->reach2 = (real)(h / dx * (h / dx));
-    s->inverse_reach = (real)(dx / h);
-    /* On their lattice particles have the density at rest, and gradients of what is linear are exact,
-     * whatever the kernel makes of it. */
-    s->value =
-        (real)(share * a.value / (share * a.value + lattice_sum(s, kernel_value, s->kernel, 0)));
-    s->lattice_slope = -lattice_sum(s, kernel_slope, s->kernel, 1) / scene->dim;
-    s->slope = (real)(share * a.slope * (dx / h) * (dx / h) / s->lattice_slope);
-    s->half_spacing = (real)(0.5 * s->spacing / dx);
-    s->inverse_spacing_value =
+    s->view.support2 = (real)(h / dx * (h / dx));
+    s->view.inverse_support = (real)(dx / h);
+    /* On their lattice particles have the density at rest, and gradients of what is linear are
+     * exact, whatever the kernel makes of it. */
+    s->lattice_density = share * a.value + lattice_sum(s, kernel_value, s->kernel, 0);
+    s->view.kernel_factor = (real)(share * a.value / s->lattice_density);
+    s->lattice_gradient = -lattice_sum(s, kernel_derivative, s->kernel, 1) / scene->dim;
+    s->view.gradient_factor =
+        (real)(share * a.derivative * (dx / h) * (dx / h) / s->lattice_gradient);
+    s->view.half_spacing = (real)(0.5 * s->spacing / dx);
+    s->view.inverse_spacing_value =
         (real)(a.value / pow(h, scene->dim) / kernel_value(s->kernel, scene->dim, s->spacing, h));
-    s->squeeze = (real)(1 / (s->rest_density * dx));
-    s->smooth = (real)(o->xsph * (double)s->value);
+    s->view.pressure_factor = (real)(1 / (s->rest_density * dx));
+    s->view.xsph_factor = (real)(o->xsph * (double)s->view.kernel_factor);
     double alpha = o->artificial_viscosity;
     /* Monaghan's alpha is a viscosity of alpha c l / (2 (d + 2)): what the liquid's own lacks. */
     const double own = 2 * (scene->dim + 2) * s->viscosity / (s->sound * 0.5 * h);
     if (isnan(alpha)) alpha = o->pressure == SPH_WCSPH ? fmax(0, 0.1 - own) : 0;
-    s->damp = (real)(alpha * s->sound * 0.5 * h / (dx * dx));
+    s->view.artificial = (real)(alpha * s->sound * 0.5 * h / (dx * dx));
     s->artificial_damping = -alpha * s->sound * 0.5 * h / scene->dim *
-                            lattice_sum(s, kernel_slope, s->kernel, -1) / s->lattice_slope;
-    s->soft2 = (real)(0.01 * 0.25 * h * h / (dx * dx));
+                            lattice_sum(s, kernel_derivative, s->kernel, -1) / s->lattice_gradient;
+    s->view.softening2 = (real)(0.01 * 0.25 * h * h / (dx * dx));
     if (o->viscosity == 1 + VISCOSITY_MUELLER) {
-        s->mueller = (real)(s->viscosity * share * mueller.laplacian / (h * h));
-        s->damping = s->viscosity * lattice_sum(s, kernel_laplacian, SPH_MUELLER, 0);
+        s->view.mueller = (real)(s->viscosity * share * mueller.laplacian / (h * h));
+        s->viscous_damping = s->viscosity * lattice_sum(s, kernel_laplacian, SPH_MUELLER, 0);
     } else {
-        s->morris = (real)(2 * s->viscosity / (dx * dx));
-        s->damping =
-            -2 * s->viscosity * lattice_sum(s, kernel_slope, s->kernel, -1) / s->lattice_slope;
+        s->view.morris = (real)(2 * s->viscosity / (dx * dx));
+        s->viscous_damping = -2 * s->viscosity * lattice_sum(s, kernel_derivative, s->kernel, -1) /
+                             s->lattice_gradient;
     }
 }
 
 /* Jacobi with momentum converges for omega up to 1 / the largest eigenvalue of A_ij / A_ii: on the
- * lattice, where G = 0, that of some wave exp(i k x), (sum_j V W' x / r sin(k x))^2 / sum_j (V W')^2. */
+ * lattice, where G = 0, that of some wave exp(i k x), (sum_j V W' x / r sin(k x))^2 / sum_j (V
+ * W')^2. */
 static void set_relaxation(sph *s) {
-    const int dim = s->sim->scene->dim, most = (int)ceil(s->support / s->spacing);
+    const int dim = s->scene->dim, most = (int)ceil(s->support / s->spacing);
     enum { WAVES = 32 };
     double waves[WAVES] = {0}, squares = 0, largest = 3;
     for (int i = -most; i <= most; i++)
         for (int j = -most; j <= most; j++)
             for (int k = dim == 3 ? -most : 0; k <= (dim == 3 ? most : 0); k++) {
                 const double r = sqrt(i * i + j * j + k * k), reach = s->support / s->spacing;
-                const double slope = kernel_slope(s->kernel, dim, r, reach);
+                const double slope = kernel_derivative(s->kernel, dim, r, reach);
                 if (r == 0) continue;
                 squares += slope * slope;
                 for (int n = 0; n < WAVES; n++)
                     waves[n] += slope * i / r * sin(3.14159265358979323846 * n / WAVES * i);
             }
     for (int n = 0; n < WAVES; n++) largest = fmax(largest, waves[n] * waves[n] / squares);
-    s->relaxation = (real)(1 / largest);
+    s->view.relaxation = (real)(1 / largest);
 }
 
-/* The length to wrap places of a periodic axis into: a whole part of it, where one is short enough to be
- * precise and long against what particles reach. */
+/* The length to wrap places of a periodic axis into: a whole part of it, where one is short enough
+ * to be precise and long against what particles reach. */
 static int part_of_axis(int cells, int longest) {
     for (int part = longest; part >= 8 * BLOCK_EDGE; part--)
         if (cells % part == 0) return part;
@@ -245,13 +247,14 @@ static int part_of_axis(int cells, int longest) {
 
 /* Places are wrapped along periodic axes and along such as are too long for their precision. */
 static void set_periods(sph *s) {
-    const domain *d = &s->sim->scene->domain;
+    const domain *d = &s->scene->domain;
     enum { LONGEST = 256 };
-    for (int a = 0; a < s->sim->scene->dim; a++) {
+    for (int a = 0; a < s->scene->dim; a++) {
         const bool periodic = d->walls[a][0] == WALL_PERIODIC;
         if (periodic || d->cells[a] > LONGEST - 4 * BLOCK_EDGE)
-            s->period[a] = (real)(periodic ? part_of_axis(d->cells[a], LONGEST) : LONGEST);
-        if (s->period[a] > 0) s->inverse_period[a] = 1 / s->period[a], s->wraps = true;
+            s->view.period[a] = (real)(periodic ? part_of_axis(d->cells[a], LONGEST) : LONGEST);
+        if (s->view.period[a] > 0)
+            s->view.inverse_period[a] = 1 / s->view.period[a], s->view.wraps = true;
     }
 }
 
@@ -262,10 +265,13 @@ static spate_status create(spate_simulation *sim) {
     if (!s) return SPATE_OUT_OF_MEMORY;
     sim->solver = s;
     s->sim = sim;
+    s->scene = scene;
+    s->threads = ctx->pool;
+    s->dx = scene->domain.dx;
     s->options = scene->solver_options;
-    s->passes = ISA_CHOOSE(sph_passes, ctx->isa);
-    s->liquid = neighbours_create(ctx);
-    s->wall = neighbours_create(ctx);
+    s->sums = ISA_CHOOSE(sph_sums, ctx->isa);
+    s->view.fluid_neighbours = neighbours_create(ctx);
+    s->view.boundary_neighbours = neighbours_create(ctx);
     s->kernel = (sph_kernel)(s->options->kernel - 1);
     s->spacing = sample_spacing(&scene->domain, scene->dim, group_density(scene, 0));
     s->support = s->options->support * s->spacing;
@@ -278,17 +284,20 @@ static spate_status create(spate_simulation *sim) {
                    ? sqrt((double)(liquid.liquid.stiffness * liquid.liquid.gamma) / s->rest_density)
                    : sqrt(s->options->stiffness);
     s->gamma = liquid.liquid.gamma;
-    s->extras = s->options->xsph > 0 || s->options->shifting > 0;
-    for (int a = 0; a < scene->dim; a++) s->gravity[a] = (real)scene->gravity[a];
-    s->weight = (real)(s->rest_density * scene->domain.dx);
-    s->lean = (real)(2 / fmax(s->rest_density * vec_length(scene->gravity) * s->support, 1e-30));
+    s->view.shifts = s->options->shifting > 0;
+    s->view.extras = s->options->xsph > 0 || s->view.shifts;
+    for (int a = 0; a < scene->dim; a++) s->view.gravity[a] = (real)scene->gravity[a];
+    s->view.hydrostatic_gradient = (real)(s->rest_density * scene->domain.dx);
+    s->view.hydrostatic_onset =
+        (real)(2 / fmax(s->rest_density * vec_length(scene->gravity) * s->support, 1e-30));
     set_kernel(s);
     set_relaxation(s);
     set_periods(s);
     s->seen = take(ctx, (size_t)pool_size(ctx->pool), sizeof *s->seen);
     if (!s->seen) return SPATE_OUT_OF_MEMORY;
     TRY(impulses_create(sim, &s->impulses));
-    TRY(sph_walls_create(sim, s->spacing, s->support, (int)s->options->boundary_layers, &s->walls));
+    TRY(sph_boundary_create(sim, s->spacing, s->support, (int)s->options->boundary_layers,
+                            &s->boundary));
     if (s->tension > 0) TRY(sph_tension_create(s, &s->surface));
     sim->max_speed = simulation_fastest(sim);
     return SPATE_OK;
@@ -296,11 +305,11 @@ static spate_status create(spate_simulation *sim) {
 
 static void destroy(spate_simulation *sim) {
     sph *s = sim->solver;
-    sph_tables_free(s);
+    sph_records_free(s);
     sph_tension_free(s->surface);
-    sph_walls_free(&s->walls);
-    neighbours_free(&s->liquid);
-    neighbours_free(&s->wall);
+    sph_boundary_free(&s->boundary);
+    neighbours_free(&s->view.fluid_neighbours);
+    neighbours_free(&s->view.boundary_neighbours);
     give(sim->ctx, s->seen), give(sim->ctx, s->impulses.values), give(sim->ctx, s);
     sim->solver = NULL;
 }
@@ -330,8 +339,8 @@ static double fastest(const spate_simulation *sim) {
     return fmax(sim->max_speed, fmax(sources_speed(sim), boundary_speed(&sim->boundary)));
 }
 
-/* What crosses cfl spacings at the present speed, or falls a quarter as far from rest; never more than
- * what lists and blocks can follow. */
+/* What crosses cfl spacings at the present speed, or falls a quarter as far from rest; never more
+ * than what lists and blocks can follow. */
 static double travel_limit(const spate_simulation *sim, double cfl) {
     const sph *s = sim->solver;
     const double way = fmin(cfl * s->spacing, 0.75 * BLOCK_EDGE * sim->scene->domain.dx);
@@ -339,8 +348,8 @@ static double travel_limit(const spate_simulation *sim, double cfl) {
                 0.5 * sqrt(way / fmax(vec_length(sim->scene->gravity), 1e-30)));
 }
 
-/* With l = h / 2: a wave or a particle crosses cfl l; half of what explicit viscosity can bear; what
- * an acceleration moves in a step is small against l. */
+/* With l = h / 2: a wave or a particle crosses cfl l; half of what explicit viscosity can bear;
+ * what an acceleration moves in a step is small against l. */
 static double step_limit(spate_simulation *sim, const char **limit) {
     const sph *s = sim->solver;
     const spate_scene *scene = sim->scene;
@@ -356,18 +365,20 @@ static double step_limit(spate_simulation *sim, const char **limit) {
             vec_length(scene->gravity) * scene->cfl * s->spacing > 0.25 * speed * speed;
         shorten(&dt, limit, travel_limit(sim, scene->cfl), falls ? "gravity" : "speed");
     }
-    if (s->viscosity > 0) shorten(&dt, limit, 0.5 / s->damping, "viscosity");
-    if (s->damp > 0) shorten(&dt, limit, 0.5 / s->artificial_damping, "artificial viscosity");
+    if (s->viscosity > 0) shorten(&dt, limit, 0.5 / s->viscous_damping, "viscosity");
+    if (s->view.artificial > 0)
+        shorten(&dt, limit, 0.5 / s->artificial_damping, "artificial viscosity");
     if (s->tension > 0)
         shorten(&dt, limit, 0.4 * sqrt(s->rest_density * l * l * l / (2 * pi * s->tension)),
                 "surface tension");
     return dt;
 }
 
-/* A step that the scene has fixed: the first limit that it breaks is what a failure is put down to. */
+/* A step that the scene has fixed: the first limit that it breaks is what a failure is put down to.
+ * */
 static void watch_step(sph *s) {
     const char *limit;
-    if (s->broken_limit || !(s->sim->scene->dt > 0)) return;
+    if (s->broken_limit || !(s->scene->dt > 0)) return;
     const double stable = step_limit(s->sim, &limit);
     if (s->sim->dt <= stable) return;
     s->broken_limit = limit;
@@ -379,20 +390,24 @@ spate_status sph_unstable(sph *s, int64_t i, const char *what) {
     if (!s->broken_limit) return simulation_unstable(s->sim, i, what);
     snprintf(told, sizeof told,
              "%s; solver.dt %.3g s is longer than the limit '%s' allows, which was %.3g s", what,
-             s->sim->scene->dt, s->broken_limit, s->broken_step);
+             s->scene->dt, s->broken_limit, s->broken_step);
     return simulation_unstable(s->sim, i, told);
 }
 
 /* ---- A step ---------------------------------------------------------------------------------- */
 
-void sph_pass(sph *s, chunk_task task) {
-    parallel_for(s->sim->ctx->pool, s->sim->particles.count, SPH_GRAIN, task, s);
+void sph_over_particles(sph *s, chunk_task task) {
+    parallel_for(s->threads, s->sim->particles.count, SPH_GRAIN, task, s);
+}
+
+void sph_sum(sph *s, chunk_task sum) {
+    parallel_for(s->threads, s->sim->particles.count, SPH_GRAIN, sum, &s->view);
 }
 
 static spate_status lists(void *solver) {
     sph *s = solver;
     TRY(sph_lists(s));
-    return sph_tables(s);
+    return sph_fluid_records(s);
 }
 
 /* wcsph's equation of state. */
@@ -404,55 +419,62 @@ static real pressure_of(const sph *s, real delta) {
     return s->options->negative_pressure || p > 0 ? p : 0;
 }
 
-static void compress(void *data, chunk items) {
+static void equation_of_state(void *data, chunk items) {
     sph *s = data;
     for (int64_t i = items.begin; i < items.end; i++) {
-        s->of.place[4 * i + 3] = 1 / s->density[i];
+        s->view.fluid.position[i][3] = 1 / s->view.density[i];
         if (s->options->pressure != SPH_WCSPH) continue;
-        s->sim->particles.pressure[i] = s->of.flow[4 * i + 3] = pressure_of(s, s->density[i]);
+        s->sim->particles.pressure[i] = s->view.fluid.velocity[i][3] =
+            pressure_of(s, s->view.density[i]);
     }
 }
 
 static spate_status density(void *solver) {
     sph *s = solver;
     const bool implicit = s->options->pressure != SPH_WCSPH;
-    sph_pass(s, (implicit ? s->passes->implicit : s->passes->density)[s->kernel]);
+    sph_sum(s, (implicit ? s->sums->implicit : s->sums->density)[s->kernel]);
     real most = 0;
     for (int64_t i = 0; i < s->sim->particles.count; i++)
-        most = s->density[i] > most ? s->density[i] : most;
+        most = s->view.density[i] > most ? s->view.density[i] : most;
     s->memory.most_dense = (double)most;
     return SPATE_OK;
 }
 
 /* v += dt a, with what walls hold of the weight, and what XSPH takes from the neighbours. */
-static void advance(void *data, chunk items) {
+static void integrate_velocity(void *data, chunk items) {
     sph *s = data;
     const real dt = (real)s->sim->dt;
     for (int64_t i = items.begin; i < items.end; i++) {
-        real *v = &s->of.flow[4 * i], leaning = 0;
-        if (s->lift) leaning = sph_leaning(s, (real)sph_pressure(&s->sim->particles, i));
+        real *v = s->view.fluid.velocity[i], share = 0;
+        if (s->view.hydrostatic)
+            share = sph_hydrostatic_share(&s->view, (real)sph_pressure(&s->sim->particles, i));
         for (int a = 0; a < 3; a++) {
-            if (s->lift) s->push[4 * i + a] += leaning * s->lift[4 * i + a];
-            v[a] = real_fma(dt, s->push[4 * i + a], v[a]);
-            if (s->extras) v[a] += s->aside[8 * i + a];
+            if (s->view.hydrostatic)
+                s->view.acceleration[i][a] += share * s->view.hydrostatic[i][a];
+            v[a] = real_fma(dt, s->view.acceleration[i][a], v[a]);
+            if (s->view.extras) v[a] += s->view.xsph[i][a];
         }
     }
 }
 
-static void fall(void *data, chunk items) {
+static void gravity_alone(void *data, chunk items) {
     sph *s = data;
     for (int64_t i = items.begin; i < items.end; i++)
-        for (int a = 0; a < 4; a++) s->push[4 * i + a] = a < 3 ? s->gravity[a] : 0;
+        for (int a = 0; a < 4; a++) s->view.acceleration[i][a] = a < 3 ? s->view.gravity[a] : 0;
 }
 
 static spate_status forces(void *solver) {
     sph *s = solver;
-    const bool among = s->options->pressure == SPH_WCSPH || s->viscosity > 0 || s->damp > 0;
-    sph_pass(s, compress);
-    sph_pass(s, among || s->extras ? s->passes->forces[s->kernel] : fall);
-    if (s->surface) TRY(sph_tension_pull(s->surface));
-    if (s->viscosity > 0 || s->damp > 0) TRY(sph_react(s, REACTION_FRICTION));
-    sph_pass(s, advance);
+    const bool among =
+        s->options->pressure == SPH_WCSPH || s->viscosity > 0 || s->view.artificial > 0;
+    sph_over_particles(s, equation_of_state);
+    if (among || s->view.extras)
+        sph_sum(s, s->sums->forces[s->kernel]);
+    else
+        sph_over_particles(s, gravity_alone);
+    if (s->surface) TRY(sph_tension_accelerate(s->surface));
+    if (s->viscosity > 0 || s->view.artificial > 0) TRY(sph_react(s, REACTION_FRICTION));
+    sph_over_particles(s, integrate_velocity);
     return SPATE_OK;
 }
 
@@ -465,7 +487,7 @@ static spate_status move(void *solver) {
     return SPATE_OK;
 }
 
-static const stage stages[][8] = {
+const stage sph_stages[][8] = {
     [SPH_WCSPH] = {{"neighbours", lists},
                    {"density", density},
                    {"forces", forces},
@@ -491,11 +513,11 @@ static const stage stages[][8] = {
 
 static spate_status step(spate_simulation *sim) {
     sph *s = sim->solver;
-    s->rate = (real)(sim->dt / sim->scene->domain.dx);
-    s->urgency = (real)fmin(1, sim->dt / travel_limit(sim, sph_declaration.cfl));
+    s->view.displacement_factor = (real)(sim->dt / sim->scene->domain.dx);
+    s->correction_share = (real)fmin(1, sim->dt / travel_limit(sim, sph_declaration.cfl));
     watch_step(s);
     impulses_begin_step(sim, &s->impulses);
-    TRY(run_stages(sim, stages[s->options->pressure]));
+    TRY(run_stages(sim, sph_stages[s->options->pressure]));
     s->memory.dt = sim->dt;
     return SPATE_OK;
 }
@@ -585,7 +607,7 @@ static double list_builds(const spate_simulation *sim) {
 }
 static double wall_particles(const spate_simulation *sim) {
     const sph *s = sim->solver;
-    return (double)s->walls.points.count;
+    return (double)s->boundary.particles.count;
 }
 static double stuck(const spate_simulation *sim) {
     const sph *s = sim->solver;
@@ -606,7 +628,7 @@ static const solver_column columns[] = {
     {NULL, NULL, NULL},
 };
 
-static size_t grid_bytes(const spate_simulation *sim) { return sph_tables_bytes(sim->solver); }
+static size_t grid_bytes(const spate_simulation *sim) { return sph_records_bytes(sim->solver); }
 
 static solver_cost cost(const spate_scene *scene) {
     (void)scene;

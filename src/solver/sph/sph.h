@@ -3,10 +3,12 @@
  * neighbours.
  *
  * All particles have the same volume V = s^d for the spacing s, and the same mass rho0 V. With
- * W_ij = W(|x_i - x_j|) of support h, j over the liquid and b over the walls' points (walls.h):
+ * W_ij = W(|x_i - x_j|) of support h, j over the liquid and b over the boundary particles
+ * (boundary.h):
  *
- *     density      delta_i = rho_i / rho0 = sum_j V W_ij + sum_b V_b W_ib        (i itself included)
- *     forces       a_i = g + (nu / delta_i) sum_j V lap W_ij (v_j - v_i) / delta_j, and surface tension
+ *     density      delta_i = rho_i / rho0 = sum_j V W_ij + sum_b V_b W_ib        (i itself
+ *     included) forces       a_i = g + (nu / delta_i) sum_j V lap W_ij (v_j - v_i) / delta_j, and
+ *     surface tension
  *
  * wcsph, weakly compressible, as Mueller et al. 2003 and the course have it:
  *     p_i = c^2 rho0 (delta_i - 1), or Tait's equation
@@ -21,41 +23,43 @@
  *     u_i = -sum_j V (K_i + K_j) grad W_ij - 2 K_i sum_b V_b grad W_ib
  *     (A K)_i = sum_j V (u_i - u_j) . grad W_ij + 2 u_i . sum_b V_b grad W_ib,
  *
- * and s_i = 1 - delta_i - dt D delta_i / Dt is to be made good (1 - delta_i in proportion in a step that
- * is cut short): A K = s, K >= 0 (where a liquid would
- * have to be held together, it comes apart). Damped Jacobi: K_i <- max(0, K_i + omega (s - A K)_i / A_ii),
- * until the mean of what is too dense is below the tolerance. dfsph does the same once more for the
- * velocity at the start of a step, with s_i = -dt D delta_i / Dt. Pressures of the last step are where
- * the iteration begins.
+ * and s_i = 1 - delta_i - dt D delta_i / Dt is to be made good (1 - delta_i in proportion in a step
+ * that is cut short): A K = s, K >= 0 (where a liquid would
+ * have to be held together, it comes apart). Damped Jacobi: K_i <- max(0, K_i + omega (s - A K)_i /
+ * A_ii), until the mean of what is too dense is below the tolerance. dfsph does the same once more
+ * for the velocity at the start of a step, with s_i = -dt D delta_i / Dt. Pressures of the last
+ * step are where the iteration begins.
  *     With G_i = sum_j V grad W_ij + 2 sum_b V_b grad W_ib both sums are over the liquid alone:
  *     u_i = -K_i G_i - sum_j K_j V grad W_ij,  (A K)_i = u_i . G_i - sum_j V u_j . grad W_ij,
  * and W'(r) / r of each pair is kept from the density's sum, so an iteration has no roots in it.
  *
- * In walls the liquid's pressure goes on, p_b = p_i + rho0 g . (x_b - x_i) (mirrored: Akinci et al. 2012;
- * with its weight: Adami et al. 2012): an even pressure does not push particles into them, and liquid at
- * rest beside them does not sink. dfsph and iisph also mirror its way towards them. Sticky ones also mirror its
- * velocity along them (Morris et al. 1997): v_b = v_wall - (d_b / d_i) (v_i - v_wall) for the distances
- * d of both to the surface, so that the velocity there is the wall's; others carry no viscous stress.
+ * In walls the liquid's pressure goes on, p_b = p_i + rho0 g . (x_b - x_i) (mirrored: Akinci et al.
+ * 2012; with its weight: Adami et al. 2012): an even pressure does not push particles into them,
+ * and liquid at rest beside them does not sink. dfsph and iisph also mirror its way towards them.
+ * Sticky ones also mirror its velocity along them (Morris et al. 1997): v_b = v_wall - (d_b / d_i)
+ * (v_i - v_wall) for the distances d of both to the surface, so that the velocity there is the
+ * wall's; others carry no viscous stress.
  *
- * Nothing is scattered: every particle gathers over its own list, in the list's order, so results do
- * not depend on the number of threads. 2D runs the same code with z = 0.
+ * Nothing is scattered: every particle gathers over its own list, in the list's order, so results
+ * do not depend on the number of threads. 2D runs the same code with z = 0.
  *
- * Places are kept in cells, wrapped into a box of `period` cells along each axis that is periodic or
- * long, so that differences are as precise far from the origin as near it (but on periodic axes of
- * more than 256 cells that have no divisor between 32 and 256).
+ * Positions are kept in cells, wrapped into a box of `period` cells along each axis that is
+ * periodic or long, so that differences are as precise far from the origin as near it (but on
+ * periodic axes of more than 256 cells that have no divisor between 32 and 256).
  *
- * Files: sph.c (options, time step, stages), tables.c (places, lists, moving on), implicit.c (dfsph,
- * iisph), tension.c (of the surface), walls.c, reaction.c (forces on colliders), kernel.c; passes.h with
- * sph_kernels.c (the sums, compiled once for each instruction set).
+ * Files: sph.c (options, time step, stages), lists.c (neighbours), records.c (what is summed over),
+ * move.c, implicit.c (dfsph, iisph), tension.c (of the surface), boundary.c and boundary_sampling.c
+ * (particles in walls), reaction.c (forces on colliders), rest.c (bodies at rest), kernel.c;
+ * view.h, sums.h and sph_kernels.c (the sums, compiled once for each instruction set), reference.c
+ * (the sums, plainly).
  */
 #ifndef SPATE_SOLVER_SPH_H
 #define SPATE_SOLVER_SPH_H
 
 #include "solver/impulses.h"
-#include "solver/sph/kernel.h"
-#include "solver/sph/walls.h"
+#include "solver/sph/boundary.h"
+#include "solver/sph/view.h"
 #include "solver/stages.h"
-#include "state/neighbours.h"
 
 enum { SPH_GRAIN = 256 }; /* rows of a chunk */
 
@@ -78,13 +82,6 @@ typedef struct sph_options {
     int64_t boundary_layers;
     double skin; /* spacings */
 } sph_options;
-
-/* What is summed over: four reals to a particle each. */
-typedef struct sph_records {
-    real *place; /* x, y, z in cells, wrapped, and a number of the pass: 1 / delta or K; of a wall's
-                    point: its volume over that of a particle */
-    real *flow;  /* velocity, m/s, and the pressure, Pa */
-} sph_records;
 
 /* What a checkpoint holds besides the particles. */
 typedef struct sph_memory {
@@ -112,86 +109,50 @@ typedef struct sph_extremes {
 typedef struct sph sph;
 typedef struct sph_tension sph_tension;
 
-/* A pass over rows, by kernel. */
-typedef struct sph_passes {
-    chunk_task density[SPH_KERNELS];  /* delta */
-    chunk_task implicit[SPH_KERNELS]; /* delta, G, A_ii and the slopes of all pairs */
-    chunk_task forces[SPH_KERNELS];   /* accelerations */
-    chunk_task rates[SPH_KERNELS];    /* dt D delta / Dt */
-    chunk_task displace, correct;     /* u of K; and a step of Jacobi */
-} sph_passes;
-
 struct sph {
     spate_simulation *sim;
+    const spate_scene *scene;
+    pool *threads;
     const sph_options *options;
-    const sph_passes *passes;
-    sph_walls walls;
-    sph_tension *surface;    /* NULL without tension */
-    neighbours liquid, wall; /* lists of the liquid's particles: of its own, of the walls' points */
-    bool listed;             /* they are there, and serve until particles have moved too far */
-    sph_records of, on;      /* the liquid's, the walls' */
-    /* particles that the arrays have room for */
-    int64_t capacity, extra_capacity, implicit_capacity;
-    /* by particle */
-    real *push;    /* four: acceleration, m/s^2; or u, in cells */
-    real *aside;   /* eight: what XSPH adds to the velocity, m/s; where shifting goes, 1 / cells */
-    real *lift;    /* four: what walls hold of the weight, m/s^2 */
-    real *pull;    /* four: G in 1 / cells, and -1 / A_ii */
-    real *density; /* delta: the particles' own field */
-    real *source, *next, *last; /* s; the next K, and the one before it without its momentum */
-    real *miss;                 /* by how much the density is off */
-    real *slopes;               /* by entry of the list: V W'(r) / r dx^2 */
-    int64_t slope_capacity;
-    real *facing; /* by wall point, four: its normal, and its depth in cells or -1 where the wall
-                       is not sticky */
+    const sph_sums *sums;
+    sph_view view;
+    bool lists_valid; /* they are there, and serve until particles have moved too far */
+    /* fluid particles that the view's arrays have room for, and entries of pair_gradient */
+    int64_t capacity, extra_capacity, implicit_capacity, pair_capacity;
+    real *previous; /* by particle: K of the last iteration, without its momentum */
+    sph_boundary boundary;
+    sph_tension *surface;   /* NULL without tension */
     impulses impulses;      /* on colliders (reaction.c) */
     block_touches *touches; /* by occupied block, while particles move */
     sph_extremes *seen;     /* by worker */
     sph_memory memory;
     /* constants of the scene */
     sph_kernel kernel;
-    bool wraps;  /* places are wrapped, differences to the nearest image */
-    bool extras; /* XSPH or shifting is on */
-    double spacing, support, volume, rest_density, sound; /* V, rho0, c */
-    double viscosity, tension;                            /* nu, N/m */
-    real gamma;                                           /* of Tait's equation */
-    double damping; /* largest rate at which viscosity damps, 1/s */
+    double dx, spacing, support, volume, rest_density, sound; /* V, rho0, c */
+    double viscosity, tension;                                /* nu, N/m */
+    real gamma;                                               /* of Tait's equation */
+    double viscous_damping; /* largest rate at which viscosity damps, 1/s */
     double artificial_damping;
-    double lattice_slope; /* sum of -V W'(r) r / d on a lattice, which slopes are over */
-    real period[4], inverse_period[4]; /* cells; 0 where nothing is wrapped */
-    real reach2, inverse_reach;        /* (h / dx)^2, dx / h */
-    real value; /* V a / h^d: V W = value w(q); over its sum on a lattice, which is then 1 */
-    real slope; /* V a' / h^d (dx / h)^2: V grad W = slope w'(q) / q d / dx */
-    real mueller, morris;       /* factors of either Laplacian, 1/s */
-    real damp, soft2;           /* of artificial viscosity: alpha c l / dx^2, and (0.1 l / dx)^2 */
-    real squeeze;               /* 1 / (rho0 dx) */
-    real smooth;                /* of XSPH: its share times `value` */
-    real inverse_spacing_value; /* 1 / w(s / h) */
-    real half_spacing;          /* cells */
-    real gravity[3];
-    real weight, lean; /* rho0 dx, and 1 / (rho0 g l) */
-    real relaxation;   /* omega */
-    /* constants of the step */
-    real rate;    /* dt / dx */
-    real urgency; /* share of what is too dense that a step is to make good: all in a step
-                                 that is as long as particles' speed allows, less in a shorter one */
+    double lattice_density;  /* sum of V W on a lattice, the middle included */
+    double lattice_gradient; /* sum of -V W'(r) r / d on it; either kind of sum is over its own */
+    /* of the step */
+    real correction_share; /* of what is too dense that a step is to make good: all in a step that
+                                 is as long as particles' speed allows, less in a shorter one */
     const char *broken_limit; /* the first limit that solver.dt did not keep, NULL: none so far */
     double broken_step;       /* what it allowed */
 };
 
-/* How much a particle under this pressure leans on walls: not at all in free fall, fully from a depth of
- * half the support on. */
-static inline real sph_leaning(const sph *s, real under) {
-    const real share = under * s->lean;
-    return share < 0 ? 0 : share > 1 ? 1 : share;
-}
-
-/* tables.c */
-spate_status sph_lists(sph *s);  /* sorts, and lists neighbours where the old lists do not serve */
-spate_status sph_tables(sph *s); /* places and velocities as the passes read them */
-spate_status sph_move(sph *s);   /* v and x at the end of the step */
-void sph_tables_free(sph *s);
-size_t sph_tables_bytes(const sph *s);
+/* lists.c: sorts, and lists neighbours where the old lists do not serve */
+spate_status sph_lists(sph *s);
+/* records.c: positions and velocities as the sums read them */
+spate_status sph_fluid_records(sph *s);
+spate_status sph_boundary_records(sph *s);
+void sph_records_free(sph *s);
+size_t sph_records_bytes(const sph *s);
+/* x of the corner of the block at `coords`, in cells, wrapped */
+void sph_wrap(const sph *s, const int32_t coords[3], real corner[3]);
+/* move.c: v and x at the end of the step */
+spate_status sph_move(sph *s);
 /* implicit.c */
 spate_status sph_divergence(void *solver);
 spate_status sph_incompressible(void *solver);
@@ -199,7 +160,7 @@ spate_status sph_incompressible(void *solver);
 spate_status sph_tension_create(sph *s, sph_tension **out); /* after the walls */
 void sph_tension_free(sph_tension *t);
 size_t sph_tension_bytes(const sph_tension *t);
-spate_status sph_tension_pull(sph_tension *t); /* adds its accelerations */
+spate_status sph_tension_accelerate(sph_tension *t); /* adds its accelerations */
 /* reaction.c */
 typedef enum sph_reaction { REACTION_FRICTION, REACTION_PRESSURE } sph_reaction;
 spate_status sph_react(sph *s, sph_reaction part);
@@ -210,10 +171,14 @@ static inline double sph_pressure(const particles *p, int64_t i) {
     return (double)p->pressure[i] + (p->velocity_pressure ? (double)p->velocity_pressure[i] : 0);
 }
 
-/* Runs a pass over all rows. */
-void sph_pass(sph *s, chunk_task task);
+/* Runs a task over all particles: of sph; and one of its sums, of the view. */
+void sph_over_particles(sph *s, chunk_task task);
+void sph_sum(sph *s, chunk_task sum);
 /* Stops with SPATE_UNSTABLE, naming particle i and the limit of the step that was not kept. */
 spate_status sph_unstable(sph *s, int64_t i, const char *what);
+
+/* A step is its stages, by method. */
+extern const stage sph_stages[][8];
 
 extern const solver_declaration sph_declaration;
 const benchmark *sph_benchmarks(void);

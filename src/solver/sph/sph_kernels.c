@@ -1,11 +1,11 @@
 /* SPH's sums, compiled once for each instruction set. */
 #include "core/kernel_table.h"
-#include "solver/sph/passes.h"
+#include "solver/sph/sums.h"
 
 /* A task that does something to row i, with and without wrapped places. */
-#define PASS(name, statement)                                   \
+#define SUM_OVER_ROWS(name, statement)                          \
     static void name(void *data, chunk items) {                 \
-        sph *s = data;                                          \
+        sph_view *s = data;                                     \
         if (s->wraps)                                           \
             for (int64_t i = items.begin; i < items.end; i++) { \
                 const bool wraps = true;                        \
@@ -18,26 +18,26 @@
             }                                                   \
     }
 
-#define KERNEL_PASSES(name, kernel)                               \
-    PASS(density_##name, density_row(s, i, kernel, false, wraps)) \
-    PASS(implicit_##name, density_row(s, i, kernel, true, wraps)) \
-    PASS(forces_##name, force_row(s, i, kernel, wraps))           \
-    PASS(rates_##name, rate_row(s, i, kernel, wraps))
+#define KERNEL_SUMS(name, kernel)                                          \
+    SUM_OVER_ROWS(density_##name, density_row(s, i, kernel, false, wraps)) \
+    SUM_OVER_ROWS(implicit_##name, density_row(s, i, kernel, true, wraps)) \
+    SUM_OVER_ROWS(forces_##name, force_row(s, i, kernel, wraps))           \
+    SUM_OVER_ROWS(density_rate_##name, rate_row(s, i, kernel, wraps))
 
-KERNEL_PASSES(mueller, SPH_MUELLER)
-KERNEL_PASSES(cubic, SPH_CUBIC)
-KERNEL_PASSES(wendland, SPH_WENDLAND)
-PASS(displace, displace_row(s, i, wraps))
-PASS(correct, s->miss[i] = correct_row(s, i, &s->next[i], wraps))
+KERNEL_SUMS(mueller, SPH_MUELLER)
+KERNEL_SUMS(cubic, SPH_CUBIC)
+KERNEL_SUMS(wendland, SPH_WENDLAND)
+SUM_OVER_ROWS(displacement, displacement_row(s, i, wraps))
+SUM_OVER_ROWS(jacobi, jacobi_row(s, i, wraps))
 
-#define OF_KERNELS(pass) \
-    { pass##_mueller, pass##_cubic, pass##_wendland }
+#define OF_KERNELS(sum) \
+    { sum##_mueller, sum##_cubic, sum##_wendland }
 
-const sph_passes ISA_NAME(sph_passes) = {
+const sph_sums ISA_NAME(sph_sums) = {
     .density = OF_KERNELS(density),
     .implicit = OF_KERNELS(implicit),
     .forces = OF_KERNELS(forces),
-    .rates = OF_KERNELS(rates),
-    .displace = displace,
-    .correct = correct,
+    .density_rate = OF_KERNELS(density_rate),
+    .displacement = displacement,
+    .jacobi = jacobi,
 };

@@ -1,33 +1,38 @@
 /*
- * Surface tension as the gradient of an energy, sigma times the area of the surfaces F = const of a smooth
- * field, the particles' share of space:
+ * Surface tension as the gradient of an energy, sigma times the area of the surfaces F = const of a
+ * smooth field, the particles' share of space:
  *
- *     F   = H sum_i V B(x - x_i)           V a particle's volume, B a quadratic B-spline, H a filter
- *     E   = sigma int g(F) |grad F| dx     int_0^1 g dF = 1
- *     f_i = -dE / dx_i = -sigma V grad (B * H M),  M = g' |grad F| - div (g n),  n = grad F / |grad F|
+ *     F   = H sum_i V B(x - x_i)           V a particle's volume, B a quadratic B-spline, H a
+ *     filter E   = sigma int g(F) |grad F| dx     int_0^1 g dF = 1
+ *     f_i = -dE / dx_i = -sigma V grad (B * H M),  M = g' |grad F| - div (g n),  n = grad F / |grad
+ *     F|
  *
- * By the coarea formula E is sigma times the mean area of those surfaces, weighted by g, so tension needs no
- * factor. M is g kappa; H and B take it to the liquid's surface as sigma kappa, which is Laplace's pressure.
- * The filter of the force is the adjoint of that of F, so particles gain nothing from going round in ripples.
- * Pairs do not draw each other: cohesion would make the liquid stiff against shear (Akinci et al. 2013).
+ * By the coarea formula E is sigma times the mean area of those surfaces, weighted by g, so tension
+ * needs no factor. M is g kappa; H and B take it to the liquid's surface as sigma kappa, which is
+ * Laplace's pressure. The filter of the force is the adjoint of that of F, so particles gain
+ * nothing from going round in ripples. Pairs do not draw each other: cohesion would make the liquid
+ * stiff against shear (Akinci et al. 2013).
  *
  *   g = 3 (1 - F)^2. It is none inside, where F is 1 but for noise. It is largest far outside, so
  *       that a particle off the surface is drawn in; with g(0) = 0 it would be driven away.
- *   H is passes of (1, 2, 1) / 4 along each axis. B and H have a variance of 2.75 spacings^2 together: with
- *       2 or less the particles' own pattern shows in E, and drops keep the shape they are pressed into.
+ *   H is passes of (1, 2, 1) / 4 along each axis. B and H have a variance of 2.75 spacings^2
+ *   together: with
+ *       2 or less the particles' own pattern shows in E, and drops keep the shape they are pressed
+ *       into.
  *
- * The surfaces F = const lie outside that of the liquid, by `offset` in the mean. In 3D they are larger than
- * it, and E rises faster with the volume, by offset / R. What is too much is the energy
- * sigma offset int kappa dA, whose force has 2 K in place of kappa (Steiner), K the Gaussian curvature:
- * M = g (kappa - 2 offset K). In 2D there is no such term, as int kappa ds is 2 pi for every shape.
+ * The surfaces F = const lie outside that of the liquid, by `offset` in the mean. In 3D they are
+ * larger than it, and E rises faster with the volume, by offset / R. What is too much is the energy
+ * sigma offset int kappa dA, whose force has 2 K in place of kappa (Steiner), K the Gaussian
+ * curvature: M = g (kappa - 2 offset K). In 2D there is no such term, as int kappa ds is 2 pi for
+ * every shape.
  *
- * Integrals are sums over nodes about a spacing apart, a whole number to a cell, in all blocks around the
- * liquid: half of where |grad F| is not zero has no particles. As nodes do not move with the liquid, the
- * forces of a body that touches nothing, and their torques, sum up to zero only nearly: what is left is
- * taken off.
+ * Integrals are sums over nodes about a spacing apart, a whole number to a cell, in all blocks
+ * around the liquid: half of where |grad F| is not zero has no particles. As nodes do not move with
+ * the liquid, the forces of a body that touches nothing, and their torques, sum up to zero only
+ * nearly: what is left is taken off.
  *
- * Walls have a share of space too, and S = H of it. F is the share of what they leave, H sum / (1 - S), and E
- * is summed over that, so the surface meets them square.
+ * Walls have a share of space too, and S = H of it. F is the share of what they leave, H sum / (1 -
+ * S), and E is summed over that, so the surface meets them square.
  */
 #include "core/vec.h"
 #include "solver/sph/sph.h"
@@ -37,12 +42,12 @@ enum { BLOCKS_A_CHUNK = 4 };
 /* Of B and H together, spacings^2, and of B and of a pass alone, in distances of nodes. */
 static const double variance = 2.75, variance_of_spline = 0.25, variance_of_pass = 0.5;
 
-/* Mean of n over int g dF where F falls as the normal distribution does, in standard deviations: that of
- * the largest of three, 3 / (2 sqrt pi). */
+/* Mean of n over int g dF where F falls as the normal distribution does, in standard deviations:
+ * that of the largest of three, 3 / (2 sqrt pi). */
 static const double mean_offset = 0.8463;
 
-/* By how much tension presses the outermost particles in, until they have the density at rest too: in
- * spacings, measured. */
+/* By how much tension presses the outermost particles in, until they have the density at rest too:
+ * in spacings, measured. */
 static const double pressed = 0.33;
 
 /* Share of a spacing by which nodes may be farther apart than particles. */
@@ -54,8 +59,8 @@ static const real flattest = (real)1e-3;
 /* Least share of open space that F is taken of. */
 static const real least_open = (real)0.05;
 
-/* What is summed up over particles: how many, their accelerations, places x (cells), x x acceleration and
- * x x^T. */
+/* What is summed up over particles: how many, their accelerations, places x (cells), x x
+ * acceleration and x x^T. */
 typedef struct sums {
     double count, force[3], place[3], torque[3], moment[3][3];
 } sums;
@@ -70,6 +75,7 @@ typedef struct part {
 
 struct sph_tension {
     sph *s;
+    const blocks *blocks;
     int dim, edge, passes;    /* nodes along a block; of the filter */
     int64_t nodes, stride[3]; /* of a block */
     double fine;              /* nodes a cell */
@@ -117,7 +123,7 @@ static int64_t node_of(const sph_tension *t, int32_t block, const int at[3]) {
         code = 3 * code + side;
         node += t->stride[a] * (at[a] - (side - 1) * t->edge);
     }
-    const int32_t other = t->s->sim->blocks.neighbours[block][code];
+    const int32_t other = t->blocks->neighbours[block][code];
     return other < 0 ? -1 : other * t->nodes + node;
 }
 
@@ -128,7 +134,7 @@ static void place_of(const sph_tension *t, int64_t c, int at[3]) {
 }
 
 static void each_block(sph_tension *t, chunk_task task) {
-    parallel_for(t->s->sim->ctx->pool, t->s->sim->blocks.count, BLOCKS_A_CHUNK, task, t);
+    parallel_for(t->s->threads, t->blocks->count, BLOCKS_A_CHUNK, task, t);
 }
 
 /* ---- Shares ---------------------------------------------------------------------------------- */
@@ -151,7 +157,7 @@ static void add_share(const sph_tension *t, const real x[3], real share, real *o
 
 /* Adds the particles of the block at offset `code`. */
 static void add_block(const sph_tension *t, int32_t block, int code, real *out) {
-    const blocks *b = &t->s->sim->blocks;
+    const blocks *b = t->blocks;
     const real reach = (real)(1.01 / t->fine); /* of B beyond the block, and a little */
     real corner[3] = {0};
     for (int a = t->dim - 1; a >= 0; a--, code /= 3)
@@ -173,7 +179,7 @@ static void gather(void *data, chunk items) {
         real *F = t->F + block * t->nodes;
         for (int64_t c = 0; c < t->nodes; c++) F[c] = 0;
         for (int code = 0; code < neighbour_count(t->dim); code++) {
-            const int32_t other = t->s->sim->blocks.neighbours[block][code];
+            const int32_t other = t->blocks->neighbours[block][code];
             if (other >= 0) add_block(t, other, code, F);
         }
     }
@@ -236,7 +242,8 @@ INLINE void filter_row(const real *before, const real *here, const real *after, 
         to[c] = (real)0.5 * here[c] + (real)0.25 * (before[c] + after[c]);
 }
 
-/* Along the last axis rows are of nodes that follow each other, along others of nodes side by side. */
+/* Along the last axis rows are of nodes that follow each other, along others of nodes side by side.
+ * */
 static void filter_block(const sph_tension *t, int32_t block, const real *low, const real *high) {
     const int64_t stride = t->stride[t->axis], far = (t->edge - 1) * stride;
     for (int64_t row = 0; row < t->nodes; row += t->edge * stride) {
@@ -253,7 +260,7 @@ static void filter(void *data, chunk items) {
     int step = 1;
     for (int a = t->dim - 1; a > t->axis; a--) step *= 3;
     for (int64_t block = items.begin; block < items.end; block++) {
-        const int32_t *around = t->s->sim->blocks.neighbours[block];
+        const int32_t *around = t->blocks->neighbours[block];
         const int middle = neighbour_count(t->dim) / 2;
         const int32_t low = around[middle - step], high = around[middle + step];
         filter_block(t, (int32_t)block, low < 0 ? t->nothing : t->from + low * t->nodes,
@@ -340,7 +347,8 @@ static real second(const sph_tension *t, int32_t block, int64_t c, const int at[
     return (real)0.25 * sum;
 }
 
-/* The Gaussian curvature of the surface F = const, K = grad F . adj(hessian F) grad F / |grad F|^4. */
+/* The Gaussian curvature of the surface F = const, K = grad F . adj(hessian F) grad F / |grad F|^4.
+ * */
 static real gaussian_curvature(const sph_tension *t, int32_t block, int64_t c, const int at[3]) {
     real d[3], h[3][3], sum = 0, size2 = flattest * flattest;
     for (int a = 0; a < 3; a++) {
@@ -405,7 +413,7 @@ static void slope_at(const sph_tension *t, int32_t block, const real x[3], real 
 
 /* The place of a particle of a block, cells. */
 static void place_in(const sph_tension *t, int32_t block, int64_t i, double x[3]) {
-    const blocks *b = &t->s->sim->blocks;
+    const blocks *b = t->blocks;
     vec_set(x, 0, 0, 0);
     for (int a = 0; a < t->dim; a++)
         x[a] =
@@ -423,11 +431,11 @@ static void add_particle(sums *of, const double x[3], const double acceleration[
 }
 
 /* Accelerations; and what a block's sum up to. */
-static void pull(void *data, chunk items) {
+static void accelerate(void *data, chunk items) {
     const sph_tension *t = data;
     sph *s = t->s;
     const blocks *b = &s->sim->blocks;
-    const double step = s->sim->scene->domain.dx / t->fine;
+    const double step = s->dx / t->fine;
     const real factor = (real)(s->tension / (s->rest_density * step * step));
     for (int64_t o = items.begin; o < items.end; o++) {
         const int32_t block = b->occupied[o];
@@ -440,11 +448,11 @@ static void pull(void *data, chunk items) {
             slope_at(t, block, local, slope);
             for (int a = 0; a < t->dim; a++) {
                 acceleration[a] = (double)(-factor * slope[a]);
-                s->push[4 * i + a] -= factor * slope[a];
+                s->view.acceleration[i][a] -= factor * slope[a];
             }
             place_in(t, block, i, x);
             add_particle(&own->of, x, acceleration);
-            if (s->wall.number[i]) own->held = true;
+            if (s->view.boundary_neighbours.number[i]) own->held = true;
         }
     }
 }
@@ -461,7 +469,7 @@ static part *first_of(part *parts, part *p) {
 
 /* Blocks that hold liquid and touch are of one body. */
 static void join_parts(const sph_tension *t) {
-    const blocks *b = &t->s->sim->blocks;
+    const blocks *b = t->blocks;
     for (int32_t o = 0; o < b->occupied_count; o++) {
         const int32_t block = b->occupied[o];
         for (int code = 0; code < neighbour_count(t->dim) / 2; code++) {
@@ -489,7 +497,8 @@ static void join_parts(const sph_tension *t) {
     }
 }
 
-/* The rigid acceleration of a body: force / mass, and J^-1 torque about its middle, J = tr(M) - M. */
+/* The rigid acceleration of a body: force / mass, and J^-1 torque about its middle, J = tr(M) - M.
+ * */
 static void find_turn(part *whole) {
     sums *of = &whole->of;
     double shift[3], J[3][3], across[3], trace = 0;
@@ -514,7 +523,7 @@ static void find_turn(part *whole) {
 
 /* Where an axis is periodic a body may go round it, and has no middle. */
 static void find_turns(const sph_tension *t) {
-    const blocks *b = &t->s->sim->blocks;
+    const blocks *b = t->blocks;
     const bool round = b->period[0] || b->period[1] || b->period[2];
     for (int32_t o = 0; o < b->occupied_count; o++) {
         part *p = &t->parts[b->occupied[o]];
@@ -527,7 +536,7 @@ static void find_turns(const sph_tension *t) {
 /* Takes off what the forces on a body that touches nothing, and their torques, sum up to. */
 static void balance(void *data, chunk items) {
     const sph_tension *t = data;
-    const blocks *b = &t->s->sim->blocks;
+    const blocks *b = t->blocks;
     for (int64_t o = items.begin; o < items.end; o++) {
         const int32_t block = b->occupied[o];
         const part *whole = &t->parts[block];
@@ -539,7 +548,7 @@ static void balance(void *data, chunk items) {
             vec_sub(x, x, whole->middle);
             vec_cross(rigid, whole->turn, x);
             vec_add(rigid, rigid, whole->of.force);
-            for (int a = 0; a < t->dim; a++) t->s->push[4 * i + a] -= (real)rigid[a];
+            for (int a = 0; a < t->dim; a++) t->s->view.acceleration[i][a] -= (real)rigid[a];
         }
     }
 }
@@ -548,7 +557,7 @@ static void balance(void *data, chunk items) {
 
 static spate_status reserve(sph_tension *t) {
     spate_context *ctx = t->s->sim->ctx;
-    const int64_t count = t->s->sim->blocks.count;
+    const int64_t count = t->blocks->count;
     TRY(ENSURE(ctx, t->capacity, count + 1, EACH(t->field, t->planes * t->nodes),
                EACH(t->parts, 1))); /* one more, of zeros */
     real **const planes[] = {&t->F, &t->spare, &t->M, &t->flux[0], &t->flux[1]};
@@ -561,9 +570,9 @@ static spate_status reserve(sph_tension *t) {
     return SPATE_OK;
 }
 
-spate_status sph_tension_pull(sph_tension *t) {
-    const int64_t occupied = t->s->sim->blocks.occupied_count;
-    pool *threads = t->s->sim->ctx->pool;
+spate_status sph_tension_accelerate(sph_tension *t) {
+    const int64_t occupied = t->blocks->occupied_count;
+    pool *threads = t->s->threads;
     TRY(reserve(t));
     each_block(t, gather);
     smooth(t, &t->F);
@@ -575,7 +584,7 @@ spate_status sph_tension_pull(sph_tension *t) {
     each_block(t, differentiate);
     each_block(t, diverge);
     smooth(t, &t->M);
-    parallel_for(threads, occupied, BLOCKS_A_CHUNK, pull, t);
+    parallel_for(threads, occupied, BLOCKS_A_CHUNK, accelerate, t);
     join_parts(t);
     find_turns(t);
     parallel_for(threads, occupied, BLOCKS_A_CHUNK, balance, t);
@@ -583,11 +592,12 @@ spate_status sph_tension_pull(sph_tension *t) {
 }
 
 spate_status sph_tension_create(sph *s, sph_tension **out) {
-    const spate_scene *scene = s->sim->scene;
+    const spate_scene *scene = s->scene;
     sph_tension *t = take(s->sim->ctx, 1, sizeof *t);
     if (!t) return SPATE_OUT_OF_MEMORY;
     *out = t;
     t->s = s;
+    t->blocks = &s->sim->blocks;
     t->dim = scene->dim;
     t->fine = fmax(1, ceil(scene->domain.dx / s->spacing - most_apart));
     t->edge = BLOCK_EDGE * (int)t->fine;

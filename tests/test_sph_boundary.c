@@ -7,8 +7,8 @@
 #include "core/vec.h"
 #include "count_down.h"
 #include "physics.h"
+#include "solver/sph/boundary.h"
 #include "solver/sph/kernel.h"
-#include "solver/sph/walls.h"
 
 #include <unistd.h>
 
@@ -31,17 +31,17 @@ static play open_scene(int threads, int dim, const char *walls, const char *coll
         flat ? "[1.3, 0.9]" : "[1.3, 0.9, 0.8]", flat ? "[1.4, 1]" : "[1.4, 1, 0.9]", colliders);
 }
 
-static sph_walls open_walls(play *p, double support, int layers) {
-    sph_walls w;
-    assert_int_equal(sph_walls_create(p->sim, SPACING, support * SPACING, layers, &w), SPATE_OK);
+static sph_boundary open_walls(play *p, double support, int layers) {
+    sph_boundary w;
+    assert_int_equal(sph_boundary_create(p->sim, SPACING, support * SPACING, layers, &w), SPATE_OK);
     return w;
 }
 
 /* Where particle i of a block is, as stored. */
-static void stored_place(const sph_walls *w, int32_t block, int64_t i, double x[3]) {
+static void stored_place(const sph_boundary *w, int32_t block, int64_t i, double x[3]) {
     const domain *d = &w->sim->scene->domain;
     double g[3];
-    blocks_position(&w->blocks, &w->points, block, i, g);
+    blocks_position(&w->blocks, &w->particles, block, i, g);
     for (int a = 0; a < 3; a++)
         x[a] = a < w->blocks.dim ? d->origin[a] + (g[a] - w->sim->type->shift) * d->dx : 0;
 }
@@ -57,25 +57,25 @@ static double distance_between(const double a[3], const double b[3]) {
 }
 
 /* How far x is from the nearest point of collider 0, at rest. */
-static double nearest_point(const sph_walls *w, const double x[3]) {
+static double nearest_point(const sph_boundary *w, const double x[3]) {
     double nearest = HUGE_VAL;
-    for (int64_t i = 0; i < w->points.count; i++)
+    for (int64_t i = 0; i < w->particles.count; i++)
         if (w->owner[i] == 0) nearest = fmin(nearest, distance_between(w->rest[i], x));
     return nearest;
 }
 
-static int64_t count_of(const sph_walls *w, int owner) {
+static int64_t count_of(const sph_boundary *w, int owner) {
     int64_t count = 0;
-    for (int64_t i = 0; i < w->points.count; i++) count += w->owner[i] == owner;
+    for (int64_t i = 0; i < w->particles.count; i++) count += w->owner[i] == owner;
     return count;
 }
 
-static int layer_of(const sph_walls *w, int64_t i) {
+static int layer_of(const sph_boundary *w, int64_t i) {
     return (int)floor((double)w->depth[i] / SPACING);
 }
 
 /* How far x is from the liquid's lattice, in spacings. */
-static double off_lattice(const sph_walls *w, const double x[3]) {
+static double off_lattice(const sph_boundary *w, const double x[3]) {
     double worst = 0;
     for (int a = 0; a < w->blocks.dim; a++) {
         const double k = (x[a] - w->sim->scene->domain.origin[a]) / SPACING - 0.5;
@@ -85,17 +85,17 @@ static double off_lattice(const sph_walls *w, const double x[3]) {
 }
 
 /* What is stored agrees with what is known by id. */
-static void check_store(const sph_walls *w) {
+static void check_store(const sph_boundary *w) {
     int64_t count = 0;
     EACH_POINT(w, block, i) {
         double x[3];
-        const uint32_t id = w->points.id[i];
+        const uint32_t id = w->particles.id[i];
         stored_place(w, block, i, x);
         CHECK_BELOW(distance_between(x, w->rest[id]), 1e-6 * SPACING + 3e-8);
-        assert_true(w->points.mass[i] == w->volume[id] && w->points.group[i] == w->owner[id]);
+        assert_true(w->particles.mass[i] == w->volume[id] && w->particles.group[i] == w->owner[id]);
         count++;
     }
-    assert_int_equal(count, w->points.count);
+    assert_int_equal(count, w->particles.count);
 }
 
 /* ---- Sides of the domain --------------------------------------------------------------------- */
@@ -104,11 +104,11 @@ static double power(double x, int n) { return n == 2 ? x * x : x * x * x; }
 
 /* No two at the same place, all on the lattice and outside: with the right number these are all that
  * there are. */
-static void check_lattice(const sph_walls *w, int64_t expected) {
-    assert_int_equal(w->points.count, expected);
+static void check_lattice(const sph_boundary *w, int64_t expected) {
+    assert_int_equal(w->particles.count, expected);
     const domain *d = &w->sim->scene->domain;
     double nearest = HUGE_VAL, off = 0;
-    for (int64_t i = 0; i < w->points.count; i++) {
+    for (int64_t i = 0; i < w->particles.count; i++) {
         double behind = 0;
         for (int a = 0; a < w->blocks.dim; a++)
             behind = fmax(behind, fmax(d->origin[a] - w->rest[i][a],
@@ -129,20 +129,20 @@ static void sides_continue_the_lattice(void **state) {
     for (int dim = 2; dim <= 3; dim++)
         for (int layers = 2; layers <= 3; layers++) {
             play p = open_scene(1, dim, "", "");
-            sph_walls w = open_walls(&p, 2, layers);
+            sph_boundary w = open_walls(&p, 2, layers);
             const int64_t z = dim == 3 ? 16 : 1, wide_z = dim == 3 ? 16 + 2 * layers : 1;
             const int64_t all = (32 + 2 * layers) * (20 + 2 * layers) * wide_z;
             check_lattice(&w, all - 32 * 20 * z);
             /* the deepest side has it; on the diagonals the earlier axis */
             const double corner[3] = {-0.2 - 0.5 * SPACING, -0.5 * SPACING, 0.1 + 0.5 * SPACING};
-            for (int64_t i = 0; i < w.points.count; i++) {
+            for (int64_t i = 0; i < w.particles.count; i++) {
                 double x[3] = {w.rest[i][0], w.rest[i][1], dim == 3 ? w.rest[i][2] : corner[2]};
                 if (distance_between(x, corner) < 1e-9) assert_int_equal(w.owner[i], 0);
                 x[1] += SPACING;
                 if (distance_between(x, corner) < 1e-9) assert_int_equal(w.owner[i], 2);
             }
             assert_false(w.moving);
-            sph_walls_free(&w);
+            sph_boundary_free(&w);
             play_close(&p);
         }
 }
@@ -161,9 +161,9 @@ static void open_and_periodic_sides(void **state) {
     };
     for (int k = 0; k < COUNT_OF(scenes); k++) {
         play p = open_scene(1, 2, scenes[k].walls, "");
-        sph_walls w = open_walls(&p, 2, 3);
+        sph_boundary w = open_walls(&p, 2, 3);
         check_lattice(&w, scenes[k].count);
-        sph_walls_free(&w);
+        sph_boundary_free(&w);
         play_close(&p);
     }
 }
@@ -174,13 +174,13 @@ static void sides_have_velocities(void **state) {
     play p = open_scene(1, 2, "", "");
     p.scene->domain.walls[1][1] = WALL_STICKY;
     p.scene->domain.wall_velocity[1][1][0] = 0.75;
-    sph_walls w = open_walls(&p, 2, 2);
+    sph_boundary w = open_walls(&p, 2, 2);
     assert_true(count_of(&w, 3) > 2 * 32);
     EACH_POINT(&w, block, i) {
-        const real *v = w.points.velocity[i];
-        assert_true(v[0] == (w.points.group[i] == 3 ? (real)0.75 : 0) && v[1] == 0);
+        const real *v = w.particles.velocity[i];
+        assert_true(v[0] == (w.particles.group[i] == 3 ? (real)0.75 : 0) && v[1] == 0);
     }
-    sph_walls_free(&w);
+    sph_boundary_free(&w);
     play_close(&p);
 }
 
@@ -188,16 +188,16 @@ static void sides_have_velocities(void **state) {
 static void any_spacing_will_do(void **state) {
     (void)state;
     play p = open_scene(1, 2, "", "");
-    sph_walls w;
-    assert_int_equal(sph_walls_create(p.sim, 0.0437, 0.0874, 2, &w), SPATE_OK);
+    sph_boundary w;
+    assert_int_equal(sph_boundary_create(p.sim, 0.0437, 0.0874, 2, &w), SPATE_OK);
     double low = HUGE_VAL, high = HUGE_VAL;
-    for (int64_t i = 0; i < w.points.count; i++) {
+    for (int64_t i = 0; i < w.particles.count; i++) {
         if (w.rest[i][0] < -0.2) low = fmin(low, -0.2 - w.rest[i][0]);
         if (w.rest[i][0] > 1.4) high = fmin(high, w.rest[i][0] - 1.4);
     }
     CHECK_BELOW(fabs(low / 0.0437 - 0.5), 1e-9);
     CHECK_BELOW(fabs(high / 0.0437 - 0.5), 1e-9);
-    sph_walls_free(&w);
+    sph_boundary_free(&w);
     play_close(&p);
 }
 
@@ -216,17 +216,17 @@ static void boxes_are_on_the_lattice(void **state) {
                      sunk ? -0.2 : 0.3, dim == 3 ? ", 0.3" : "", sunk ? 0.2 : 0.7,
                      dim == 3 ? ", 0.7" : "");
             play p = open_scene(1, dim, "", box);
-            sph_walls w = open_walls(&p, 2, 2);
+            sph_boundary w = open_walls(&p, 2, 2);
             const int64_t hollow = dim == 3 ? 4 : 1;
             const int64_t whole = 8 * 8 * z - 4 * 4 * hollow;
             assert_int_equal(count_of(&w, 0), sunk ? whole / 2 : whole);
-            for (int64_t i = 0; i < w.points.count; i++) {
+            for (int64_t i = 0; i < w.particles.count; i++) {
                 CHECK_BELOW(off_lattice(&w, w.rest[i]), 1e-9);
                 CHECK_BELOW(fabs((double)w.volume[i] / power(SPACING, dim) - 1), 1e-6);
                 assert_true(w.rest[i][1] > 0 || w.owner[i] > 0);
             }
             check_store(&w);
-            sph_walls_free(&w);
+            sph_boundary_free(&w);
             play_close(&p);
         }
     }
@@ -238,16 +238,16 @@ static void overlaps_are_filled_once(void **state) {
     play p = open_scene(1, 2, "",
                         "{shape: {box: {min: [0, 0.1], max: [0.4, 0.5]}}}, "
                         "{shape: {box: {min: [0.2, 0.3], max: [0.6, 0.7]}}}");
-    sph_walls w = open_walls(&p, 2, 2);
+    sph_boundary w = open_walls(&p, 2, 2);
     double nearest = HUGE_VAL;
-    for (int64_t i = 0; i < w.points.count; i++)
+    for (int64_t i = 0; i < w.particles.count; i++)
         for (int64_t j = 0; j < i; j++)
             nearest = fmin(nearest, distance_between(w.rest[i], w.rest[j]));
     CHECK_ABOVE(nearest, 0.999 * SPACING);
     assert_int_equal(count_of(&w, 0), 64 - 16);
     assert_int_equal(count_of(&w, 1),
                      64 - 16 - 12); /* 4 x 4 are in the first, 2 x 2 deep in both */
-    sph_walls_free(&w);
+    sph_boundary_free(&w);
     play_close(&p);
 }
 
@@ -255,7 +255,7 @@ static void overlaps_are_filled_once(void **state) {
 
 typedef struct ball {
     play p;
-    sph_walls w;
+    sph_boundary w;
     double centre[3], radius;
 } ball;
 
@@ -271,7 +271,7 @@ static ball open_ball(int dim, double radius, double support, int layers) {
 }
 
 static void close_ball(ball *b) {
-    sph_walls_free(&b->w);
+    sph_boundary_free(&b->w);
     play_close(&b->p);
 }
 
@@ -289,15 +289,15 @@ static void a_ball_has_even_layers(void **state) {
     (void)state;
     for (int dim = 2; dim <= 3; dim++) {
         ball b = open_ball(dim, 7.3, 2, 3);
-        const sph_walls *w = &b.w;
+        const sph_boundary *w = &b.w;
         double total[3] = {0};
-        for (int64_t i = 0; i < w->points.count; i++) {
+        for (int64_t i = 0; i < w->particles.count; i++) {
             if (w->owner[i] > 0) continue;
             const int layer = layer_of(w, i);
             const double depth = b.radius - distance_between(w->rest[i], b.centre);
             CHECK_BELOW(fabs(depth / SPACING - layer - 0.5), 1e-3);
             double nearest = HUGE_VAL;
-            for (int64_t j = 0; j < w->points.count; j++)
+            for (int64_t j = 0; j < w->particles.count; j++)
                 if (j != i && w->owner[j] == 0 && layer_of(w, j) == layer)
                     nearest = fmin(nearest, distance_between(w->rest[i], w->rest[j]));
             CHECK_ABOVE(nearest, 0.8 * SPACING);
@@ -335,7 +335,7 @@ static void a_tiny_ball_has_a_point(void **state) {
 
 /* Every part of the surface of collider 0 has a point nearby: from places all around, the nearest point
  * of the surface. Returns the largest distance, in spacings. */
-static double worst_cover(const sph_walls *w, int places) {
+static double worst_cover(const sph_boundary *w, int places) {
     const domain *d = &w->sim->scene->domain;
     double worst = 0;
     for (uint64_t n = 0; n < (uint64_t)places; n++) {
@@ -372,9 +372,9 @@ static void plates(void **state) {
                                  : ", rotate: 33",
                          solid ? ", 0.5" : "");
                 play p = open_scene(1, dim, "", text);
-                sph_walls w = open_walls(&p, 2, 3);
+                sph_boundary w = open_walls(&p, 2, 3);
                 double total = 0;
-                for (int64_t i = 0; i < w.points.count; i++) {
+                for (int64_t i = 0; i < w.particles.count; i++) {
                     if (w.owner[i] > 0) continue;
                     const double depth =
                         -boundary_distance(&p.sim->boundary, 0, w.rest[i], NULL, NULL);
@@ -386,7 +386,7 @@ static void plates(void **state) {
                 const double area = dim == 2 ? 0.6 : 0.6 * 0.44;
                 const double expected = fmin(fmax(1, thickness[k]), 2);
                 CHECK_BELOW(fabs(total / (area * SPACING * expected) - 1), 0.25);
-                sph_walls_free(&w);
+                sph_boundary_free(&w);
                 play_close(&p);
             }
 }
@@ -414,15 +414,15 @@ static void all_shapes_are_covered(void **state) {
         char text[300];
         snprintf(text, sizeof text, "{shape: %s}", shapes[k].shape);
         play p = open_scene(1, shapes[k].dim, "", text);
-        sph_walls w = open_walls(&p, 2, 2);
+        sph_boundary w = open_walls(&p, 2, 2);
         CHECK_BELOW(worst_cover(&w, WATCHED ? 50 : 300), 1.35);
-        for (int64_t i = 0; i < w.points.count; i++)
+        for (int64_t i = 0; i < w.particles.count; i++)
             if (w.owner[i] == 0) {
                 const double depth = -boundary_distance(&p.sim->boundary, 0, w.rest[i], NULL, NULL);
                 CHECK_BELOW(fabs(depth - (double)w.depth[i]), 1e-3 * SPACING);
                 assert_true(w.volume[i] > 0);
             }
-        sph_walls_free(&w);
+        sph_boundary_free(&w);
         play_close(&p);
     }
 }
@@ -458,10 +458,10 @@ static void meshes_have_points(void **state) {
     (void)state;
     play p = open_mesh();
     for (int layers = 2; layers <= 5; layers += 3) {
-        sph_walls w = open_walls(&p, 2, layers);
+        sph_boundary w = open_walls(&p, 2, layers);
         assert_true(count_of(&w, 0) > 100);
         CHECK_BELOW(worst_cover(&w, WATCHED ? 50 : 300), 1.25);
-        sph_walls_free(&w);
+        sph_boundary_free(&w);
     }
     play_close(&p);
 }
@@ -471,9 +471,9 @@ static void planes_end(void **state) {
     (void)state;
     play p = open_scene(1, 2, ", walls: {y_max: open}",
                         "{shape: {plane: {point: [0, 0.2], normal: [0, 1]}}}");
-    sph_walls w = open_walls(&p, 2, 2);
+    sph_boundary w = open_walls(&p, 2, 2);
     assert_int_equal(count_of(&w, 0), 2 * 32);
-    sph_walls_free(&w);
+    sph_boundary_free(&w);
     play_close(&p);
 }
 
@@ -494,9 +494,9 @@ static play open_moving(int threads, int dim, const char *walls) {
     return open_scene(threads, dim, walls, text);
 }
 
-static void move_to(play *p, sph_walls *w, double t) {
+static void move_to(play *p, sph_boundary *w, double t) {
     boundary_move(&p->sim->boundary, t);
-    assert_int_equal(sph_walls_move(w, t), SPATE_OK);
+    assert_int_equal(sph_boundary_move(w, t), SPATE_OK);
 }
 
 /* Where a point that is `rest` at rest is at a time. */
@@ -505,16 +505,16 @@ static void carried(const play *p, double t, const double rest[3], double x[3]) 
     pose_to_world(&at, rest, x);
 }
 
-static void check_moved(const play *p, const sph_walls *w, double t) {
+static void check_moved(const play *p, const sph_boundary *w, double t) {
     const int dim = w->blocks.dim;
     const double eps = 1e-5;
     int64_t count = 0;
     EACH_POINT(w, block, i) {
-        const uint32_t id = w->points.id[i];
+        const uint32_t id = w->particles.id[i];
         double x[3], before[3], after[3];
         count++;
         for (int a = 0; a < dim; a++) {
-            const real local = PLANE(&w->points, position, a)[i];
+            const real local = PLANE(&w->particles, position, a)[i];
             assert_true(local >= 0 && local < BLOCK_EDGE);
         }
         if (w->owner[id] > 0) continue;
@@ -525,12 +525,12 @@ static void check_moved(const play *p, const sph_walls *w, double t) {
         carried(p, t + eps, w->rest[id], after);
         for (int a = 0; a < dim; a++) {
             const double v = (after[a] - before[a]) / (2 * eps);
-            CHECK_BELOW(fabs(v - (double)w->points.velocity[i][a]), 1e-4);
+            CHECK_BELOW(fabs(v - (double)w->particles.velocity[i][a]), 1e-4);
         }
         /* below the floor are the floor's */
-        if (fabs(x[1]) > 1e-6) assert_true((w->points.mass[i] == 0) == (x[1] < 0));
+        if (fabs(x[1]) > 1e-6) assert_true((w->particles.mass[i] == 0) == (x[1] < 0));
     }
-    assert_int_equal(count, w->points.count);
+    assert_int_equal(count, w->particles.count);
 }
 
 static bool same_reals(const real *a, const real *b, int64_t count) {
@@ -538,8 +538,8 @@ static bool same_reals(const real *a, const real *b, int64_t count) {
 }
 
 /* Bit by bit, and in the same order. */
-static bool same_walls(const sph_walls *a, const sph_walls *b) {
-    const particles *p = &a->points, *q = &b->points;
+static bool same_walls(const sph_boundary *a, const sph_boundary *b) {
+    const particles *p = &a->particles, *q = &b->particles;
     if (p->count != q->count || a->blocks.count != b->blocks.count) return false;
     for (int32_t k = 0; k < a->blocks.count; k++)
         if (memcmp(a->blocks.coords[k], b->blocks.coords[k], sizeof *a->blocks.coords) != 0 ||
@@ -559,7 +559,7 @@ static void points_move_along(void **state) {
     (void)state;
     for (int dim = 2; dim <= 3; dim++) {
         play p = open_moving(1, dim, "");
-        sph_walls w = open_walls(&p, 2, 2);
+        sph_boundary w = open_walls(&p, 2, 2);
         assert_true(w.moving);
         /* small steps, the same again, and jumps over blocks */
         static const double times[] = {0.01, 0.02, 0.03, 0.05, 0.05, 0.08, 0.1, 0.9, 0.95, 0.2};
@@ -567,7 +567,7 @@ static void points_move_along(void **state) {
             move_to(&p, &w, times[k]);
             check_moved(&p, &w, times[k]);
         }
-        sph_walls_free(&w);
+        sph_boundary_free(&w);
         play_close(&p);
     }
 }
@@ -578,7 +578,7 @@ static void the_past_does_not_matter(void **state) {
     for (int dim = 2; dim <= 3; dim++)
         for (int jump = 0; jump < 2; jump++) {
             play p = open_moving(1, dim, "");
-            sph_walls moved = open_walls(&p, 2, 2), fresh;
+            sph_boundary moved = open_walls(&p, 2, 2), fresh;
             for (int k = 0; k < 20 && !jump; k++) move_to(&p, &moved, 0.037 * (k + 1));
             p.sim->time = 0.037 * 21;
             move_to(&p, &moved, p.sim->time);
@@ -586,8 +586,8 @@ static void the_past_does_not_matter(void **state) {
             assert_true(same_walls(&moved, &fresh));
             move_to(&p, &moved, 0.5);
             assert_false(same_walls(&moved, &fresh)); /* negative control */
-            sph_walls_free(&fresh);
-            sph_walls_free(&moved);
+            sph_boundary_free(&fresh);
+            sph_boundary_free(&moved);
             play_close(&p);
         }
 }
@@ -598,18 +598,18 @@ static void periodic_axes_wrap(void **state) {
     play p = open_scene(1, 2, ", walls: {x_min: periodic, x_max: periodic}",
                         "{shape: {box: {min: [0.4, 0.2], max: [0.7, 0.5]}}, motion: {keys: [{t: 0, "
                         "translate: [0, 0]}, {t: 1, translate: [3.2, 0]}]}}");
-    sph_walls start = open_walls(&p, 2, 2), w = open_walls(&p, 2, 2);
-    const real *x = start.points.position, *y;
+    sph_boundary start = open_walls(&p, 2, 2), w = open_walls(&p, 2, 2);
+    const real *x = start.particles.position, *y;
     for (int k = 1; k <= 50; k++) move_to(&p, &w, 0.01 * k);
     EACH_POINT(&w, block, i) assert_in_range(w.blocks.coords[block][0], 0, 3);
-    assert_int_equal(w.points.count, start.points.count);
-    y = w.points.position;
-    for (int64_t i = 0; i < w.points.count; i++) {
-        assert_int_equal(w.points.id[i], start.points.id[i]);
+    assert_int_equal(w.particles.count, start.particles.count);
+    y = w.particles.position;
+    for (int64_t i = 0; i < w.particles.count; i++) {
+        assert_int_equal(w.particles.id[i], start.particles.id[i]);
         CHECK_BELOW(fabs((double)(x[i] - y[i])), 1e-5); /* round once: 1.6 m */
     }
-    sph_walls_free(&start);
-    sph_walls_free(&w);
+    sph_boundary_free(&start);
+    sph_boundary_free(&w);
     play_close(&p);
 }
 
@@ -623,28 +623,28 @@ static void pistons_end_at_the_sides(void **state) {
             open_scene(1, 2, walls[k],
                        "{shape: {box: {min: [-3, 0.6], max: [4, 0.8]}}, motion: {keys: [{t: 0, "
                        "translate: [0, 0]}, {t: 1, translate: [0, -0.3]}]}}");
-        sph_walls w = open_walls(&p, 2, 2);
+        sph_boundary w = open_walls(&p, 2, 2);
         assert_int_equal(count_of(&w, 0), 4 * 32);
-        sph_walls_free(&w);
+        sph_boundary_free(&w);
         play_close(&p);
     }
 }
 
 /* ---- The liquid's kernels --------------------------------------------------------------------- */
 
-static double wall_sum(const sph_walls *w, const double x[3], double h) {
+static double wall_sum(const sph_boundary *w, const double x[3], double h) {
     double sum = 0;
     EACH_POINT(w, block, i) {
         double y[3];
         stored_place(w, block, i, y);
-        sum += (double)w->points.mass[i] *
+        sum += (double)w->particles.mass[i] *
                kernel_value(SPH_CUBIC, w->blocks.dim, distance_between(x, y), h);
     }
     return sum;
 }
 
 /* Over the liquid's lattice in the domain. */
-static double lattice_sum(const sph_walls *w, const double x[3], double h) {
+static double lattice_sum(const sph_boundary *w, const double x[3], double h) {
     const domain *d = &w->sim->scene->domain;
     const int dim = w->blocks.dim;
     double sum = 0, y[3] = {0};
@@ -666,7 +666,7 @@ static void kernels_are_full_beside_sides(void **state) {
     for (int dim = 2; dim <= 3; dim++)
         for (int layers = 2; layers <= 3; layers++) {
             play p = open_scene(1, dim, "", "");
-            sph_walls w = open_walls(&p, 2, layers);
+            sph_boundary w = open_walls(&p, 2, layers);
             for (int corner = 0; corner < 4; corner++) {
                 const double first = 0.5 * SPACING, middle = 8.5 * SPACING;
                 const double x[3] = {-0.2 + (corner > 0 ? first : middle),
@@ -679,7 +679,7 @@ static void kernels_are_full_beside_sides(void **state) {
                     if (corner) CHECK_BELOW(liquid, 0.95); /* negative control */
                 }
             }
-            sph_walls_free(&w);
+            sph_boundary_free(&w);
             play_close(&p);
         }
 }
@@ -732,13 +732,13 @@ static void threads_change_nothing(void **state) {
     (void)state;
     for (int dim = 2; dim <= 3; dim++) {
         play one = open_moving(1, dim, ""), three = open_moving(3, dim, "");
-        sph_walls a = open_walls(&one, 2, 3), b = open_walls(&three, 2, 3);
+        sph_boundary a = open_walls(&one, 2, 3), b = open_walls(&three, 2, 3);
         assert_true(same_walls(&a, &b));
         for (int k = 1; k <= 5; k++) {
             move_to(&one, &a, 0.1 * k), move_to(&three, &b, 0.1 * k);
             assert_true(same_walls(&a, &b));
         }
-        sph_walls_free(&a), sph_walls_free(&b);
+        sph_boundary_free(&a), sph_boundary_free(&b);
         play_close(&one), play_close(&three);
     }
 }
@@ -763,10 +763,10 @@ static void out_of_memory(void **state) {
     int turn = 0;
     for (; !done; turn++) {
         assert_true(turn < 300);
-        sph_walls w;
+        sph_boundary w;
         const int64_t before = p.ctx->blocks_now;
         left = turn;
-        const spate_status status = sph_walls_create(p.sim, SPACING, 2 * SPACING, 2, &w);
+        const spate_status status = sph_boundary_create(p.sim, SPACING, 2 * SPACING, 2, &w);
         done = left >= 0;
         left = -1;
         assert_int_equal(status, done ? SPATE_OK : SPATE_OUT_OF_MEMORY);
@@ -777,10 +777,10 @@ static void out_of_memory(void **state) {
         }
         boundary_move(&p.sim->boundary, 0.9);
         left = 0; /* jumping takes memory */
-        assert_int_equal(sph_walls_move(&w, 0.9), SPATE_OUT_OF_MEMORY);
+        assert_int_equal(sph_boundary_move(&w, 0.9), SPATE_OUT_OF_MEMORY);
         left = -1;
-        sph_walls_free(&w);
-        sph_walls_free(&w); /* twice does no harm */
+        sph_boundary_free(&w);
+        sph_boundary_free(&w); /* twice does no harm */
     }
     assert_true(turn > 10);
     assert_true(scratch_is_empty(&p.sim->scratch));

@@ -1,6 +1,6 @@
-/* What the passes over rows are given, which smoke_kernels.c has for each instruction set. */
-#ifndef SPATE_SOLVER_SMOKE_PASSES_H
-#define SPATE_SOLVER_SMOKE_PASSES_H
+/* What the kernels over rows are given, which smoke_kernels.c has for each instruction set. */
+#ifndef SPATE_SOLVER_SMOKE_JOBS_H
+#define SPATE_SOLVER_SMOKE_JOBS_H
 
 #include "solver/smoke/smoke.h"
 
@@ -28,7 +28,7 @@ typedef struct relax_job {
     const layout *layout;
     int place;
     real center, side;
-    real reflect[3][2];   /* what the border next to a value is of that value, times -1, by sides */
+    real reflect[3][2];   /* what the ghost next to a value is of that value, times -1, by sides */
     const uint8_t *depth; /* values in solids stay; NULL: there are none */
     const int8_t *distance;
     smoke_turning turning;

@@ -1,22 +1,23 @@
 /*
- * Bodies at the start, sources and sinks while they run. A cell that a shape's surface runs through is
- * covered by a share, by the distance of its middle: smoke has soft edges, and moves smoothly. A source
- * keeps as much as its share in such cells, however often it is asked.
+ * Bodies at the start, sources and sinks while they run. A cell that a shape's surface runs through
+ * is covered by a share, by the distance of its middle: smoke has soft edges, and moves smoothly. A
+ * source keeps as much as its share in such cells, however often it is asked.
  */
+#include "solver/sources.h"
 #include "core/vec.h"
 #include "scene/flow.h"
 #include "scene/vortices.h"
 #include "solver/smoke/smoke.h"
-#include "solver/sources.h"
 
-/* ---- Places and shapes ---------------------------------------------------------------------------- */
+/* ---- Places and shapes ----------------------------------------------------------------------- */
 
 static double share_of(const smoke *s, const shape *solid, const double x[3]) {
-    const double depth = -shape_distance(solid, s->layout.dim, x) / s->sim->scene->domain.dx;
+    const double depth = -shape_distance(solid, s->layout.dim, x) / s->dx;
     return fmin(fmax(depth + 0.5, 0), 1);
 }
 
-/* Visits the values of a place in and near a shape, with the covered share of their surroundings. */
+/* Visits the values of a place in and near a shape, with the covered share of their surroundings.
+ * */
 typedef struct visit_job visit_job;
 struct visit_job {
     smoke *s;
@@ -45,7 +46,7 @@ static void visit_rows(void *data, chunk items) {
 /* The values that a shape may cover. */
 static void find_range(visit_job *job) {
     const layout *l = &job->s->layout;
-    const domain *d = &job->s->sim->scene->domain;
+    const domain *d = &job->s->scene->domain;
     const bounds box = shape_bounds(job->shape, l->dim);
     for (int a = 0; a < 3; a++) {
         const int most = a < l->dim ? layout_extent(l, job->place, a) : 1;
@@ -61,10 +62,10 @@ static void find_range(visit_job *job) {
 static void visit(visit_job *job) {
     find_range(job);
     const int64_t planes = job->high[0] - job->low[0];
-    if (planes > 0) parallel_for(job->s->sim->ctx->pool, planes, 1, visit_rows, job);
+    if (planes > 0) parallel_for(job->s->threads, planes, 1, visit_rows, job);
 }
 
-/* ---- Smoke and heat ------------------------------------------------------------------------------- */
+/* ---- Smoke and heat -------------------------------------------------------------------------- */
 
 static void add_smoke(const visit_job *job, int64_t at, const double x[3], double share) {
     const smoke_dye *kind = job->data;
@@ -76,8 +77,8 @@ static void add_smoke(const visit_job *job, int64_t at, const double x[3], doubl
         s->temperature[at] += (real)(share * (kind->temperature - (double)s->temperature[at]));
 }
 
-/* What of a source is in a cell: all that is in one which it fills, where it blows (it is where the gas
- * comes from), else at least this much. */
+/* What of a source is in a cell: all that is in one which it fills, where it blows (it is where the
+ * gas comes from), else at least this much. */
 static void keep_smoke(const visit_job *job, int64_t at, const double x[3], double share) {
     const source *given = job->data;
     smoke *s = job->s;
@@ -100,12 +101,12 @@ static void take_smoke(const visit_job *job, int64_t at, const double x[3], doub
     if (s->temperature) s->temperature[at] *= (real)(1 - share);
 }
 
-static void border_all(smoke *s) {
-    for (int d = 0; d < s->dye_count; d++) smoke_border_scalar(s, s->dyes[d]);
-    if (s->temperature) smoke_border_scalar(s, s->temperature);
+static void ghosts_of_all(smoke *s) {
+    for (int d = 0; d < s->dye_count; d++) smoke_ghost_scalar(s, s->dyes[d]);
+    if (s->temperature) smoke_ghost_scalar(s, s->temperature);
 }
 
-/* ---- Velocity ------------------------------------------------------------------------------------- */
+/* ---- Velocity -------------------------------------------------------------------------------- */
 
 typedef struct body_motion {
     const body *body;
@@ -121,12 +122,12 @@ static void set_velocity(const visit_job *job, int64_t at, const double x[3], do
     vec_add(v, m->body->velocity, turn);
     if (body_has_vortices(m->body)) {
         double swirl[3];
-        vortices_velocity(job->s->sim->scene, m->body, x, swirl, NULL);
+        vortices_velocity(job->s->scene, m->body, x, swirl, NULL);
         vec_add(v, v, swirl);
     }
     if (m->body->flow_count) {
         double flow[3];
-        flow_velocity(job->s->sim->scene, m->body, m->center, x, flow, NULL);
+        flow_velocity(job->s->scene, m->body, m->center, x, flow, NULL);
         vec_add(v, v, flow);
     }
     job->s->velocity[job->component][at] = (real)v[job->component];
@@ -163,13 +164,13 @@ static void fill_body(smoke *s, const body *b) {
     }
 }
 
-void smoke_fill(smoke *s) {
-    for (int b = 0; b < s->sim->scene->body_count; b++) fill_body(s, &s->sim->scene->bodies[b]);
-    border_all(s);
+void smoke_fill_bodies(smoke *s) {
+    for (int b = 0; b < s->scene->body_count; b++) fill_body(s, &s->scene->bodies[b]);
+    ghosts_of_all(s);
     smoke_settle_velocity(s);
 }
 
-/* ---- Sources and sinks ---------------------------------------------------------------------------- */
+/* ---- Sources and sinks ----------------------------------------------------------------------- */
 
 static void blow(const visit_job *job, int64_t at, const double x[3], double share) {
     const double *v = job->data;
@@ -189,7 +190,7 @@ static void hold_source(smoke *s, const source *given) {
 
 spate_status smoke_hold(void *solver) {
     smoke *s = solver;
-    const spate_scene *scene = s->sim->scene;
+    const spate_scene *scene = s->scene;
     const double now = s->sim->time;
     for (int i = 0; i < scene->source_count; i++)
         if (source_is_running(s->sim, i)) hold_source(s, &scene->sources[i]);
@@ -200,7 +201,7 @@ spate_status smoke_hold(void *solver) {
         visit(&job);
     }
     if (!scene->source_count && !scene->sink_count) return SPATE_OK;
-    border_all(s);
+    ghosts_of_all(s);
     if (s->options->grid == SMOKE_COLLOCATED) smoke_settle_velocity(s);
     return SPATE_OK;
 }

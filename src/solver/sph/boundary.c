@@ -1,16 +1,16 @@
 /*
  * Points of the sides of the domain, which continue the liquid's lattice, and of colliders
- * (walls_sample.h); and how they follow what moves.
+ * (boundary_sampling.h); and how they follow what moves.
  *
- * After every move the particles are in the order, and have the bits, that a store made anew at that
- * time would have: blocks along their curve, cells, and within a cell by id, each written from where
- * it is at rest. A run that goes on from a checkpoint, which holds no walls, is so the same as one
- * that was never stopped.
+ * After every move the particles are in the order, and have the bits, that a store made anew at
+ * that time would have: blocks along their curve, cells, and within a cell by id, each written from
+ * where it is at rest. A run that goes on from a checkpoint, which holds no walls, is so the same
+ * as one that was never stopped.
  */
-#include "solver/sph/walls.h"
+#include "solver/sph/boundary.h"
 
 #include "core/vec.h"
-#include "solver/sph/walls_sample.h"
+#include "solver/sph/boundary_sampling.h"
 #include <assert.h>
 #include <stdlib.h>
 
@@ -26,7 +26,7 @@ typedef struct row {
 
 static bool is_closed(wall side) { return side != WALL_OPEN && side != WALL_PERIODIC; }
 
-static row row_along(const domain *d, int axis, const wall_points *points) {
+static row row_along(const domain *d, int axis, const boundary_samples *points) {
     row r = {.origin = d->origin[axis], .size = d->size[axis], .spacing = points->spacing};
     r.inside = (int64_t)ceil(r.size / r.spacing - 0.5 - 1e-9);
     for (int end = 0; end < 2; end++)
@@ -49,10 +49,10 @@ static double row_place(const row *r, int64_t i) {
 
 /* A point behind several sides is of the one behind which it is deepest. */
 static spate_status add_side_point(const spate_scene *scene, const row rows[3], const int64_t k[3],
-                                   wall_points *points) {
+                                   boundary_samples *points) {
     int64_t deepest = 0;
     int side = 0;
-    wall_point new = {.volume = 1};
+    boundary_sample_point new = {.volume = 1};
     for (int a = 0; a < scene->dim; a++) {
         int end;
         const int64_t layers = layers_behind(&rows[a], k[a], &end);
@@ -67,7 +67,7 @@ static spate_status add_side_point(const spate_scene *scene, const row rows[3], 
     return SPATE_OK;
 }
 
-static spate_status add_sides(const spate_scene *scene, wall_points *points) {
+static spate_status add_sides(const spate_scene *scene, boundary_samples *points) {
     row rows[3] = {{.inside = 1}, {.inside = 1}, {.inside = 1}};
     int end;
     for (int a = 0; a < scene->dim; a++) rows[a] = row_along(&scene->domain, a, points);
@@ -89,20 +89,20 @@ static spate_status add_sides(const spate_scene *scene, wall_points *points) {
 /* ---- Where a point is now -------------------------------------------------------------------- */
 
 /* Or comes or goes, which is told by the volume of its points. */
-static bool moves(const sph_walls *w, int owner) {
+static bool moves(const sph_boundary *w, int owner) {
     const spate_scene *scene = w->sim->scene;
     return owner < scene->collider_count && (scene->colliders[owner].motion.key_count > 0 ||
                                              collider_is_temporary(&scene->colliders[owner]));
 }
 
-static void place_of(const sph_walls *w, uint64_t id, double x[3]) {
+static void place_of(const sph_boundary *w, uint64_t id, double x[3]) {
     if (moves(w, w->owner[id]))
         pose_to_world(&w->sim->boundary.poses[w->owner[id]], w->rest[id], x);
     else
         vec_copy(x, w->rest[id]);
 }
 
-static void velocity_of(const sph_walls *w, uint64_t id, const double x[3], double v[3]) {
+static void velocity_of(const sph_boundary *w, uint64_t id, const double x[3], double v[3]) {
     const spate_scene *scene = w->sim->scene;
     const int side = w->owner[id] - scene->collider_count;
     if (side >= 0)
@@ -112,7 +112,7 @@ static void velocity_of(const sph_walls *w, uint64_t id, const double x[3], doub
 }
 
 /* Behind a closed side are that side's own points. */
-static bool is_behind_side(const sph_walls *w, const double x[3]) {
+static bool is_behind_side(const sph_boundary *w, const double x[3]) {
     const domain *d = &w->sim->scene->domain;
     for (int a = 0; a < w->sim->scene->dim; a++)
         if ((x[a] < d->origin[a] && is_closed(d->walls[a][0])) ||
@@ -121,7 +121,7 @@ static bool is_behind_side(const sph_walls *w, const double x[3]) {
     return false;
 }
 
-static void grid_place(const sph_walls *w, const double x[3], double g[3]) {
+static void grid_place(const sph_boundary *w, const double x[3], double g[3]) {
     const domain *d = &w->sim->scene->domain;
     vec_set(g, 0, 0, 0);
     for (int a = 0; a < w->sim->scene->dim; a++)
@@ -130,7 +130,7 @@ static void grid_place(const sph_walls *w, const double x[3], double g[3]) {
 
 /* The block of grid place g and the place in it, as blocks_add has them; blocks of a periodic axis
  * are not yet within their period. */
-static void locate(const sph_walls *w, const double g[3], int32_t block[3], real local[3]) {
+static void locate(const sph_boundary *w, const double g[3], int32_t block[3], real local[3]) {
     for (int a = 0; a < 3; a++) {
         double corner = a < w->blocks.dim ? floor(g[a] / BLOCK_EDGE) : 0;
         local[a] = a < w->blocks.dim ? (real)(g[a] - corner * BLOCK_EDGE) : 0;
@@ -142,18 +142,18 @@ static void locate(const sph_walls *w, const double g[3], int32_t block[3], real
 /* ---- Moving ---------------------------------------------------------------------------------- */
 
 typedef struct mover {
-    sph_walls *w;
+    sph_boundary *w;
     bool all;                  /* every block, whether or not something in it moves */
     bool stepped[MAX_THREADS]; /* by worker: a point is in another block now */
     bool far[MAX_THREADS];     /* one that is no neighbour of the last */
 } mover;
 
 /* From block b to the one where its point i is now, at g; false when that is no neighbour. */
-static bool find_step(const sph_walls *w, int32_t b, int64_t i, double g[3], int step[3]) {
+static bool find_step(const sph_boundary *w, int32_t b, int64_t i, double g[3], int step[3]) {
     double x[3];
     int32_t block[3];
     real local[3];
-    place_of(w, w->points.id[i], x);
+    place_of(w, w->particles.id[i], x);
     grid_place(w, x, g);
     locate(w, g, block, local);
     bool near = true;
@@ -170,8 +170,8 @@ static bool find_step(const sph_walls *w, int32_t b, int64_t i, double g[3], int
  * where in it they are is written afterwards. */
 static void leave_blocks(void *data, chunk items) {
     mover *m = data;
-    sph_walls *w = m->w;
-    particles *p = &w->points;
+    sph_boundary *w = m->w;
+    particles *p = &w->particles;
     for (int64_t o = items.begin; o < items.end; o++) {
         const int32_t b = w->blocks.occupied[o];
         for (int64_t i = w->blocks.first[b]; i < w->blocks.first[b + 1]; i++) {
@@ -191,8 +191,8 @@ static void leave_blocks(void *data, chunk items) {
 }
 
 /* Points that have jumped over a block are added anew, and dropped where they were. */
-static spate_status carry_far(sph_walls *w) {
-    particles *p = &w->points;
+static spate_status carry_far(sph_boundary *w) {
+    particles *p = &w->particles;
     for (int32_t o = 0; o < w->blocks.occupied_count; o++) {
         const int32_t b = w->blocks.occupied[o];
         for (int64_t i = w->blocks.first[b]; i < w->blocks.first[b + 1]; i++) {
@@ -207,19 +207,19 @@ static spate_status carry_far(sph_walls *w) {
     return SPATE_OK;
 }
 
-static void write_position(sph_walls *w, int64_t i) {
+static void write_position(sph_boundary *w, int64_t i) {
     double x[3], g[3];
     int32_t block[3];
     real local[3];
-    place_of(w, w->points.id[i], x);
+    place_of(w, w->particles.id[i], x);
     grid_place(w, x, g);
     locate(w, g, block, local);
-    for (int a = 0; a < w->blocks.dim; a++) PLANE(&w->points, position, a)[i] = local[a];
+    for (int a = 0; a < w->blocks.dim; a++) PLANE(&w->particles, position, a)[i] = local[a];
 }
 
 /* All other fields of particle i, from its id. */
-static void write_fields(sph_walls *w, int64_t i) {
-    particles *p = &w->points;
+static void write_fields(sph_boundary *w, int64_t i) {
+    particles *p = &w->particles;
     const uint64_t id = p->id[i];
     double x[3], v[3];
     place_of(w, id, x);
@@ -232,16 +232,16 @@ static void write_fields(sph_walls *w, int64_t i) {
 }
 
 /* Cell in the block and id: what a block's points are ordered by. */
-static uint64_t key_of(const sph_walls *w, int64_t i) {
+static uint64_t key_of(const sph_boundary *w, int64_t i) {
     uint64_t cell = 0;
     for (int a = 0; a < w->blocks.dim; a++)
-        cell = cell * BLOCK_EDGE + (uint64_t)PLANE(&w->points, position, a)[i];
-    return cell << 32 | w->points.id[i];
+        cell = cell * BLOCK_EDGE + (uint64_t)PLANE(&w->particles, position, a)[i];
+    return cell << 32 | w->particles.id[i];
 }
 
 /* By insertion: they are in order but for the few that came in or changed their cell. */
-static void order_block(sph_walls *w, int64_t first, int64_t end) {
-    particles *p = &w->points;
+static void order_block(sph_boundary *w, int64_t first, int64_t end) {
+    particles *p = &w->particles;
     for (int64_t i = first + 1; i < end; i++) {
         const uint64_t key = key_of(w, i);
         const uint64_t id = p->id[i];
@@ -259,12 +259,12 @@ static void order_block(sph_walls *w, int64_t first, int64_t end) {
 
 static void settle_blocks(void *data, chunk items) {
     mover *m = data;
-    sph_walls *w = m->w;
+    sph_boundary *w = m->w;
     for (int64_t o = items.begin; o < items.end; o++) {
         const int32_t b = w->blocks.occupied[o];
         const int64_t first = w->blocks.first[b], last = w->blocks.first[b + 1];
         bool any = m->all;
-        for (int64_t i = first; i < last && !any; i++) any = moves(w, w->points.group[i]);
+        for (int64_t i = first; i < last && !any; i++) any = moves(w, w->particles.group[i]);
         if (!any) continue;
         for (int64_t i = first; i < last; i++) write_position(w, i);
         order_block(w, first, last);
@@ -272,15 +272,15 @@ static void settle_blocks(void *data, chunk items) {
     }
 }
 
-static spate_status sort(sph_walls *w) {
+static spate_status sort(sph_boundary *w) {
     int64_t lost;
     spate_simulation *sim = w->sim;
-    TRY(blocks_sort(&w->blocks, &w->points, &sim->scratch, sim->ctx->pool, &lost));
+    TRY(blocks_sort(&w->blocks, &w->particles, &sim->scratch, sim->ctx->pool, &lost));
     assert(lost < 0); /* what is far has been carried */
     return SPATE_OK;
 }
 
-spate_status sph_walls_move(sph_walls *w, double time) {
+spate_status sph_boundary_move(sph_boundary *w, double time) {
     if (!w->moving || time == w->time) return SPATE_OK;
     mover m = {.w = w};
     pool *threads = w->sim->ctx->pool;
@@ -300,7 +300,7 @@ spate_status sph_walls_move(sph_walls *w, double time) {
 /* ---- Making ---------------------------------------------------------------------------------- */
 
 /* Colliders as they are at rest: the simulation's own, but for where they are. */
-static spate_status add_colliders(spate_simulation *sim, wall_points *points) {
+static spate_status add_colliders(spate_simulation *sim, boundary_samples *points) {
     const spate_scene *scene = sim->scene;
     boundary still = sim->boundary;
     const size_t room = (size_t)scene->collider_count + 1;
@@ -311,12 +311,12 @@ static spate_status add_colliders(spate_simulation *sim, wall_points *points) {
     for (int c = 0; c < scene->collider_count && !status; c++)
         still.poses[c] = motion_pose(&none, 0), still.present[c] = true;
     for (int c = 0; c < scene->collider_count && !status; c++)
-        status = walls_sample(&still, c, points);
+        status = boundary_sample(&still, c, points);
     give(sim->ctx, still.poses), give(sim->ctx, still.present);
     return status;
 }
 
-static spate_status keep_points(sph_walls *w, const wall_points *points) {
+static spate_status keep_points(sph_boundary *w, const boundary_samples *points) {
     spate_context *ctx = w->sim->ctx;
     const size_t count = (size_t)points->count + 1;
     w->rest = take(ctx, count, sizeof *w->rest);
@@ -325,7 +325,7 @@ static spate_status keep_points(sph_walls *w, const wall_points *points) {
     w->owner = w->volume ? take(ctx, count, sizeof *w->owner) : NULL;
     if (!w->owner) return SPATE_OUT_OF_MEMORY;
     for (int64_t i = 0; i < points->count; i++) {
-        const wall_point *p = &points->list[i];
+        const boundary_sample_point *p = &points->list[i];
         vec_copy(w->rest[i], p->x);
         w->depth[i] = (real)p->depth, w->volume[i] = (real)p->volume;
         w->owner[i] = (uint16_t)p->owner;
@@ -334,15 +334,15 @@ static spate_status keep_points(sph_walls *w, const wall_points *points) {
     return SPATE_OK;
 }
 
-static spate_status fill_blocks(sph_walls *w, int64_t count) {
-    TRY(particles_reserve(&w->points, count));
+static spate_status fill_blocks(sph_boundary *w, int64_t count) {
+    TRY(particles_reserve(&w->particles, count));
     for (int64_t id = 0; id < count; id++) {
         double x[3], g[3];
         int64_t i;
         place_of(w, (uint32_t)id, x);
         grid_place(w, x, g);
-        TRY(blocks_add(&w->blocks, &w->points, g, &i));
-        w->points.id[i] = (uint64_t)id;
+        TRY(blocks_add(&w->blocks, &w->particles, g, &i));
+        w->particles.id[i] = (uint64_t)id;
     }
     TRY(sort(w));
     mover m = {.w = w, .all = true};
@@ -350,16 +350,16 @@ static spate_status fill_blocks(sph_walls *w, int64_t count) {
     return SPATE_OK;
 }
 
-spate_status sph_walls_create(spate_simulation *sim, double spacing, double support, int layers,
-                              sph_walls *out) {
+spate_status sph_boundary_create(spate_simulation *sim, double spacing, double support, int layers,
+                                 sph_boundary *out) {
     assert(spacing > 0 && support > spacing && layers > 1);
-    *out = (sph_walls){.sim = sim, .time = sim->time, .points.ctx = sim->ctx};
-    out->points.fields = PARTICLE_BASICS;
+    *out = (sph_boundary){.sim = sim, .time = sim->time, .particles.ctx = sim->ctx};
+    out->particles.fields = PARTICLE_BASICS;
     if (sim->scene->collider_count + 6 >= GROUP_REMOVED)
         return fail(sim->ctx, SPATE_BAD_INPUT, "%s: more than %d colliders", sim->scene->path,
                     GROUP_REMOVED - 7);
     boundary_move(&sim->boundary, sim->time);
-    wall_points points = {.spacing = spacing, .support = support, .layers = layers};
+    boundary_samples points = {.spacing = spacing, .support = support, .layers = layers};
     spate_status status;
     TRY_OR_DONE(status, blocks_create(sim->ctx, sim->scene->dim, sim->blocks.period, &out->blocks));
     TRY_OR_DONE(status, add_sides(sim->scene, &points));
@@ -368,15 +368,15 @@ spate_status sph_walls_create(spate_simulation *sim, double spacing, double supp
     status = fill_blocks(out, points.count);
 done:
     give(sim->ctx, points.list);
-    if (status) sph_walls_free(out);
+    if (status) sph_boundary_free(out);
     return status;
 }
 
-void sph_walls_free(sph_walls *w) {
+void sph_boundary_free(sph_boundary *w) {
     if (!w->sim) return;
     spate_context *ctx = w->sim->ctx;
-    particles_free(&w->points);
+    particles_free(&w->particles);
     blocks_free(&w->blocks);
     give(ctx, w->rest), give(ctx, w->depth), give(ctx, w->volume), give(ctx, w->owner);
-    *w = (sph_walls){.sim = NULL};
+    *w = (sph_boundary){.sim = NULL};
 }

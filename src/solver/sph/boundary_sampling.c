@@ -3,20 +3,20 @@
  *
  *   1. candidates   points of a lattice of half the spacing that lie in the layers, or just outside
  *                   of the surface; boxes of them that are far from it are skipped whole
- *   2. projection   each is moved along the gradient of the distance until it is at the depth of its
- *                   layer (Newton). Where the solid is too thin for the first layer, the way in
+ *   2. projection   each is moved along the gradient of the distance until it is at the depth of
+ *                   its layer (Newton). Where the solid is too thin for the first layer, the way in
  *                   comes to face the other side: there the point stays half way between the sides
- *   3. choice       one after the other, those that have no chosen point of their layer nearby: first
- *                   the ones that were on the liquid's lattice and in place at once (so a flat wall
- *                   along the axes continues that lattice), then those in corners and edges, that
- *                   these be not cut off, then the others on that lattice, then those between, then
- *                   those from outside. Sharp tips, from which the first layer is far, get what
- *                   candidates there are in them
- *   4. volumes      as walls.h says, from all points chosen; only then
+ *   3. choice       one after the other, those that have no chosen point of their layer nearby:
+ *                   first the ones that were on the liquid's lattice and in place at once (so a
+ *                   flat wall along the axes continues that lattice), then those in corners and
+ *                   edges, that these be not cut off, then the others on that lattice, then those
+ *                   between, then those from outside. Sharp tips, from which the first layer is
+ *                   far, get what candidates there are in them
+ *   4. volumes      as boundary.h says, from all points chosen; only then
  *   5. clipping     what is behind the closed sides of the domain or in another collider goes,
  *                   because those have points of their own there
  */
-#include "solver/sph/walls_sample.h"
+#include "solver/sph/boundary_sampling.h"
 
 #include "core/random.h"
 #include "core/vec.h"
@@ -93,7 +93,7 @@ static double depth_at(const sampler *s, const double x[3], double normal[3]) {
 
 /* ---- Where to look --------------------------------------------------------------------------- */
 
-bool walls_stay(const motion *m, int axis) {
+bool boundary_stays(const motion *m, int axis) {
     for (int k = 0; k < m->key_count; k++) {
         const motion_key *key = &m->keys[k];
         if (key->translate[axis] != 0) return false;
@@ -127,8 +127,8 @@ static double farthest_in_domain(const spate_scene *scene, const motion *m) {
 }
 
 /* Along an axis that the collider keeps to: the domain, and the layers beyond its open sides, where
- * the side has no points itself. Along others: all that may ever come into the domain, but of what is
- * longer than a periodic axis a period, which goes round. */
+ * the side has no points itself. Along others: all that may ever come into the domain, but of what
+ * is longer than a periodic axis a period, which goes round. */
 static bounds wanted_part(const sampler *s) {
     const spate_scene *scene = s->still->scene;
     const domain *d = &scene->domain;
@@ -139,7 +139,7 @@ static bounds wanted_part(const sampler *s) {
         const bounds *own = &s->still->boxes[s->collider];
         const bool goes_round =
             d->walls[a][0] == WALL_PERIODIC && own->max[a] - own->min[a] >= d->size[a];
-        if (walls_stay(m, a) || goes_round) {
+        if (boundary_stays(m, a) || goes_round) {
             wanted.min[a] = d->origin[a] - (d->walls[a][0] == WALL_OPEN ? layers : 0);
             wanted.max[a] = d->origin[a] + d->size[a] + (d->walls[a][1] == WALL_OPEN ? layers : 0);
         } else {
@@ -184,8 +184,8 @@ static spate_status add_candidate(sampler *s, const int64_t k[3], const double x
     return SPATE_OK;
 }
 
-/* `size` points a side from `low` on. A distance changes by no more than the way, so one in the middle
- * tells whether any of them can be in the layers. */
+/* `size` points a side from `low` on. A distance changes by no more than the way, so one in the
+ * middle tells whether any of them can be in the layers. */
 static spate_status visit(sampler *s, const int64_t low[3], int size) {
     double first[3], x[3], normal[3];
     const double half = 0.25 * (size - 1) * s->spacing;
@@ -225,8 +225,8 @@ static spate_status find_candidates(sampler *s) {
 
 /* ---- Projection ------------------------------------------------------------------------------ */
 
-/* Half way through a thin part: between x, where the surface behind is the nearest, and y, where it is
- * the one ahead. Returns the depth. */
+/* Half way through a thin part: between x, where the surface behind is the nearest, and y, where it
+ * is the one ahead. Returns the depth. */
 static double find_middle(const sampler *s, double x[3], const double normal[3],
                           const double y[3]) {
     double from[3], to[3], m[3];
@@ -304,7 +304,8 @@ static int64_t table_slot(const sampler *s, const int32_t cell[3], int layer) {
     return (int64_t)at;
 }
 
-/* The first points, by cell, of a layer around a cell; -1 where there are none. Returns how many. */
+/* The first points, by cell, of a layer around a cell; -1 where there are none. Returns how many.
+ * */
 static int around(const sampler *s, const int32_t cell[3], int layer, int32_t firsts[27]) {
     const int cells = neighbour_count(s->dim);
     for (int code = 0; code < cells; code++) {
@@ -377,8 +378,8 @@ static spate_status choose_points(sampler *s) {
 
 /* ---- Volumes --------------------------------------------------------------------------------- */
 
-/* How much of q counts as a part of the sheet that p is in: all of it, unless it faces the other way;
- * of that the less, the farther it is below p, until it is a sheet of its own. */
+/* How much of q counts as a part of the sheet that p is in: all of it, unless it faces the other
+ * way; of that the less, the farther it is below p, until it is a sheet of its own. */
 static double same_sheet(const sampler *s, const chosen *p, const chosen *q, const double way[3]) {
     if (vec_dot(p->normal, q->normal) >= OPPOSITE) return 1;
     return fmax(0, 1 - fabs(vec_dot(way, p->normal)) / s->spacing);
@@ -428,8 +429,8 @@ static bool lasts(const spate_scene *scene, int c, int other) {
     return a->from <= b->from && collider_end(a) >= collider_end(b);
 }
 
-/* In a collider whose points serve here: one that is there as long, and earlier in the list where both
- * come and go together. */
+/* In a collider whose points serve here: one that is there as long, and earlier in the list where
+ * both come and go together. */
 static bool is_in_another(const sampler *s, const double x[3]) {
     const boundary *b = s->still;
     if (!is_static(b->scene, s->collider)) return false;
@@ -441,19 +442,20 @@ static bool is_in_another(const sampler *s, const double x[3]) {
     return false;
 }
 
-static spate_status keep(const sampler *s, wall_points *out) {
+static spate_status keep(const sampler *s, boundary_samples *out) {
     for (int64_t i = 0; i < s->point_count; i++) {
         const chosen *p = &s->points[i];
         if (!is_wanted(s, p->x) || is_in_another(s, p->x)) continue;
         TRY(GROW(s->ctx, out->list, out->capacity, out->count + 1));
-        wall_point *new = &out->list[out->count++];
-        *new = (wall_point){.depth = p->depth, .volume = p->volume, .owner = s->collider};
+        boundary_sample_point *new = &out->list[out->count++];
+        *new =
+            (boundary_sample_point){.depth = p->depth, .volume = p->volume, .owner = s->collider};
         vec_copy(new->x, p->x);
     }
     return SPATE_OK;
 }
 
-spate_status walls_sample(const boundary *still, int c, wall_points *points) {
+spate_status boundary_sample(const boundary *still, int c, boundary_samples *points) {
     const spate_scene *scene = still->scene;
     sampler s = {.ctx = scene->ctx,
                  .still = still,

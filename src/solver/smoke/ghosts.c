@@ -1,32 +1,33 @@
 /*
- * The border of one cell around an array, from the values next to it:
- *     border = sign value + add.
+ * Ghost cells: the border of one cell around an array, from the values next to it:
+ *     ghost = sign value + add.
  * At closed sides densities are copied; a velocity along the side is copied where it may slip, and
- * reflected about the side's own where it sticks (2 u_side - u: in between, on the side, it is u_side);
- * one across it, in the middle of a cell, is reflected. At open sides velocities are copied, and fresh
- * gas waits outside. Faces on the sides themselves are values like others, not border.
+ * reflected about the side's own where it sticks (2 u_side - u: in between, on the side, it is
+ * u_side); one across it, in the middle of a cell, is reflected. At open sides velocities are
+ * copied, and fresh gas waits outside. Faces on the sides themselves are values like others, not
+ * ghosts.
  */
 #include "solver/smoke/smoke.h"
 
-typedef struct border_rule {
+typedef struct ghost_rule {
     real sign, add;
-} border_rule;
+} ghost_rule;
 
-typedef struct border_job {
+typedef struct ghost_job {
     const layout *layout;
     real *values;
     int place, axis;
-    border_rule rules[3][2];
-} border_job;
+    ghost_rule rules[3][2];
+} ghost_job;
 
 /* Both ends of the lines along the job's axis at an index of the first of the other axes. */
 static void fill_lines(void *data, chunk items) {
-    const border_job *job = data;
+    const ghost_job *job = data;
     const layout *l = job->layout;
     const int a = job->axis, n = l->n[a];
     const int outer = a == 0 ? 1 : 0, inner = l->dim == 2 ? 2 : 3 - a - outer;
     const int64_t step = l->stride[a];
-    const border_rule *low = &job->rules[a][0], *high = &job->rules[a][1];
+    const ghost_rule *low = &job->rules[a][0], *high = &job->rules[a][1];
     for (int64_t o = items.begin - 1; o < items.end - 1; o++)
         for (int i = l->dim == 2 ? 0 : -1; i <= (l->dim == 2 ? 0 : l->n[inner]); i++) {
             real *v = job->values + l->first + o * l->stride[outer] + i * l->stride[inner];
@@ -40,21 +41,20 @@ static void fill_lines(void *data, chunk items) {
         }
 }
 
-static void fill_border(const smoke *s, border_job *job) {
+static void fill_ghosts(const smoke *s, ghost_job *job) {
     job->layout = &s->layout;
     for (job->axis = 0; job->axis < s->layout.dim; job->axis++)
-        parallel_for(s->sim->ctx->pool, s->layout.n[job->axis == 0 ? 1 : 0] + 2, 8, fill_lines,
-                     job);
+        parallel_for(s->threads, s->layout.n[job->axis == 0 ? 1 : 0] + 2, 8, fill_lines, job);
 }
 
-/* ---- Corners of the course's grid ---------------------------------------------------------------- */
+/* ---- Corners of the course's grid ------------------------------------------------------------ */
 
 static bool is_outside(const layout *l, int axis, int index) {
     return !l->periodic[axis] && (index < 0 || index >= l->n[axis]);
 }
 
 /* The mean of the values next to it that are less far out. */
-static void average_corner(const border_job *job, const int at[3]) {
+static void average_corner(const ghost_job *job, const int at[3]) {
     const layout *l = job->layout;
     const int64_t here = layout_at(l, at[0], at[1], at[2]);
     real sum = 0;
@@ -68,7 +68,7 @@ static void average_corner(const border_job *job, const int at[3]) {
 }
 
 /* Edges, where two sides meet, and then the corners of three. */
-static void average_corners(const border_job *job) {
+static void average_corners(const ghost_job *job) {
     const layout *l = job->layout;
     const int last = l->dim == 3 ? l->n[2] : 0;
     int at[3];
@@ -84,11 +84,11 @@ static void average_corners(const border_job *job) {
             }
 }
 
-/* ---- The rules ----------------------------------------------------------------------------------- */
+/* ---- The rules ------------------------------------------------------------------------------- */
 
-void smoke_border_velocity(const smoke *s, int a, real *values) {
-    const domain *d = &s->sim->scene->domain;
-    border_job job = {.values = values, .place = smoke_place(s, a)};
+void smoke_ghost_velocity(const smoke *s, int a, real *values) {
+    const domain *d = &s->scene->domain;
+    ghost_job job = {.values = values, .place = smoke_place(s, a)};
     for (int b = 0; b < s->layout.dim; b++)
         for (int end = 0; end < 2; end++) {
             const wall side = d->walls[b][end];
@@ -96,18 +96,18 @@ void smoke_border_velocity(const smoke *s, int a, real *values) {
             job.rules[b][end].sign = copied ? 1 : -1;
             if (!copied) job.rules[b][end].add = (real)(2 * d->wall_velocity[b][end][a]);
         }
-    fill_border(s, &job);
+    fill_ghosts(s, &job);
     if (s->options->grid == SMOKE_COLLOCATED) average_corners(&job);
 }
 
-static void border_middles(const smoke *s, real *values, real closed, real open) {
-    border_job job = {.values = values, .place = PLACE_MIDDLE};
+static void ghost_middles(const smoke *s, real *values, real closed, real open) {
+    ghost_job job = {.values = values, .place = PLACE_MIDDLE};
     for (int b = 0; b < s->layout.dim; b++)
         for (int end = 0; end < 2; end++)
             job.rules[b][end].sign = s->layout.open[b][end] ? open : closed;
-    fill_border(s, &job);
+    fill_ghosts(s, &job);
     if (s->options->grid == SMOKE_COLLOCATED) average_corners(&job);
 }
 
-void smoke_border_scalar(const smoke *s, real *values) { border_middles(s, values, 1, 0); }
-void smoke_border_pressure(const smoke *s, real *values) { border_middles(s, values, 1, -1); }
+void smoke_ghost_scalar(const smoke *s, real *values) { ghost_middles(s, values, 1, 0); }
+void smoke_ghost_pressure(const smoke *s, real *values) { ghost_middles(s, values, 1, -1); }
