@@ -1,11 +1,9 @@
 /* The passes of the pressure solver, compiled once for each instruction set (SPATE_ISA). */
+#include "core/isa.h"
 #include "solver/pressure/coarsen.h"
 #include "solver/pressure/fluxes.h"
 #include "solver/pressure/gradients.h"
 #include "solver/pressure/relax.h"
-
-#define JOIN_(a, b) a##_##b
-#define JOIN(a, b)  JOIN_(a, b)
 
 /* Each pass is written once, with a literal dimension. */
 #define TASK_OF(name, dim) \
@@ -20,7 +18,7 @@ PRESSURE_PASSES(TASK, SUM)
 #undef TASK
 #undef SUM
 
-const pressure_passes JOIN(pressure_passes, SPATE_ISA) = {
+const pressure_passes ISA_NAME(pressure_passes) = {
 #define TASK(name) .name = {name##_2d, name##_3d},
 #define SUM(name)  .name = {name##_2d, name##_3d},
     PRESSURE_PASSES(TASK, SUM)};
