@@ -183,7 +183,8 @@ static spate_status list_blocks(sorter *s) {
             sparse_lattice_neighbour(&b->lattice, b->coords[b->occupied[o]], code, c);
             TRY(sparse_lattice_insert(&b->lattice, c));
         }
-    for (int64_t i = 0; i < b->pending_count; i++) TRY(sparse_lattice_insert(&b->lattice, b->pending[i]));
+    for (int64_t i = 0; i < b->pending_count; i++)
+        TRY(sparse_lattice_insert(&b->lattice, b->pending[i]));
     TRY(sparse_lattice_widen(&b->lattice));
     sparse_lattice_number(&b->lattice);
     return SPATE_OK;

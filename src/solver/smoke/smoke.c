@@ -281,7 +281,8 @@ static spate_status make_bricks(smoke *s) {
     TRY(sparse_lattice_begin(bricks));
     for (int32_t i = 0; i < count[0]; i++)
         for (int32_t j = 0; j < count[1]; j++)
-            for (int32_t k = 0; k < count[2]; k++) TRY(sparse_lattice_insert(bricks, (int32_t[3]){i, j, k}));
+            for (int32_t k = 0; k < count[2]; k++)
+                TRY(sparse_lattice_insert(bricks, (int32_t[3]){i, j, k}));
     sparse_lattice_number(bricks);
     TRY(sparse_lattice_finish(bricks, s->sim->ctx->pool));
     TRY(mac_reserve(&s->grid));

@@ -47,7 +47,8 @@ static void hold_faces(void *data, chunk items) {
             const int64_t from = b * mac_cells(l->dim) + c;
             for (int a = 0; a < l->dim; a++)
                 if (!(m->face_fraction[a][from] > 0) && has_value(l, a, cell))
-                    s->velocity[a][layout_at(l, cell[0], cell[1], cell[2])] = m->solid_velocity[a][from];
+                    s->velocity[a][layout_at(l, cell[0], cell[1], cell[2])] =
+                        m->solid_velocity[a][from];
         }
     }
 }
@@ -69,7 +70,8 @@ static void stick_faces(void *data, chunk items) {
             const int64_t from = b * mac_cells(l->dim) + c;
             const int64_t to = layout_at(l, cell[0], cell[1], cell[2]);
             for (int a = 0; a < l->dim; a++) {
-                const double share = (double)m->face_fraction[a][from], still = (double)m->solid_velocity[a][from];
+                const double share = (double)m->face_fraction[a][from],
+                             still = (double)m->solid_velocity[a][from];
                 if (!(share > 0) || !has_value(l, a, cell) || s->depth[a][to] != DEPTH_STICKY)
                     continue;
                 const double slip = (double)s->velocity[a][to] - still;
@@ -124,7 +126,8 @@ static uint8_t cell_depth(const smoke *s, int64_t brick, int c, const int at[3])
     for (int a = 0; a < m->dim; a++) {
         const int64_t low = brick * mac_cells(m->dim) + c;
         const int64_t high = mac_beside(m, brick, c, at, a, 1);
-        if (m->face_fraction[a][low] > 0 || high < 0 || m->face_fraction[a][high] > 0) return DEPTH_GAS;
+        if (m->face_fraction[a][low] > 0 || high < 0 || m->face_fraction[a][high] > 0)
+            return DEPTH_GAS;
         solid |= !mac_is_prescribed(m, a, low) || !mac_is_prescribed(m, a, high);
     }
     return solid ? DEPTH_SECOND : DEPTH_GAS;
@@ -157,7 +160,8 @@ static void mark_bricks(void *data, chunk items) {
                                           ? face_depth(s, &part, a, from, cell)
                                           : DEPTH_GAS;
                     if (s->share[a])
-                        s->share[a][to] = s->depth[a][to] == DEPTH_HELD ? 0 : s->grid.face_fraction[a][from];
+                        s->share[a][to] =
+                            s->depth[a][to] == DEPTH_HELD ? 0 : s->grid.face_fraction[a][from];
                 }
             if (has_value(l, PLACE_MIDDLE, cell))
                 s->depth[PLACE_MIDDLE][to] = s->closed[b] ? cell_depth(s, b, c, at) : DEPTH_GAS;
