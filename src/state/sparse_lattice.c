@@ -62,8 +62,11 @@ void sparse_lattice_free(sparse_lattice *s) {
 
 /* ---- The table ------------------------------------------------------------------------------- */
 
+static const uint64_t golden_ratio = 0x9e3779b97f4a7c15u; /* times 2^64; Knuth's hash */
+
 static int64_t table_slot(const sparse_lattice *s, uint64_t key) {
-    uint64_t at = (key * 0x9e3779b97f4a7c15u) >> 20;
+    /* the upper bits of the product: all bits of a key count there, in rows too */
+    uint64_t at = (key * golden_ratio) >> (__builtin_clzll((uint64_t)s->table_size) + 1);
     for (;; at++) {
         at &= (uint64_t)s->table_size - 1;
         if (s->table_keys[at] == key + 1 || s->table_keys[at] == 0) return (int64_t)at;
