@@ -23,17 +23,15 @@ static void run_stage(play *p, const char *name) {
     fail_msg("no stage is called %s", name);
 }
 
-static void run_stages(play *p, double dt, const char *const *names, int count) {
-    flip *f = p->sim->solver;
+static void run_named(play *p, double dt, const char *const *names, int count) {
     p->sim->dt = dt;
-    f->dt = (real)dt;
     for (int i = 0; i < count; i++) run_stage(p, names[i]);
 }
 
 /* To the grid and back, without anything in between. */
 static void transfer_once(play *p, double dt) {
     static const char *const names[] = {"sort", "grid", "scatter", "forces", "gather"};
-    run_stages(p, dt, names, COUNT_OF(names));
+    run_named(p, dt, names, COUNT_OF(names));
 }
 
 /* ---- Case 3: scatter, gather ------------------------------------------------------------------ */
@@ -397,7 +395,7 @@ static play open_around(int dim, const char *solid) {
         dim, flat ? "[2.4, 2.4]" : "[2.4, 2.4, 2.4]", flat ? "[0.3, 0.3]" : "[0.3, 0.3, 0.3]",
         flat ? "[2.1, 2.1]" : "[2.1, 2.1, 2.1]", solid);
     static const char *const names[] = {"sort", "grid"};
-    run_stages(&p, 1e-3, names, 2);
+    run_named(&p, 1e-3, names, 2);
     return p;
 }
 
@@ -444,7 +442,7 @@ static void faces_behind_a_plane(void **state) {
             int at[3];
             place_of(m, brick, c, at);
             const double corner[3] = {at[0] * 0.1, at[1] * 0.1, at[2] * 0.1};
-            double open = (double)m->open[a][(int64_t)brick * mac_cells(dim) + c];
+            double open = (double)m->face_fraction[a][(int64_t)brick * mac_cells(dim) + c];
             worst = fmax(worst, fabs(open - raster(normal, d, corner, a, dim)));
             cut += open > 0 && open < 1;
         }
@@ -470,7 +468,8 @@ static void faces_of_a_ball(void **state) {
             EACH_CELL(m, brick, c) {
                 int at[3];
                 place_of(m, brick, c, at);
-                double closed = 1 - (double)m->open[a][(int64_t)brick * mac_cells(dim) + c];
+                double closed =
+                    1 - (double)m->face_fraction[a][(int64_t)brick * mac_cells(dim) + c];
                 volume += closed;
                 if (at[a] == 12) middle += closed;
             }
@@ -507,7 +506,7 @@ static void a_linear_field_is_sampled_exactly(void **state) {
     for (int dim = 2; dim <= 3; dim++) {
         play p = open_cloud(dim, "flip", "linear", false);
         const flip *f = p.sim->solver;
-        run_stages(&p, 1e-3, names, 2);
+        run_named(&p, 1e-3, names, 2);
         fill_faces(&f->grid);
         double worst = 0, v[3];
         for (uint64_t n = 0; n < 500; n++) {
@@ -528,7 +527,7 @@ static void walls_are_mirrors_to_samples(void **state) {
     static const char *const names[] = {"sort", "grid"};
     play p = open_cloud(2, "flip", "linear", true);
     const flip *f = p.sim->solver;
-    run_stages(&p, 1e-3, names, 2);
+    run_named(&p, 1e-3, names, 2);
     fill_faces(&f->grid);
     for (int n = 0; n < 20; n++) {
         const double y = 1 + 0.2 * n, x = 0.07 * n;

@@ -18,11 +18,12 @@ static spate_context *open_context(void) {
 
 /* Bricks at the given places, `widen` with all around them. */
 static void add_bricks(mac *m, const int32_t (*at)[3], int count, bool widen) {
-    assert_int_equal(sites_begin(&m->bricks), SPATE_OK);
-    for (int i = 0; i < count; i++) assert_int_equal(sites_insert(&m->bricks, at[i]), SPATE_OK);
-    if (widen) assert_int_equal(sites_widen(&m->bricks), SPATE_OK);
-    sites_number(&m->bricks);
-    assert_int_equal(sites_finish(&m->bricks, m->ctx->pool), SPATE_OK);
+    assert_int_equal(sparse_lattice_begin(&m->bricks), SPATE_OK);
+    for (int i = 0; i < count; i++)
+        assert_int_equal(sparse_lattice_insert(&m->bricks, at[i]), SPATE_OK);
+    if (widen) assert_int_equal(sparse_lattice_widen(&m->bricks), SPATE_OK);
+    sparse_lattice_number(&m->bricks);
+    assert_int_equal(sparse_lattice_finish(&m->bricks, m->ctx->pool), SPATE_OK);
     assert_int_equal(mac_reserve(m), SPATE_OK);
 }
 
@@ -35,7 +36,7 @@ static int64_t index_of(const mac *m, const int cell[3]) {
         if (cells) g = (g + cells) % cells;
         brick[a] = (g + 800) / BRICK_EDGE - 100, at[a] = (g + 800) % BRICK_EDGE;
     }
-    int32_t home = sites_find(&m->bricks, brick);
+    int32_t home = sparse_lattice_find(&m->bricks, brick);
     if (home < 0) return -1;
     int64_t first = (int64_t)home * mac_cells(m->dim);
     return m->dim == 3 ? first + 64 * at[0] + 8 * at[1] + at[2] : first + 8 * at[0] + at[1];
@@ -51,7 +52,7 @@ static void check_cells(const mac *m) {
                     const int32_t *c = m->bricks.coords[b];
                     const int cell[3] = {c[0] * 8 + i, c[1] * 8 + j, c[2] * 8 + k};
                     int64_t expected = index_of(m, cell);
-                    assert_int_equal(mac_cell(m, b, i, j, k), expected);
+                    assert_int_equal(mac_cell(m, b, (const int[3]){i, j, k}), expected);
                     known += expected >= 0, missing += expected < 0;
                 }
     assert_true(known > 0 && missing > 0);
@@ -62,8 +63,7 @@ static void check_neighbours(const mac *m) {
         for (int c = 0; c < mac_cells(m->dim); c++) {
             int at[3];
             mac_place(c, m->dim, at);
-            assert_int_equal(mac_cell(m, b, at[0], at[1], at[2]),
-                             (int64_t)b * mac_cells(m->dim) + c);
+            assert_int_equal(mac_cell(m, b, at), (int64_t)b * mac_cells(m->dim) + c);
             for (int axis = 0; axis < m->dim; axis++)
                 for (int way = -1; way <= 1; way += 2) {
                     int next[3] = {at[0], at[1], at[2]};
@@ -108,10 +108,11 @@ static void test_periodic_axes(void **state) {
         check_cells(&m);
         check_neighbours(&m);
         /* the last cell of the domain is before the first */
-        int32_t first = sites_find(&m.bricks, places[0]);
-        assert_int_equal(mac_cell(&m, first, 0, -1, 0), -1);
-        assert_int_equal(mac_cell(&m, first, -1, 8, 0), index_of(&m, (const int[3]){23, 8, 0}));
-        assert_true(mac_cell(&m, first, -1, 8, 0) >= 0);
+        int32_t first = sparse_lattice_find(&m.bricks, places[0]);
+        assert_int_equal(mac_cell(&m, first, (const int[3]){0, -1, 0}), -1);
+        assert_int_equal(mac_cell(&m, first, (const int[3]){-1, 8, 0}),
+                         index_of(&m, (const int[3]){23, 8, 0}));
+        assert_true(mac_cell(&m, first, (const int[3]){-1, 8, 0}) >= 0);
         mac_free(&m);
     }
     spate_close(ctx);
@@ -154,13 +155,14 @@ static void test_fields(void **state) {
     static const int32_t places[][3] = {{0, 0, 0}};
     spate_context *ctx = open_context();
     mac some, all;
-    mac_create(ctx, 2, (const int[3]){0, 0, 0}, MAC_BIT(velocity) | MAC_BIT(known), &some);
+    mac_create(ctx, 2, (const int[3]){0, 0, 0}, MAC_BIT(velocity) | MAC_BIT(valid), &some);
     mac_create(ctx, 2, (const int[3]){0, 0, 0}, MAC_ALL, &all);
     add_bricks(&some, places, 1, false);
     add_bricks(&all, places, 1, false);
-    assert_true(some.velocity[0] && some.velocity[1] && some.known[0]);
-    assert_true(!some.before[0] && !some.mass[1] && !some.swell[0] && !some.pressure[0]);
-    assert_true(all.before[0] && all.mass[1] && all.swell[0] && all.pressure[0]);
+    assert_true(some.velocity[0] && some.velocity[1] && some.valid[0]);
+    assert_true(!some.velocity_old[0] && !some.mass[1] && !some.target_divergence[0] &&
+                !some.pressure[0]);
+    assert_true(all.velocity_old[0] && all.mass[1] && all.target_divergence[0] && all.pressure[0]);
     assert_int_equal(mac_bytes(&some),
                      (size_t)some.capacity * mac_cells(2) * (2 * sizeof(real) + 1));
     assert_true(mac_bytes(&some) < mac_bytes(&all));

@@ -48,7 +48,7 @@ static int64_t beside(const world *w, int64_t at, int axis, int step) {
     int i[3] = {0}, rest = (int)(at % mac_cells(w->dim));
     for (int a = w->dim - 1; a >= 0; a--, rest /= 8) i[a] = rest % 8;
     i[axis] += step;
-    return mac_cell(&w->m, (int32_t)(at / mac_cells(w->dim)), i[0], i[1], i[2]);
+    return mac_cell(&w->m, at / mac_cells(w->dim), i);
 }
 
 static bool in_box(const world *w, const int g[3]) {
@@ -65,13 +65,14 @@ static void make_bricks(world *w) {
         period[a] = w->periodic[a] ? w->n[a] : 0;
     }
     mac_create(w->ctx, w->dim, period, MAC_ALL, &w->m);
-    assert_int_equal(sites_begin(&w->m.bricks), SPATE_OK);
+    assert_int_equal(sparse_lattice_begin(&w->m.bricks), SPATE_OK);
     for (int i = low[0]; i <= high[0]; i++)
         for (int j = low[1]; j <= high[1]; j++)
             for (int k = low[2]; k <= high[2]; k++)
-                assert_int_equal(sites_insert(&w->m.bricks, (int32_t[]){i, j, k}), SPATE_OK);
-    sites_number(&w->m.bricks);
-    assert_int_equal(sites_finish(&w->m.bricks, w->ctx->pool), SPATE_OK);
+                assert_int_equal(sparse_lattice_insert(&w->m.bricks, (int32_t[]){i, j, k}),
+                                 SPATE_OK);
+    sparse_lattice_number(&w->m.bricks);
+    assert_int_equal(sparse_lattice_finish(&w->m.bricks, w->ctx->pool), SPATE_OK);
     assert_int_equal(mac_reserve(&w->m), SPATE_OK);
 }
 
@@ -90,7 +91,7 @@ static world *world_open(int dim, int nx, int ny, int nz, const char *periodic, 
         for (int a = 0; a < dim; a++) {
             int before[3] = {c.g[0], c.g[1], c.g[2]};
             before[a]--;
-            w->m.open[a][at] = inside && in_box(w, before);
+            w->m.face_fraction[a][at] = inside && in_box(w, before);
         }
     }
     assert_int_equal(pressure_create(w->ctx, &w->p), SPATE_OK);
@@ -123,8 +124,8 @@ static void equation(const world *w, int64_t at, double *b, double *Ap, bool *so
     for (int side = 0; side < 2 * w->dim; side++) {
         const int a = side / 2, up = side % 2;
         const int64_t other = beside(w, at, a, up ? 1 : -1), face = up ? other : at;
-        const double open = m->open[a][face], sign = up ? 1 : -1;
-        *b -= sign * (open * m->velocity[a][face] + (1 - open) * m->wall[a][face]);
+        const double open = m->face_fraction[a][face], sign = up ? 1 : -1;
+        *b -= sign * (open * m->velocity[a][face] + (1 - open) * m->solid_velocity[a][face]);
         if (open > 0) *solid = false;
         if (m->phi[0][other] < 0)
             *Ap += open * (m->pressure[0][at] - m->pressure[0][other]);
@@ -148,7 +149,7 @@ static int flood(const world *w, int *pocket) {
             for (int side = 0; side < 2 * w->dim; side++) {
                 const int a = side / 2, up = side % 2;
                 const int64_t other = beside(w, list[top], a, up ? 1 : -1);
-                if (!(w->m.open[a][up ? other : list[top]] > 0)) continue;
+                if (!(w->m.face_fraction[a][up ? other : list[top]] > 0)) continue;
                 links++;
                 if (w->m.phi[0][other] >= 0) surface = true;
                 if (pocket[other] == -1) list[size++] = other, pocket[other] = count + 1;
@@ -305,7 +306,7 @@ static void still_water(void **state) {
             for (int64_t at = 0; at < cells_of(w); at++) {
                 const cell c = cell_of(w, at);
                 for (int a = 0; a < dim; a++)
-                    if (w->m.known[0][at] >> a & 1)
+                    if (w->m.valid[0][at] >> a & 1)
                         speed = fmax(speed, fabs((double)w->m.velocity[a][at]));
                 if (w->m.phi[0][at] < 0)
                     off = fmax(off, fabs(w->m.pressure[0][at] - push * (height - c.g[1] - 0.5)));
@@ -334,8 +335,9 @@ static void scatter_geometry(world *w, uint64_t seed) {
         for (int a = 0; a < w->dim; a++) {
             const double u = random_unit(seed, (uint64_t)at, (uint64_t)a);
             w->m.velocity[a][at] = (real)(random_unit(seed, (uint64_t)at, 10 + (uint64_t)a) - 0.5);
-            w->m.wall[a][at] = (real)(random_unit(seed, (uint64_t)at, 20 + (uint64_t)a) - 0.5);
-            real *open = &w->m.open[a][at];
+            w->m.solid_velocity[a][at] =
+                (real)(random_unit(seed, (uint64_t)at, 20 + (uint64_t)a) - 0.5);
+            real *open = &w->m.face_fraction[a][at];
             if (u < 0.1) *open *= (real)(10 * u);
             if (u > 0.97) *open = 0;
             const bool wall_x =
@@ -394,7 +396,7 @@ static world *piston(bool lets_out) {
     world *w = world_open(3, 16, 11, 10, "   ", 1);
     for (int64_t at = 0; at < cells_of(w); at++) {
         const cell c = cell_of(w, at);
-        if (c.g[0] == 0 || (c.g[0] == 16 && lets_out)) w->m.wall[0][at] = 1;
+        if (c.g[0] == 0 || (c.g[0] == 16 && lets_out)) w->m.solid_velocity[0][at] = 1;
         w->m.velocity[1][at] = (real)(random_unit(3, (uint64_t)at, 0) - 0.5);
     }
     project(w);
@@ -455,8 +457,8 @@ static int iterations_of(int n, double (*phi)(const double x[3]), bool post, boo
             double y[3] = {x[0], x[1], x[2]};
             y[a] -= 0.5 / n;
             const double share = (hypot(y[0] - 0.43, y[2] - 0.52) - 0.1) * n + 0.5;
-            if (post && share < 1) w->m.open[a][at] *= (real)(share < 0.02 ? 0 : share);
-            if (plate && a == 0 && c.g[0] == n / 2 + 1 && x[1] < 0.8) w->m.open[a][at] = 0;
+            if (post && share < 1) w->m.face_fraction[a][at] *= (real)(share < 0.02 ? 0 : share);
+            if (plate && a == 0 && c.g[0] == n / 2 + 1 && x[1] < 0.8) w->m.face_fraction[a][at] = 0;
             w->m.velocity[a][at] = (real)(random_unit(7, (uint64_t)at, (uint64_t)a) - 0.5 + x[a]);
         }
     }
@@ -553,15 +555,16 @@ static void moving_solid(void **state) {
         for (int64_t at = 0; at < cells_of(w); at++) {
             const cell c = cell_of(w, at);
             if (in_box(w, c.g)) w->m.phi[0][at] = (real)(c.g[1] - 8.2);
-            if (c.g[1] == 0) w->m.wall[1][at] = (real)speed / 2;
-            if (c.g[1] == 3) w->m.open[1][at] = (real)0.5, w->m.wall[1][at] = (real)speed;
+            if (c.g[1] == 0) w->m.solid_velocity[1][at] = (real)speed / 2;
+            if (c.g[1] == 3)
+                w->m.face_fraction[1][at] = (real)0.5, w->m.solid_velocity[1][at] = (real)speed;
         }
         project(w);
         for (int64_t at = 0; at < cells_of(w); at++) {
             const cell c = cell_of(w, at);
             if (c.g[1] == 5) assert_true(fabs((double)w->m.velocity[1][at] - 0.5 * speed) < 1e-5);
             if (c.g[1] == 3) assert_true(fabs((double)w->m.velocity[1][at]) < 1e-5);
-            if (c.g[1] == 0) assert_true(w->m.velocity[1][at] == w->m.wall[1][at]);
+            if (c.g[1] == 0) assert_true(w->m.velocity[1][at] == w->m.solid_velocity[1][at]);
         }
         world_close(w);
     }
@@ -600,7 +603,7 @@ static void out_of_memory(void **state) {
         for (int64_t at = 0; at < cells_of(w); at++) {
             const cell c = cell_of(w, at);
             w->m.phi[0][at] = in_box(w, c.g) ? -1 : 1;
-            for (int a = 0; a < 2; a++) w->m.open[a][at] = in_box(w, c.g) && c.g[a] > 0;
+            for (int a = 0; a < 2; a++) w->m.face_fraction[a][at] = in_box(w, c.g) && c.g[a] > 0;
             w->m.velocity[0][at] = (real)(at % 5);
         }
         const int64_t blocks = w->ctx->blocks_now;

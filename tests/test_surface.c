@@ -301,17 +301,17 @@ static void only_small_bubbles_are_filled(void **state) {
 /* A lattice that fills `last` with random values; a layer of outside points is round it. */
 static lattice random_lattice(spate_context *ctx, const int last[3], uint64_t seed) {
     lattice l = lattice_create(ctx, last, 1);
-    int32_t c[3];
-    for (c[2] = -1; c[2] <= last[2] / 8; c[2]++)
-        for (c[1] = -1; c[1] <= last[1] / 8; c[1]++)
-            for (c[0] = -1; c[0] <= last[0] / 8; c[0]++)
-                assert_int_equal(lattice_add_brick(&l, c), SPATE_OK);
+    for (int32_t z = -1; z <= last[2] / BRICK_EDGE; z++)
+        for (int32_t y = -1; y <= last[1] / BRICK_EDGE; y++)
+            for (int32_t x = -1; x <= last[0] / BRICK_EDGE; x++)
+                assert_int_equal(lattice_add_brick(&l, x, y, z), SPATE_OK);
     assert_int_equal(lattice_order(&l), SPATE_OK);
-    for (int64_t i = 0; i < l.brick_count * BRICK_POINTS; i++) {
+    for (int64_t i = 0; i < (int64_t)l.bricks.count * BRICK_POINTS; i++) {
         int64_t b = i / BRICK_POINTS;
-        int32_t x[3] = {l.coords[b][0] * 8 + (int32_t)(i & 7),
-                        l.coords[b][1] * 8 + (int32_t)(i >> 3 & 7),
-                        l.coords[b][2] * 8 + (int32_t)(i >> 6 & 7)};
+        int p[3];
+        brick_point((int)(i % BRICK_POINTS), p);
+        const int32_t x[3] = {lattice_point(&l, b, 0, p[0]), lattice_point(&l, b, 1, p[1]),
+                              lattice_point(&l, b, 2, p[2])};
         l.values[i] = lattice_has(&l, x) ? (real)(random_unit(seed, (uint64_t)i, 0) - 0.5) : 1;
     }
     lattice_mark_inside(&l);

@@ -3,27 +3,40 @@
 #include "core/vec.h"
 #include "solver/sources.h"
 
-enum { CORNERS = 9 }; /* along an edge of a brick */
+enum { CORNERS = BRICK_EDGE + 1 }; /* along an edge of a brick */
 
 /* Faces that are open by less count as closed: they would hardly let anything through, and make the
  * pressure's equations stiff. */
-static const double least_open = 0.01;
+static const double least_fraction = 0.01;
 
 typedef struct brick_place {
     const faces *f;
     int64_t first;      /* index of its first cell */
-    int32_t corner[3];  /* its first cell in the domain */
-    double middle[3];   /* world */
+    int corner[3];      /* its first cell in the domain */
     boundary_part part; /* colliders near it */
-    bool nozzle;        /* a source is near */
 } brick_place;
+
+/* ---- Places ---------------------------------------------------------------------------------- */
+
+void brick_middle(const spate_simulation *sim, const mac *m, int64_t brick, double x[3]) {
+    double cells[3];
+    for (int a = 0; a < 3; a++) cells[a] = (m->bricks.coords[brick][a] + 0.5) * BRICK_EDGE;
+    cells_to_world(&sim->scene->domain, m->dim, cells, x);
+}
+
+boundary_part colliders_near_brick(const spate_simulation *sim, const mac *m, int64_t brick) {
+    double middle[3];
+    brick_middle(sim, m, brick, middle);
+    return boundary_around(&sim->boundary, middle, sim->scene->domain.dx * brick_reach(m->dim));
+}
 
 /* ---- Sides of the domain --------------------------------------------------------------------- */
 
+/* Prescribes the velocity at a face. */
 static void close_face(const mac *m, int axis, int64_t cell, double velocity) {
-    m->open[axis][cell] = 0;
-    m->wall[axis][cell] = (real)velocity;
-    m->known[0][cell] |= (uint8_t)(1 << (axis + 4));
+    m->face_fraction[axis][cell] = 0;
+    m->solid_velocity[axis][cell] = (real)velocity;
+    m->valid[0][cell] |= (uint8_t)(1 << (axis + PRESCRIBED_SHIFT));
 }
 
 /* Faces on closed sides, and all of the cells behind them. */
@@ -32,15 +45,15 @@ static void close_sides(const brick_place *b, int dim) {
     const domain *d = &b->f->sim->scene->domain;
     bool touches = false;
     for (int a = 0; a < dim; a++)
-        touches |= is_behind_side(d, a, b->corner[a] - 1) ||
-                   is_behind_side(d, a, b->corner[a] + BRICK_EDGE);
+        touches |=
+            closed_side(d, a, b->corner[a] - 1) || closed_side(d, a, b->corner[a] + BRICK_EDGE);
     if (!touches) return;
     for (int c = 0; c < mac_cells(dim); c++) {
         int at[3], behind = 0;
         mac_place(c, dim, at);
-        for (int a = 0; a < dim; a++) behind += is_behind_side(d, a, b->corner[a] + at[a]);
+        for (int a = 0; a < dim; a++) behind += closed_side(d, a, b->corner[a] + at[a]) != NULL;
         for (int a = 0; a < dim; a++)
-            if (behind || is_behind_side(d, a, b->corner[a] + at[a] - 1))
+            if (behind || closed_side(d, a, b->corner[a] + at[a] - 1))
                 close_face(m, a, b->first + c, 0);
     }
 }
@@ -72,40 +85,35 @@ static double open_square(double a, double b, double c, double d) {
                    open_triangle(d, a, e));
 }
 
-/* The open share of the low face along `axis` of the cell at (i, j, k), from distances at corners. */
-static double open_face(const double *corners, int dim, int axis, int i, int j, int k) {
-    if (dim == 2) {
-        const double *at = corners + i * CORNERS + j;
-        return open_edge(at[0], axis == 0 ? at[1] : at[CORNERS]);
-    }
-    static const int steps[3] = {CORNERS * CORNERS, CORNERS, 1};
-    const double *at = corners + (i * CORNERS + j) * CORNERS + k;
-    int u = steps[axis == 0 ? 1 : 0], v = steps[axis == 2 ? 1 : 2];
-    return open_square(at[0], at[u], at[u + v], at[v]);
+/* The open share of the low face along `axis` of the cell at `at`, from distances at corners. */
+static double face_fraction(const double *corners, int dim, int axis, const int at[3]) {
+    const double *low = corners + box_index(CORNERS, at, dim);
+    if (dim == 2) return open_edge(low[0], low[box_stride(CORNERS, !axis, dim)]);
+    const int u = box_stride(CORNERS, axis == 0 ? 1 : 0, dim);
+    const int v = box_stride(CORNERS, axis == 2 ? 1 : 2, dim);
+    return open_square(low[0], low[u], low[u + v], low[v]);
 }
 
-static void world_of(const brick_place *b, const double local[3], double x[3]) {
-    const domain *d = &b->f->sim->scene->domain;
-    x[2] = 0;
-    for (int a = 0; a < b->f->sim->scene->dim; a++)
-        x[a] = d->origin[a] + (b->corner[a] + local[a]) * d->dx;
-}
-
-static double distance_at(const brick_place *b, double i, double j, double k, int *which) {
-    double x[3], local[3] = {i, j, k};
-    world_of(b, local, x);
-    return boundary_part_nearest(&b->part, x, which) / b->f->sim->scene->domain.dx;
+/* Distance to the nearest collider, and which it is, of a point in cells from the brick's
+ * corner. */
+static double distance_at(const brick_place *b, const double local[3], int *which) {
+    const spate_scene *scene = b->f->sim->scene;
+    double x[3], cells[3];
+    for (int a = 0; a < 3; a++) cells[a] = b->corner[a] + local[a];
+    cells_to_world(&scene->domain, scene->dim, cells, x);
+    return boundary_part_nearest(&b->part, x, which) / scene->domain.dx;
 }
 
 /* Where the nearest collider moves, its velocity across the middle of a face. */
-static double wall_at(const brick_place *b, int axis, const int at[3]) {
-    double local[3], x[3], velocity[3];
-    for (int a = 0; a < 3; a++) local[a] = at[a] + (a == axis ? 0 : 0.5);
+static double solid_velocity_at(const brick_place *b, int axis, const int at[3]) {
+    const spate_simulation *sim = b->f->sim;
+    const int cell[3] = {b->corner[0] + at[0], b->corner[1] + at[1], b->corner[2] + at[2]};
+    double x[3], velocity[3];
     int nearest;
-    distance_at(b, local[0], local[1], local[2], &nearest);
-    if (!b->f->sim->scene->colliders[nearest].motion.key_count) return 0;
-    world_of(b, local, x);
-    boundary_distance(&b->f->sim->boundary, nearest, x, NULL, velocity);
+    face_position(&sim->scene->domain, sim->scene->dim, cell, axis, x);
+    boundary_part_nearest(&b->part, x, &nearest);
+    if (!sim->scene->colliders[nearest].motion.key_count) return 0;
+    boundary_distance(&sim->boundary, nearest, x, NULL, velocity);
     return velocity[axis];
 }
 
@@ -114,15 +122,15 @@ static void corner_distances(const brick_place *b, int dim, double *corners) {
     for (int i = 0; i < CORNERS; i++)
         for (int j = 0; j < CORNERS; j++)
             for (int k = 0; k < (dim == 3 ? CORNERS : 1); k++)
-                *corners++ = distance_at(b, i, j, k, &unused);
+                *corners++ = distance_at(b, (const double[3]){i, j, k}, &unused);
 }
 
 /* Voxels: a cell is solid as a whole when its middle is, and so are its faces. */
-static double voxel_open(const brick_place *b, int axis, const int at[3], double here) {
+static double voxel_fraction(const brick_place *b, int axis, const int at[3], double here) {
     double low[3] = {at[0] + 0.5, at[1] + 0.5, at[2] + 0.5};
     int unused;
     low[axis] -= 1;
-    return here < 0 || distance_at(b, low[0], low[1], low[2], &unused) < 0 ? 0 : 1;
+    return here < 0 || distance_at(b, low, &unused) < 0 ? 0 : 1;
 }
 
 static void cut_faces(const brick_place *b, int dim) {
@@ -134,14 +142,15 @@ static void cut_faces(const brick_place *b, int dim) {
         int at[3], unused;
         int64_t cell = b->first + c;
         mac_place(c, dim, at);
-        double here = distance_at(b, at[0] + 0.5, at[1] + 0.5, at[2] + 0.5, &unused);
-        if (m->solid[0]) m->solid[0][cell] = (real)fmin(fmax(here, -SOLID_FAR), SOLID_FAR);
+        const double middle[3] = {at[0] + 0.5, at[1] + 0.5, at[2] + 0.5};
+        const double here = distance_at(b, middle, &unused);
+        if (m->solid_phi[0]) m->solid_phi[0][cell] = (real)fmin(fmax(here, -SOLID_FAR), SOLID_FAR);
         for (int a = 0; a < dim; a++) {
-            if (m->known[0][cell] >> (a + 4) & 1) continue;
-            double open = voxels ? voxel_open(b, a, at, here)
-                                 : open_face(corners, dim, a, at[0], at[1], at[2]);
-            m->open[a][cell] = open < least_open ? 0 : (real)open;
-            if (open < 1) m->wall[a][cell] = (real)wall_at(b, a, at);
+            if (mac_is_prescribed(m, a, cell)) continue;
+            double fraction =
+                voxels ? voxel_fraction(b, a, at, here) : face_fraction(corners, dim, a, at);
+            m->face_fraction[a][cell] = fraction < least_fraction ? 0 : (real)fraction;
+            if (fraction < 1) m->solid_velocity[a][cell] = (real)solid_velocity_at(b, a, at);
         }
     }
 }
@@ -149,18 +158,17 @@ static void cut_faces(const brick_place *b, int dim) {
 /* ---- Sources --------------------------------------------------------------------------------- */
 
 static void fill_nozzles(const brick_place *b, int dim) {
-    const mac *m = b->f->grid;
+    const spate_simulation *sim = b->f->sim;
     for (int c = 0; c < mac_cells(dim); c++) {
-        int at[3];
+        int cell[3];
         double x[3], v[3];
-        mac_place(c, dim, at);
+        mac_place(c, dim, cell);
+        for (int a = 0; a < dim; a++) cell[a] += b->corner[a];
         for (int a = 0; a < dim; a++) {
-            double local[3];
-            for (int e = 0; e < 3; e++) local[e] = at[e] + (e == a ? 0 : 0.5);
-            world_of(b, local, x);
-            if (!sources_velocity(b->f->sim, x, v)) continue;
+            face_position(&sim->scene->domain, dim, cell, a, x);
+            if (!sources_velocity(sim, x, v)) continue;
             if (b->f->sources == FACES_ALL_SOURCES || vec_length(v) > 0)
-                close_face(m, a, b->first + c, v[a]);
+                close_face(b->f->grid, a, b->first + c, v[a]);
         }
     }
 }
@@ -172,32 +180,34 @@ static void clear_brick(const mac *m, int64_t first, int dim) {
     for (int a = 0; a < dim; a++) {
         memset(m->velocity[a] + first, 0, cells * sizeof(real));
         if (m->mass[a]) memset(m->mass[a] + first, 0, cells * sizeof(real));
-        memset(m->wall[a] + first, 0, cells * sizeof(real));
-        for (size_t c = 0; c < cells; c++) m->open[a][first + (int64_t)c] = 1;
+        memset(m->solid_velocity[a] + first, 0, cells * sizeof(real));
+        for (size_t c = 0; c < cells; c++) m->face_fraction[a][first + (int64_t)c] = 1;
     }
-    memset(m->known[0] + first, 0, cells);
+    memset(m->valid[0] + first, 0, cells);
     memset(m->phi[0] + first, 0, cells * sizeof(real));
-    if (m->swell[0]) memset(m->swell[0] + first, 0, cells * sizeof(real));
-    for (size_t c = 0; c < cells && m->solid[0]; c++) m->solid[0][first + (int64_t)c] = SOLID_FAR;
+    if (m->target_divergence[0]) memset(m->target_divergence[0] + first, 0, cells * sizeof(real));
+    for (size_t c = 0; c < cells && m->solid_phi[0]; c++)
+        m->solid_phi[0][first + (int64_t)c] = SOLID_FAR;
+}
+
+static bool is_near_source(const faces *f, int64_t brick) {
+    double middle[3];
+    if (f->sources == FACES_NO_SOURCES || !f->sim->scene->source_count) return false;
+    brick_middle(f->sim, f->grid, brick, middle);
+    return sources_near(f->sim, middle, f->sim->scene->domain.dx * brick_reach(f->grid->dim));
 }
 
 static void prepare_bricks(void *data, chunk items) {
     const faces *f = data;
-    const spate_simulation *sim = f->sim;
-    const int dim = sim->scene->dim;
-    const double half = 0.5 * BRICK_EDGE,
-                 reach = sim->scene->domain.dx * (half * sqrt(dim) + SOLID_FAR);
+    const int dim = f->grid->dim;
     for (int64_t i = items.begin; i < items.end; i++) {
-        brick_place b = {.f = f, .first = i * mac_cells(dim)};
+        brick_place b = {
+            .f = f, .first = i * mac_cells(dim), .part = colliders_near_brick(f->sim, f->grid, i)};
         for (int a = 0; a < dim; a++) b.corner[a] = f->grid->bricks.coords[i][a] * BRICK_EDGE;
-        world_of(&b, (double[3]){half, half, half}, b.middle);
-        b.part = boundary_around(&sim->boundary, b.middle, reach);
-        b.nozzle = f->sources != FACES_NO_SOURCES && sim->scene->source_count &&
-                   sources_near(sim, b.middle, reach);
         clear_brick(f->grid, b.first, dim);
         close_sides(&b, dim);
         if (b.part.count) cut_faces(&b, dim);
-        if (b.nozzle) fill_nozzles(&b, dim);
+        if (is_near_source(f, i)) fill_nozzles(&b, dim);
     }
 }
 

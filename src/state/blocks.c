@@ -20,17 +20,17 @@ enum { CODE_REMOVED = 255, SORT_GRAIN = 8 };
 
 /* The list's own arrays have moved or changed length. */
 static void follow_sites(blocks *b) {
-    b->count = b->sites.count;
-    b->coords = b->sites.coords;
-    b->neighbours = b->sites.neighbours;
+    b->count = b->lattice.count;
+    b->coords = b->lattice.coords;
+    b->neighbours = b->lattice.neighbours;
 }
 
 int32_t blocks_find(const blocks *b, const int32_t coords[3]) {
-    return sites_find(&b->sites, coords);
+    return sparse_lattice_find(&b->lattice, coords);
 }
 
 spate_status blocks_reserve(blocks *b, int64_t capacity) {
-    TRY(sites_reserve(&b->sites, capacity));
+    TRY(sparse_lattice_reserve(&b->lattice, capacity));
     follow_sites(b);
     if (capacity <= b->capacity) return SPATE_OK;
     capacity += capacity / 2 + 16;
@@ -51,13 +51,13 @@ spate_status blocks_create(spate_context *ctx, int dim, const int period[3], blo
                   .dim = dim,
                   .period = {period[0], period[1], period[2]},
                   .exchanged = PARTICLE_BIT(velocity) | PARTICLE_BIT(affine)};
-    sites_create(ctx, dim, period, &b->sites);
+    sparse_lattice_create(ctx, dim, period, &b->lattice);
     return blocks_reserve(b, 64);
 }
 
 void blocks_free(blocks *b) {
     if (!b->ctx) return;
-    sites_free(&b->sites);
+    sparse_lattice_free(&b->lattice);
     give(b->ctx, b->first), give(b->ctx, b->occupied), give(b->ctx, b->tile);
     give(b->ctx, b->pending), give(b->ctx, b->order);
     for (int f = 0; f < PARTICLE_FIELD_COUNT; f++) give(b->ctx, b->spare[f]);
@@ -74,8 +74,8 @@ static void list_occupied(blocks *b) {
 }
 
 spate_status blocks_rebuild(blocks *b, pool *threads) {
-    b->sites.count = b->count;
-    TRY(sites_link(&b->sites, threads));
+    b->lattice.count = b->count;
+    TRY(sparse_lattice_link(&b->lattice, threads));
     list_occupied(b);
     b->sorted = b->count ? b->first[b->count] : 0;
     return SPATE_OK;
@@ -175,17 +175,18 @@ static void classify(void *data, chunk items) {
 /* The new set of blocks: those that hold particles, and all neighbours of these. */
 static spate_status list_blocks(sorter *s) {
     blocks *b = s->b;
-    TRY(sites_begin(&b->sites));
+    TRY(sparse_lattice_begin(&b->lattice));
     for (int64_t o = 0; o < b->occupied_count; o++)
         for (int code = 0; code < neighbour_count(b->dim); code++) {
             if (!s->moves[o][code]) continue;
             int32_t c[3];
-            sites_neighbour(&b->sites, b->coords[b->occupied[o]], code, c);
-            TRY(sites_insert(&b->sites, c));
+            sparse_lattice_neighbour(&b->lattice, b->coords[b->occupied[o]], code, c);
+            TRY(sparse_lattice_insert(&b->lattice, c));
         }
-    for (int64_t i = 0; i < b->pending_count; i++) TRY(sites_insert(&b->sites, b->pending[i]));
-    TRY(sites_widen(&b->sites));
-    sites_number(&b->sites);
+    for (int64_t i = 0; i < b->pending_count; i++)
+        TRY(sparse_lattice_insert(&b->lattice, b->pending[i]));
+    TRY(sparse_lattice_widen(&b->lattice));
+    sparse_lattice_number(&b->lattice);
     return SPATE_OK;
 }
 
@@ -351,7 +352,7 @@ static void find_targets(sorter *s) {
         for (int code = 0; code < neighbour_count(b->dim); code++) {
             int32_t c[3];
             if (!s->moves[o][code]) continue;
-            sites_neighbour(&b->sites, b->coords[block], code, c);
+            sparse_lattice_neighbour(&b->lattice, b->coords[block], code, c);
             s->target[o][code] = blocks_find(b, c);
         }
     }
@@ -365,8 +366,8 @@ static spate_status rebuild(sorter *s) {
     int64_t old_occupied = b->occupied_count;
     TRY(list_blocks(s));
     find_targets(s);
-    TRY(sites_finish(&b->sites, s->threads));
-    TRY(blocks_reserve(b, b->sites.count));
+    TRY(sparse_lattice_finish(&b->lattice, s->threads));
+    TRY(blocks_reserve(b, b->lattice.count));
     count_moves(s, old_occupied);
     list_occupied(b);
     parallel_for(s->threads, old_occupied, SORT_GRAIN, scatter_numbers, s);

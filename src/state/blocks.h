@@ -17,7 +17,7 @@
 #include "core/arena.h"
 #include "core/threads.h"
 #include "state/particles.h"
-#include "state/sites.h"
+#include "state/sparse_lattice.h"
 
 enum { BLOCK_EDGE = 4, BLOCK_NODES_MAX = 64, TILE_EDGE = 8 };
 
@@ -27,9 +27,9 @@ static inline int tile_nodes(int dim) { return dim == 2 ? 64 : 512; }
 typedef struct blocks {
     spate_context *ctx;
     int dim;
-    int period[3]; /* blocks along a periodic axis, 0 for an axis that is not */
-    sites sites;   /* blocks that exist: with particles, and all neighbours of those */
-    int32_t count; /* its count, coords and neighbours */
+    int period[3];          /* blocks along a periodic axis, 0 for an axis that is not */
+    sparse_lattice lattice; /* blocks that exist: with particles, and all neighbours of those */
+    int32_t count;          /* its count, coords and neighbours */
     int32_t (*coords)[3];
     int32_t (*neighbours)[NEIGHBOURS_MAX];
     int32_t occupied_count;
@@ -87,6 +87,13 @@ static inline void blocks_position(const blocks *b, const particles *p, int32_t 
         g[a] = a < b->dim
                    ? (double)b->coords[block][a] * BLOCK_EDGE + (double)PLANE(p, position, a)[i]
                    : 0.5;
+}
+
+/* The cell of its block that particle i is in. */
+static inline int block_cell_of(const particles *p, int64_t i, int dim) {
+    int at[3] = {0};
+    for (int a = 0; a < dim; a++) at[a] = (int)PLANE(p, position, a)[i];
+    return box_index(BLOCK_EDGE, at, dim);
 }
 
 /* The index of a block in the list by its coordinates, or -1. */

@@ -5,7 +5,7 @@ void mac_create(spate_context *ctx, int dim, const int cells_of_period[3], unsig
     int period[3];
     for (int a = 0; a < 3; a++) period[a] = cells_of_period[a] / BRICK_EDGE;
     *m = (mac){.ctx = ctx, .dim = dim, .fields = fields};
-    sites_create(ctx, dim, period, &m->bricks);
+    sparse_lattice_create(ctx, dim, period, &m->bricks);
 }
 
 static void free_fields(mac *m) {
@@ -19,7 +19,7 @@ static void free_fields(mac *m) {
 void mac_free(mac *m) {
     if (!m->ctx) return;
     free_fields(m);
-    sites_free(&m->bricks);
+    sparse_lattice_free(&m->bricks);
     *m = (mac){0};
 }
 

@@ -63,7 +63,7 @@ static void find_around(void *data, chunk items) {
     for (int64_t o = items.begin; o < items.end; o++)
         for (int code = 0; code < neighbour_count(b->dim); code++) {
             int32_t c[3];
-            sites_neighbour(&s->among_blocks->sites, b->coords[b->occupied[o]], code, c);
+            sparse_lattice_neighbour(&s->among_blocks->lattice, b->coords[b->occupied[o]], code, c);
             s->n->around[b->occupied[o]][code] = blocks_find(s->among_blocks, c);
         }
 }

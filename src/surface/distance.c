@@ -12,9 +12,10 @@
 #include "surface/lattice.h"
 #include <math.h>
 
-enum { MEASURE_GRAIN = 4, ROWS = 64 };
+enum { MEASURE_GRAIN = 4, ROWS = BRICK_LAYER };
 _Static_assert((int)BRICK_EDGE == (int)WIDE, "a row of a brick is a wide");
 
+/* Weights below this are none: the point is far from all particles. */
 static const real faint = (real)1e-6;
 
 /* Sums of a brick: weight * offset, weight, and the least squared distance. */
@@ -54,25 +55,27 @@ static void add_particle(brick_sums *s, const real x[3], real reach) {
         }
 }
 
-/* Bits of the cells of a brick within `range` of c along an axis whose bits are `stride` apart. */
+/* Bits of the cells of a brick within `range` of c along an axis; `first` are those with c = 0. */
 static uint64_t slab(int c, int range, int axis) {
-    static const uint64_t unit[3] = {0x1111111111111111, 0x000f000f000f000f, 0xffff};
-    static const int stride[3] = {1, 4, 16};
+    static const uint64_t first[3] = {0x1111111111111111, 0x000f000f000f000f, 0xffff};
+    const int stride = box_stride(CELL_EDGE, 2 - axis, 3);
     uint64_t bits = 0;
-    for (int k = c - range < 0 ? 0 : c - range; k <= c + range && k < 4; k++)
-        bits |= unit[axis] << k * stride[axis];
+    for (int k = c - range < 0 ? 0 : c - range; k <= c + range && k < CELL_EDGE; k++)
+        bits |= first[axis] << k * stride;
     return bits;
 }
 
 /* Adds the particles of another brick, `offset` bricks away, that reach a cell of `wanted`. */
 static void add_brick(const lattice *l, int64_t brick, const int offset[3], const int32_t origin[3],
                       uint64_t wanted, brick_sums *s) {
-    int range = (int)ceil((double)l->reach / 2);
-    uint64_t near[3][4];
+    int range = (int)ceil((double)l->reach / CELL_POINTS);
+    uint64_t near[3][CELL_EDGE];
     for (int a = 0; a < 3; a++)
-        for (int c = 0; c < 4; c++) near[a][c] = slab(4 * offset[a] + c, range, a);
+        for (int c = 0; c < CELL_EDGE; c++) near[a][c] = slab(CELL_EDGE * offset[a] + c, range, a);
     for (int cell = 0; cell < BRICK_CELLS; cell++) {
-        uint64_t reached = near[0][cell & 3] & near[1][cell >> 2 & 3] & near[2][cell >> 4];
+        int at[3]; /* z, y, x */
+        box_place(CELL_EDGE, cell, 3, at);
+        uint64_t reached = near[0][at[2]] & near[1][at[1]] & near[2][at[0]];
         if (!(reached & wanted)) continue;
         const int64_t *first = l->first + brick * BRICK_CELLS + cell;
         for (int64_t i = first[0]; i < first[1]; i++) {
@@ -108,16 +111,20 @@ static real distance_at(const lattice *l, const brick_sums *s, int row, int lane
 static uint64_t cells_in_domain(const lattice *l, const int32_t origin[3]) {
     uint64_t bits = ~UINT64_C(0);
     for (int a = 0; a < 3; a++)
-        for (int c = 0; c < 4; c++)
-            if (origin[a] + 2 * c + 1 < 0 || origin[a] + 2 * c > l->last[a]) bits &= ~slab(c, 0, a);
+        for (int c = 0; c < CELL_EDGE; c++) {
+            const int32_t low = origin[a] + CELL_POINTS * c, high = low + CELL_POINTS - 1;
+            if (high < 0 || low > l->last[a]) bits &= ~slab(c, 0, a);
+        }
     return bits;
 }
 
 static void fill_values(lattice *l, int64_t brick, const int32_t origin[3], const brick_sums *s) {
     for (int i = 0; i < BRICK_POINTS; i++) {
-        int x = i & 7, y = i >> 3 & 7, z = i >> 6;
-        int32_t point[3] = {origin[0] + x, origin[1] + y, origin[2] + z};
-        bool deep = l->deep[brick] >> (16 * (z / 2) + 4 * (y / 2) + x / 2) & 1;
+        int p[3];
+        brick_point(i, p);
+        const int32_t point[3] = {origin[0] + p[0], origin[1] + p[1], origin[2] + p[2]};
+        const int cell = brick_cell(p[0] / CELL_POINTS, p[1] / CELL_POINTS, p[2] / CELL_POINTS);
+        bool deep = l->deep[brick] >> cell & 1;
         l->values[brick * BRICK_POINTS + i] = !lattice_has(l, point) ? l->reach - l->radius
                                               : deep                 ? -l->radius
                                                      : distance_at(l, s, i / WIDE, i % WIDE);
@@ -130,12 +137,15 @@ static void measure_bricks(void *data, chunk items) {
     brick_sums *s = &job->sums[items.worker];
     for (int64_t b = items.begin; b < items.end; b++) {
         int32_t origin[3];
-        for (int a = 0; a < 3; a++) origin[a] = l->coords[b][a] * BRICK_EDGE;
+        for (int a = 0; a < 3; a++) origin[a] = lattice_point(l, b, a, 0);
         uint64_t wanted = cells_in_domain(l, origin) & ~l->deep[b];
         if (wanted) clear_sums(s, l->reach);
-        for (int k = 0; k < AROUND && wanted; k++) {
-            int offset[3] = {k % 3 - 1, k / 3 % 3 - 1, k / 9 - 1};
-            if (l->around[b][k] >= 0) add_brick(l, l->around[b][k], offset, origin, wanted, s);
+        for (int k = 0; k < NEIGHBOURS_MAX && wanted; k++) {
+            const int32_t other = l->bricks.neighbours[b][k];
+            int side[3]; /* z, y, x */
+            box_place(3, k, 3, side);
+            const int offset[3] = {side[2] - 1, side[1] - 1, side[0] - 1};
+            if (other >= 0) add_brick(l, other, offset, origin, wanted, s);
         }
         fill_values(l, b, origin, s);
     }
@@ -145,7 +155,7 @@ spate_status lattice_measure(lattice *l) {
     measure_job job = {.l = l};
     job.sums = take(l->ctx, (size_t)pool_size(l->ctx->pool), sizeof *job.sums);
     if (!job.sums) return SPATE_OUT_OF_MEMORY;
-    parallel_for(l->ctx->pool, l->brick_count, MEASURE_GRAIN, measure_bricks, &job);
+    parallel_for(l->ctx->pool, l->bricks.count, MEASURE_GRAIN, measure_bricks, &job);
     give(l->ctx, job.sums);
     lattice_mark_inside(l);
     return SPATE_OK;
@@ -158,20 +168,19 @@ static void add_velocity(const lattice *l, int64_t brick, const surface_particle
                          const real x[3], real reach, double sum[4]) {
     int low[3], high[3], c[3];
     for (int a = 0; a < 3; a++) {
-        real local = x[a] - (real)(l->coords[brick][a] * BRICK_EDGE);
-        low[a] = (int)floor((double)(local - reach) / 2);
-        high[a] = (int)floor((double)(local + reach) / 2);
-        if (low[a] < -4) low[a] = -4;
-        if (high[a] > 7) high[a] = 7;
+        real local = x[a] - (real)lattice_point(l, brick, a, 0);
+        low[a] = (int)floor((double)(local - reach) / CELL_POINTS);
+        high[a] = (int)floor((double)(local + reach) / CELL_POINTS);
+        if (low[a] < -CELL_EDGE) low[a] = -CELL_EDGE;
+        if (high[a] > 2 * CELL_EDGE - 1) high[a] = 2 * CELL_EDGE - 1;
     }
     for (c[2] = low[2]; c[2] <= high[2]; c[2]++)
         for (c[1] = low[1]; c[1] <= high[1]; c[1]++)
             for (c[0] = low[0]; c[0] <= high[0]; c[0]++) {
-                int k = ((c[2] + 4) / 4 * 3 + (c[1] + 4) / 4) * 3 + (c[0] + 4) / 4;
-                int32_t other = l->around[brick][k];
+                const int32_t other = l->bricks.neighbours[brick][lattice_code(CELL_EDGE, c)];
                 if (other < 0) continue;
-                int cell = (c[2] & 3) * 16 + (c[1] & 3) * 4 + (c[0] & 3);
-                const int64_t *first = l->first + (int64_t)other * BRICK_CELLS + cell;
+                const int64_t *first =
+                    l->first + (int64_t)other * BRICK_CELLS + lattice_index(CELL_EDGE, c);
                 for (int64_t i = first[0]; i < first[1]; i++) {
                     const lattice_particle *p = &l->particles[i];
                     double square = 0;
@@ -185,10 +194,13 @@ static void add_velocity(const lattice *l, int64_t brick, const surface_particle
             }
 }
 
+/* Velocities are those of the nearest particles if there are any within this share of the reach. */
+static const real velocity_share = (real)0.6;
+
 void lattice_velocity(const lattice *l, int64_t brick, const surface_particle *particles,
                       const real x[3], real out[3]) {
     double sum[4] = {0};
-    add_velocity(l, brick, particles, x, (real)0.6 * l->reach, sum);
+    add_velocity(l, brick, particles, x, velocity_share * l->reach, sum);
     if (!(sum[3] > 0)) add_velocity(l, brick, particles, x, l->reach, sum);
     for (int a = 0; a < 3; a++) out[a] = sum[3] > 0 ? (real)(sum[a] / sum[3]) : 0;
 }

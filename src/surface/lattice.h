@@ -1,10 +1,12 @@
 /*
  * Lattice: a sparse one of points in bricks of 8^3, and the particles around them.
  *
- * A brick exists where a particle is near, so memory follows the liquid and not the domain. Bricks
- * are sorted by their coordinates (z, y, x), found through a hash table, and know the 26 around
- * them. All lengths are in spacings; point (0, 0, 0) is the domain's lowest corner and `last` its
- * highest. Points outside of it, and of bricks that do not exist, are outside the liquid.
+ * A brick exists where a particle is near, so memory follows the liquid and not the domain. All
+ * lengths are in spacings; point (0, 0, 0) is the domain's lowest corner and `last` its highest.
+ * Points outside of it, and of bricks that do not exist, are outside the liquid.
+ *
+ * Points, bits and cells of a brick have x fastest, and the bricks' own coordinates are (z, y, x),
+ * so that the last axis runs fastest there too (state/sparse_lattice.h).
  *
  * Each brick is cut into 4^3 cells of 2^3 points, a bit of a word each, by which particles are
  * sorted. A cell is deep when it and all 26 around it hold particles; nothing is computed there.
@@ -14,15 +16,27 @@
 #ifndef SPATE_SURFACE_LATTICE_H
 #define SPATE_SURFACE_LATTICE_H
 
+#include "state/sparse_lattice.h"
 #include "surface/surface.h"
 
 enum {
     BRICK_EDGE = 8,
-    BRICK_POINTS = 512,
-    BRICK_CELLS = 64,
-    AROUND = 27,
-    AROUND_SELF = 13,
+    BRICK_LAYER = BRICK_EDGE * BRICK_EDGE, /* points of a layer of z: bits of a word */
+    BRICK_POINTS = BRICK_LAYER * BRICK_EDGE,
+    CELL_POINTS = 2,                      /* along an edge of a cell */
+    CELL_EDGE = BRICK_EDGE / CELL_POINTS, /* cells along an edge of a brick */
+    BRICK_CELLS = CELL_EDGE * CELL_EDGE * CELL_EDGE,
 };
+
+/* Bits of a layer: the points with x = 0, and point (x, y). */
+static const uint64_t layer_column = 0x0101010101010101;
+static inline int layer_bit(int x, int y) { return y * BRICK_EDGE + x; }
+
+/* Point i of a brick; cell i of it. */
+static inline void brick_point(int i, int p[3]) {
+    p[0] = i % BRICK_EDGE, p[1] = i / BRICK_EDGE % BRICK_EDGE, p[2] = i / BRICK_LAYER;
+}
+static inline int brick_cell(int x, int y, int z) { return (z * CELL_EDGE + y) * CELL_EDGE + x; }
 
 /* A particle or an image of it. */
 typedef struct lattice_particle {
@@ -37,22 +51,15 @@ typedef struct lattice {
     real radius; /* of a lone particle's ball; a flat surface is then where the liquid ends */
     real cut;    /* points farther than this from every particle are outside */
 
-    int64_t brick_count, brick_capacity;
-    uint64_t *keys;       /* of the bricks, ascending */
-    int32_t (*coords)[3]; /* bricks; the first point of one is 8 times this */
-    int32_t (
-        *around)[AROUND]; /* brick at offset (x, y, z) of -1..1: 9 (z+1) + 3 (y+1) + x+1; or -1 */
-    uint64_t *table_keys; /* key + 1, 0 when free */
-    int32_t *table_bricks;
-    int64_t table_size; /* a power of two, at least twice the number of bricks */
+    sparse_lattice bricks;
 
-    uint64_t *filled;            /* cells with particles, bit 16 z + 4 y + x */
+    uint64_t *filled;            /* cells with particles, bit brick_cell(x, y, z) */
     uint64_t *deep;              /* cells amid filled ones */
     int64_t *first;              /* particles of a cell; of deep bricks they are left out */
     lattice_particle *particles; /* by brick and cell */
 
-    real *values;          /* 512 a brick, x fastest; negative inside */
-    uint64_t (*inside)[8]; /* a word a layer of z, bit 8 y + x: the sign of the values */
+    real *values;                   /* of points; negative inside */
+    uint64_t (*inside)[BRICK_EDGE]; /* a word a layer of z: the sign of the values */
 } lattice;
 
 /* An empty lattice; reach, radius and cut follow the particles' spacing (in spacings of points). */
@@ -70,14 +77,28 @@ spate_status lattice_fill_pockets(lattice *l);
 void lattice_velocity(const lattice *l, int64_t brick, const surface_particle *particles,
                       const real x[3], real out[3]);
 
-/* By hand, as the tests do: bricks one by one (index unused till ordered), then ordered and given
- * their tables, then `inside` taken from the values. */
-spate_status lattice_add_brick(lattice *l, const int32_t coords[3]);
+/* By hand, as the tests do: bricks one by one, then ordered, then `inside` taken from the
+ * values. */
+spate_status lattice_add_brick(lattice *l, int32_t x, int32_t y, int32_t z);
 spate_status lattice_order(lattice *l);
 void lattice_mark_inside(lattice *l);
 
-/* The index of a brick, or -1. */
-int32_t lattice_find(const lattice *l, const int32_t coords[3]);
+/* Coordinate along an axis (0: x) of a point of a brick. */
+static inline int32_t lattice_point(const lattice *l, int64_t brick, int axis, int local) {
+    return l->bricks.coords[brick][2 - axis] * BRICK_EDGE + local;
+}
+
+/* The brick next to one along an axis (0: x), before (-1) or after it (1), or -1; and the code of
+ * that with a point -8 to 15 from a brick's corner. */
+static inline int32_t lattice_beside(const lattice *l, int64_t brick, int axis, int way) {
+    return l->bricks.neighbours[brick][neighbour_beside(2 - axis, way, 3)];
+}
+static inline int lattice_code(int edge, const int p[3]) {
+    return neighbour_code(edge, (const int[3]){p[2], p[1], p[0]}, 3);
+}
+static inline int lattice_index(int edge, const int p[3]) {
+    return neighbour_index(edge, (const int[3]){p[2], p[1], p[0]}, 3);
+}
 
 static inline bool lattice_has(const lattice *l, const int32_t x[3]) {
     for (int a = 0; a < 3; a++)

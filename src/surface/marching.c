@@ -14,13 +14,14 @@
 #include <string.h>
 
 enum {
-    WORDS = 24,  /* of a brick's crossed edges: axis, then layer */
-    WINDOW = 11, /* a brick's points and those around it, -1 to 9 */
+    WORDS = 3 * BRICK_EDGE,  /* of a brick's crossed edges: axis, then layer */
+    WINDOW = BRICK_EDGE + 3, /* a brick's points and those around it, -1 to 9 */
+    SIGNS = BRICK_EDGE + 1,  /* corners of a brick's cells along an edge */
     MARCH_GRAIN = 8
 };
 
 /* Vertices keep this far from lattice points, in spacings: none coincide. */
-static const real least = (real)(1.0 / 64);
+static const real point_margin = (real)(1.0 / 64);
 
 /* Crossed edges of a brick and how many come before each word of them. */
 typedef struct brick_edges {
@@ -41,23 +42,19 @@ typedef struct march_job {
 /* ---- Which edges are crossed ----------------------------------------------------------------- */
 
 static const uint64_t *inside_of(const lattice *l, int64_t brick, int axis) {
-    static const uint64_t none[8] = {0};
-    static const int step[3] = {1, 3, 9};
-    int32_t b = l->around[brick][AROUND_SELF + step[axis]];
+    static const uint64_t none[BRICK_EDGE] = {0};
+    const int32_t b = lattice_beside(l, brick, axis, 1);
     return b >= 0 ? l->inside[b] : none;
 }
 
 /* Of the points of a layer, the signs of those one further along the axis. */
 static uint64_t signs_beyond(const lattice *l, int64_t brick, int axis, int z) {
     const uint64_t *own = l->inside[brick], *other = inside_of(l, brick, axis);
-    const uint64_t column = 0x0101010101010101;
-    if (axis == 0) return (own[z] >> 1 & ~(column << 7)) | (other[z] & column) << 7;
-    if (axis == 1) return own[z] >> 8 | other[z] << 56;
-    return z < BRICK_EDGE - 1 ? own[z + 1] : other[0];
-}
-
-static int32_t point_of(const lattice *l, int64_t brick, int axis, int local) {
-    return l->coords[brick][axis] * BRICK_EDGE + local;
+    const int last = BRICK_EDGE - 1;
+    const uint64_t column = layer_column;
+    if (axis == 0) return (own[z] >> 1 & ~(column << last)) | (other[z] & column) << last;
+    if (axis == 1) return own[z] >> BRICK_EDGE | other[z] << layer_bit(0, last);
+    return z < last ? own[z + 1] : other[0];
 }
 
 /* Whether a point lies in a side across the axis: the next point on one of its sides is outside the
@@ -96,8 +93,9 @@ static lattice_edge standing_for(const lattice *l, lattice_edge e) {
 static uint64_t drop_doubles(const lattice *l, int64_t brick, int axis, int z, uint64_t crossed) {
     for (uint64_t rest = crossed; rest; rest &= rest - 1) {
         int bit = __builtin_ctzll(rest);
-        lattice_edge e = {{point_of(l, brick, 0, bit & 7), point_of(l, brick, 1, bit >> 3),
-                           point_of(l, brick, 2, z)},
+        lattice_edge e = {{lattice_point(l, brick, 0, bit % BRICK_EDGE),
+                           lattice_point(l, brick, 1, bit / BRICK_EDGE),
+                           lattice_point(l, brick, 2, z)},
                           axis};
         if (standing_for(l, e).axis != axis) crossed &= ~(UINT64_C(1) << bit);
     }
@@ -107,7 +105,8 @@ static uint64_t drop_doubles(const lattice *l, int64_t brick, int axis, int z, u
 /* Whether a brick reaches out of the domain, or to its border. */
 static bool at_border(const lattice *l, int64_t brick) {
     for (int a = 0; a < 3; a++)
-        if (point_of(l, brick, a, 0) <= 0 || point_of(l, brick, a, BRICK_EDGE) > l->last[a])
+        if (lattice_point(l, brick, a, 0) <= 0 ||
+            lattice_point(l, brick, a, BRICK_EDGE) > l->last[a])
             return true;
     return false;
 }
@@ -140,11 +139,11 @@ static void fill_window(const lattice *l, int64_t brick, value_window window) {
     for (int z = -1; z < WINDOW - 1; z++)
         for (int y = -1; y < WINDOW - 1; y++)
             for (int x = -1; x < WINDOW - 1; x++) {
-                int k = ((z + 8) / 8 * 3 + (y + 8) / 8) * 3 + (x + 8) / 8;
-                int32_t b = l->around[brick][k];
-                int point = ((z & 7) * BRICK_EDGE + (y & 7)) * BRICK_EDGE + (x & 7);
+                const int p[3] = {x, y, z};
+                const int32_t b = l->bricks.neighbours[brick][lattice_code(BRICK_EDGE, p)];
+                const int64_t first = (int64_t)b * BRICK_POINTS;
                 window[z + 1][y + 1][x + 1] =
-                    b < 0 ? outside : l->values[(int64_t)b * BRICK_POINTS + point];
+                    b < 0 ? outside : l->values[first + lattice_index(BRICK_EDGE, p)];
             }
 }
 
@@ -156,7 +155,7 @@ static real window_value(value_window window, const int p[3]) {
 static void add_gradient(const lattice *l, int64_t brick, value_window window, const int p[3],
                          real share, real sum[3]) {
     for (int a = 0; a < 3; a++) {
-        int32_t x = point_of(l, brick, a, p[a]);
+        int32_t x = lattice_point(l, brick, a, p[a]);
         int below = x > 0, above = x < l->last[a], q[3] = {p[0], p[1], p[2]};
         q[a] = p[a] + above;
         real high = window_value(window, q);
@@ -190,7 +189,7 @@ static void free_vertex(const lattice *l, int64_t brick, const lattice_edge *e, 
     int q[3] = {p[0], p[1], p[2]};
     q[e->axis]++;
     real a = window_value(window, p), b = window_value(window, q), t = a / (a - b);
-    t = t < least ? least : t > 1 - least ? 1 - least : t;
+    t = t < point_margin ? point_margin : t > 1 - point_margin ? 1 - point_margin : t;
     for (int k = 0; k < 3; k++) {
         m->position[v][k] = (real)e->x[k] + (k == e->axis ? t : 0);
         if (k != e->axis && in_side(l, e->x, k))
@@ -206,10 +205,10 @@ static void make_vertex(const march_job *job, int64_t brick, int word, int bit, 
                         value_window window) {
     const lattice *l = job->l;
     surface_mesh *m = job->mesh;
-    int p[3] = {bit & 7, bit >> 3, word % BRICK_EDGE};
+    int p[3] = {bit % BRICK_EDGE, bit / BRICK_EDGE, word % BRICK_EDGE};
     int32_t inner[3];
     lattice_edge e = {.axis = word / BRICK_EDGE};
-    for (int a = 0; a < 3; a++) e.x[a] = point_of(l, brick, a, p[a]);
+    for (int a = 0; a < 3; a++) e.x[a] = lattice_point(l, brick, a, p[a]);
     if (leaves_domain(l, &e, inner))
         cover_vertex(l, inner, m, v);
     else
@@ -236,38 +235,41 @@ static void make_vertices(void *data, chunk items) {
 static int32_t vertex_of(const march_job *job, int64_t brick, const int p[3], int edge,
                          bool border) {
     const lattice *l = job->l;
-    int corner = marching_edge_corner(edge), k = 0, q[3];
+    int corner = marching_edge_corner(edge), q[3];
     lattice_edge e = {.axis = edge / 4};
     for (int a = 0; a < 3; a++) q[a] = p[a] + (corner >> a & 1);
     if (border) {
-        for (int a = 0; a < 3; a++) e.x[a] = point_of(l, brick, a, q[a]);
+        for (int a = 0; a < 3; a++) e.x[a] = lattice_point(l, brick, a, q[a]);
         e = standing_for(l, e);
-        for (int a = 0; a < 3; a++) q[a] = (int)(e.x[a] - point_of(l, brick, a, 0));
+        for (int a = 0; a < 3; a++) q[a] = (int)(e.x[a] - lattice_point(l, brick, a, 0));
     }
-    for (int a = 2; a >= 0; a--) k = 3 * k + (q[a] + 8) / 8;
-    int32_t owner = l->around[brick][k];
-    int word = e.axis * BRICK_EDGE + (q[2] & 7), bit = (q[1] & 7) * BRICK_EDGE + (q[0] & 7);
+    const int32_t owner = l->bricks.neighbours[brick][lattice_code(BRICK_EDGE, q)];
+    const int point = lattice_index(BRICK_EDGE, q);
+    int word = e.axis * BRICK_EDGE + point / BRICK_LAYER, bit = point % BRICK_LAYER;
     const brick_edges *edges = &job->edges[owner];
     uint64_t lower = edges->crossed[word] & ((UINT64_C(1) << bit) - 1);
     return (int32_t)(job->first_vertex[owner] + edges->before[word] + __builtin_popcountll(lower));
 }
 
 /* The signs of a brick's points and of those just beyond: inside[z][y] has a bit for x = 0..8. */
-typedef uint16_t sign_window[9][9];
+typedef uint16_t sign_window[SIGNS][SIGNS];
 
 /* False when all are the same: the surface does not pass. */
 static bool fill_signs(const lattice *l, int64_t brick, sign_window signs) {
-    uint16_t any = 0, all = 0x1ff;
-    for (int z = 0; z < 9; z++)
-        for (int y = 0; y < 9; y++) {
-            int k = AROUND_SELF + z / 8 * 9 + y / 8 * 3, shift = (y & 7) * BRICK_EDGE;
-            int32_t b = l->around[brick][k], next = l->around[brick][k + 1];
-            unsigned row = b < 0 ? 0 : (unsigned)(l->inside[b][z & 7] >> shift & 0xff);
-            if (next >= 0) row |= (unsigned)(l->inside[next][z & 7] >> shift & 1) << 8;
+    const uint16_t row_bits = (1 << BRICK_EDGE) - 1, full = (1 << SIGNS) - 1;
+    uint16_t any = 0, all = full;
+    for (int z = 0; z < SIGNS; z++)
+        for (int y = 0; y < SIGNS; y++) {
+            const int code = lattice_code(BRICK_EDGE, (const int[3]){0, y, z});
+            const int layer = z % BRICK_EDGE, shift = layer_bit(0, y % BRICK_EDGE);
+            const int32_t b = l->bricks.neighbours[brick][code],
+                          next = l->bricks.neighbours[brick][code + 1];
+            unsigned row = b < 0 ? 0 : (unsigned)(l->inside[b][layer] >> shift & row_bits);
+            if (next >= 0) row |= (unsigned)(l->inside[next][layer] >> shift & 1) << BRICK_EDGE;
             signs[z][y] = (uint16_t)row;
             any |= signs[z][y], all &= signs[z][y];
         }
-    return any && all != 0x1ff;
+    return any && all != full;
 }
 
 static int case_of(sign_window s, const int p[3]) {
@@ -283,7 +285,9 @@ static int64_t brick_triangles(const march_job *job, int64_t brick, int32_t (*ou
     if (!fill_signs(job->l, brick, signs)) return 0;
     bool border = at_border(job->l, brick);
     for (int i = 0; i < BRICK_POINTS; i++) {
-        int p[3] = {i & 7, i >> 3 & 7, i >> 6}, pattern = case_of(signs, p);
+        int p[3];
+        brick_point(i, p);
+        const int pattern = case_of(signs, p);
         if (!out && !border) {
             count += job->cases->corners[pattern] / 3;
             continue;
@@ -322,23 +326,23 @@ static int64_t add_up(int64_t *first, int64_t count) {
 static spate_status march(march_job *job) {
     const lattice *l = job->l;
     pool *threads = l->ctx->pool;
-    size_t room = (size_t)l->brick_count + 1;
+    size_t room = (size_t)l->bricks.count + 1;
     job->edges = take(l->ctx, room, sizeof *job->edges);
     job->first_vertex = take(l->ctx, room, sizeof *job->first_vertex);
     job->first_triangle = take(l->ctx, room, sizeof *job->first_triangle);
     if (!job->edges || !job->first_vertex || !job->first_triangle) return SPATE_OUT_OF_MEMORY;
-    parallel_for(threads, l->brick_count, MARCH_GRAIN, find_edges, job);
-    int64_t vertices = add_up(job->first_vertex, l->brick_count);
+    parallel_for(threads, l->bricks.count, MARCH_GRAIN, find_edges, job);
+    int64_t vertices = add_up(job->first_vertex, l->bricks.count);
     /* A closed mesh has about two triangles a vertex, and their corners are counted in 32 bits. */
     if (vertices > INT32_MAX / 8)
         return fail(l->ctx, SPATE_BAD_INPUT,
                     "the liquid's surface has %lld vertices; lower output.surface_resolution",
                     (long long)vertices);
     TRY(surface_take_vertices(job->mesh, vertices));
-    parallel_for(threads, l->brick_count, MARCH_GRAIN, make_vertices, job);
-    parallel_for(threads, l->brick_count, MARCH_GRAIN, count_triangles, job);
-    TRY(surface_take_triangles(job->mesh, add_up(job->first_triangle, l->brick_count)));
-    parallel_for(threads, l->brick_count, MARCH_GRAIN, make_triangles, job);
+    parallel_for(threads, l->bricks.count, MARCH_GRAIN, make_vertices, job);
+    parallel_for(threads, l->bricks.count, MARCH_GRAIN, count_triangles, job);
+    TRY(surface_take_triangles(job->mesh, add_up(job->first_triangle, l->bricks.count)));
+    parallel_for(threads, l->bricks.count, MARCH_GRAIN, make_triangles, job);
     return SPATE_OK;
 }
 

@@ -9,9 +9,9 @@
 #include "surface/lattice.h"
 #include <string.h>
 
-enum { POCKET_POINTS = 1000, SIDES = 6 };
+enum { POCKET_POINTS = 1000, SIDES = 6, LAST = BRICK_EDGE - 1 };
 
-typedef uint64_t brick_bits[8];
+typedef uint64_t brick_bits[BRICK_EDGE];
 
 typedef struct pocket_job {
     lattice *l;
@@ -26,17 +26,11 @@ typedef struct pocket_job {
     int64_t points;
 } pocket_job;
 
-/* The brick next to one across side 2 axis + end; -1: there is none. */
-static int32_t brick_beside(const lattice *l, int64_t brick, int side) {
-    static const int step[3] = {1, 3, 9};
-    return l->around[brick][AROUND_SELF + (side & 1 ? step[side / 2] : -step[side / 2])];
-}
-
-/* Whether the bricks across a side are beyond the domain: no air comes from there. */
+/* Whether the bricks across side 2 axis + end are beyond the domain: no air comes from there. */
 static bool is_wall(const lattice *l, int64_t brick, int side) {
     int a = side / 2;
-    int32_t x = l->coords[brick][a] * BRICK_EDGE;
-    return side & 1 ? x + BRICK_EDGE > l->last[a] : x <= 0;
+    return side & 1 ? lattice_point(l, brick, a, BRICK_EDGE) > l->last[a]
+                    : lattice_point(l, brick, a, 0) <= 0;
 }
 
 static void wait_for(pocket_job *job, int32_t brick) {
@@ -57,14 +51,15 @@ static bool add_points(pocket_job *job, int32_t brick, int z, uint64_t bits) {
 
 /* Spreads within a brick until nothing is new. */
 static void spread_inside(pocket_job *job, int32_t brick) {
-    const uint64_t first = 0x0101010101010101, last = first << 7;
+    const uint64_t first = layer_column, last = first << LAST;
     uint64_t *found = job->found[brick];
     for (bool more = true; more;) {
         more = false;
-        for (int z = 0; z < 8; z++) {
-            uint64_t f = found[z], near = (f & ~last) << 1 | (f & ~first) >> 1 | f << 8 | f >> 8;
+        for (int z = 0; z < BRICK_EDGE; z++) {
+            uint64_t f = found[z], near = (f & ~last) << 1 | (f & ~first) >> 1 | f << BRICK_EDGE |
+                                          f >> BRICK_EDGE;
             if (z > 0) near |= found[z - 1];
-            if (z < 7) near |= found[z + 1];
+            if (z < LAST) near |= found[z + 1];
             more |= add_points(job, brick, z, near);
         }
     }
@@ -72,24 +67,24 @@ static void spread_inside(pocket_job *job, int32_t brick) {
 
 /* Spreads over a side of a brick into the next one. */
 static void spread_across(pocket_job *job, int32_t brick, int side) {
-    const uint64_t first = 0x0101010101010101;
+    const uint64_t first = layer_column;
     const uint64_t *found = job->found[brick];
-    int32_t next = brick_beside(job->l, brick, side);
+    int32_t next = lattice_beside(job->l, brick, side / 2, side & 1 ? 1 : -1);
     brick_bits over = {0};
     uint64_t any = 0;
-    for (int z = 0; z < 8; z++) {
-        if (side == 0) over[z] = (found[z] & first) << 7;
-        if (side == 1) over[z] = found[z] >> 7 & first;
-        if (side == 2) over[z] = found[z] << 56;
-        if (side == 3) over[z] = found[z] >> 56;
+    for (int z = 0; z < BRICK_EDGE; z++) {
+        if (side == 0) over[z] = (found[z] & first) << LAST;
+        if (side == 1) over[z] = found[z] >> LAST & first;
+        if (side == 2) over[z] = found[z] << layer_bit(0, LAST);
+        if (side == 3) over[z] = found[z] >> layer_bit(0, LAST);
     }
-    if (side == 4) over[7] = found[0];
-    if (side == 5) over[0] = found[7];
-    for (int z = 0; z < 8; z++) any |= over[z];
+    if (side == 4) over[LAST] = found[0];
+    if (side == 5) over[0] = found[LAST];
+    for (int z = 0; z < BRICK_EDGE; z++) any |= over[z];
     if (!any || is_wall(job->l, brick, side)) return;
     job->open |= next < 0;
     bool more = false;
-    for (int z = 0; z < 8 && next >= 0; z++) more |= add_points(job, next, z, over[z]);
+    for (int z = 0; z < BRICK_EDGE && next >= 0; z++) more |= add_points(job, next, z, over[z]);
     if (more) wait_for(job, next);
 }
 
@@ -112,13 +107,14 @@ static void settle(pocket_job *job) {
     bool fill = !job->open && job->points < POCKET_POINTS;
     for (int64_t k = 0; k < job->touched_count; k++) {
         int32_t b = job->touched[k];
-        for (int z = 0; z < 8; z++) {
+        for (int z = 0; z < BRICK_EDGE; z++) {
             uint64_t bits = job->found[b][z];
             job->seen[b][z] |= bits;
             job->found[b][z] = 0;
             if (fill) l->inside[b][z] |= bits;
             for (; fill && bits; bits &= bits - 1)
-                l->values[(int64_t)b * BRICK_POINTS + z * 64 + __builtin_ctzll(bits)] = -l->radius;
+                l->values[(int64_t)b * BRICK_POINTS + z * BRICK_LAYER + __builtin_ctzll(bits)] =
+                    -l->radius;
         }
         job->is_touched[b] = false;
     }
@@ -126,20 +122,21 @@ static void settle(pocket_job *job) {
 
 static void find_air(pocket_job *job) {
     const lattice *l = job->l;
-    for (int64_t i = 0; i < l->brick_count * BRICK_POINTS; i++) {
+    for (int64_t i = 0; i < (int64_t)l->bricks.count * BRICK_POINTS; i++) {
         int64_t b = i / BRICK_POINTS;
-        int p[3] = {(int)(i & 7), (int)(i >> 3 & 7), (int)(i >> 6 & 7)};
+        int p[3];
         int32_t x[3];
-        for (int a = 0; a < 3; a++) x[a] = l->coords[b][a] * BRICK_EDGE + p[a];
-        if (lattice_has(l, x) && !(l->inside[b][p[2]] >> (8 * p[1] + p[0]) & 1))
-            job->air[b][p[2]] |= UINT64_C(1) << (8 * p[1] + p[0]);
+        brick_point((int)(i % BRICK_POINTS), p);
+        for (int a = 0; a < 3; a++) x[a] = lattice_point(l, b, a, p[a]);
+        const uint64_t bit = UINT64_C(1) << layer_bit(p[0], p[1]);
+        if (lattice_has(l, x) && !(l->inside[b][p[2]] & bit)) job->air[b][p[2]] |= bit;
     }
 }
 
 static void settle_all(pocket_job *job) {
     find_air(job);
-    for (int32_t b = 0; b < job->l->brick_count; b++)
-        for (int z = 0; z < 8; z++)
+    for (int32_t b = 0; b < job->l->bricks.count; b++)
+        for (int z = 0; z < BRICK_EDGE; z++)
             for (uint64_t rest; (rest = job->air[b][z] & ~job->seen[b][z]);) {
                 follow(job, b, z, rest & -rest);
                 settle(job);
@@ -148,7 +145,7 @@ static void settle_all(pocket_job *job) {
 
 spate_status lattice_fill_pockets(lattice *l) {
     spate_context *ctx = l->ctx;
-    size_t room = (size_t)l->brick_count + 1;
+    size_t room = (size_t)l->bricks.count + 1;
     pocket_job job = {.l = l};
     job.air = take(ctx, room, sizeof *job.air);
     job.seen = take(ctx, room, sizeof *job.seen);

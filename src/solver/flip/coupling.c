@@ -1,8 +1,8 @@
 /*
- * Viscosity and pressure together. One after the other they do not fit: the projection gives the liquid
- * slip along sticky walls again, which the viscosity has just taken, by as much as viscosity reaches in
- * a step. Drag in a lattice of cylinders was 28 % too small at steps of a diffusion time. What is meant
- * is the Stokes problem
+ * Viscosity and pressure together. One after the other they do not fit: the projection gives the
+ * liquid slip along sticky walls again, which the viscosity has just taken, by as much as viscosity
+ * reaches in a step. Drag in a lattice of cylinders was 28 % too small at steps of a diffusion
+ * time. What is meant is the Stokes problem
  *
  *     (V + s K) u = V (u* - grad p),   div u = 0,        s = mu dt / (rho dx^2)   (viscosity.c),
  *
@@ -10,9 +10,9 @@
  *
  *     p += q - 2 s div u     for the projection's q of the u before it,
  *
- * with which a round removes all but the walls' part of the error (Cahouet and Chabard 1988; in time
- * instead of rounds Timmermans et al. 1996, Brown et al. 2001). Two rounds after the first solve leave
- * less than 1 % of the drag. Nothing is kept from step to step.
+ * with which a round removes all but the walls' part of the error (Cahouet and Chabard 1988; in
+ * time instead of rounds Timmermans et al. 1996, Brown et al. 2001). Two rounds after the first
+ * solve leave less than 1 % of the drag. Nothing is kept from step to step.
  */
 #include "solver/flip/flip.h"
 
@@ -21,7 +21,7 @@ enum { ROUNDS = 2 };
 static const double least_reach = 0.1;
 
 static double reach(const flip *f) {
-    const double dx = f->sim->scene->domain.dx;
+    const double dx = f->domain->dx;
     return f->viscosity * f->sim->dt / (f->density * dx * dx);
 }
 
@@ -36,18 +36,16 @@ typedef struct coupling {
 
 /* What flows out of a cell through its faces; 0 beside the surface, where the pressure is given. */
 static double outflow(const mac *m, int64_t brick, int c) {
-    const int64_t here = brick * mac_cells(m->dim) + c;
     double sum = 0;
     int at[3];
     mac_place(c, m->dim, at);
     for (int n = 0; n < 2 * m->dim; n++) {
-        const int a = n >> 1, way = n & 1 ? 1 : -1;
-        const int64_t other = mac_beside(m, brick, c, at, a, way);
-        if (other < 0) return 0;
-        const int64_t face = way > 0 ? other : here;
-        const double open = (double)m->open[a][face];
-        if (open > 0 && m->phi[0][other] >= 0) return 0;
-        sum += way * (open * (double)m->velocity[a][face] + (1 - open) * (double)m->wall[a][face]);
+        const mac_side s = mac_side_of(m, brick, c, at, n);
+        if (s.beyond < 0) return 0;
+        const double fraction = (double)m->face_fraction[s.axis][s.face];
+        if (fraction > 0 && m->phi[0][s.beyond] >= 0) return 0;
+        sum += s.way * (fraction * (double)m->velocity[s.axis][s.face] +
+                        (1 - fraction) * (double)m->solid_velocity[s.axis][s.face]);
     }
     return sum;
 }
@@ -64,7 +62,8 @@ static void add_viscous_part(void *data, chunk items) {
         }
 }
 
-/* p += q, after it; and the velocity is that before viscosity again, which `shift` has kept. */
+/* p += q, after it; and the velocity is that before viscosity again, which `displacement` has
+ * kept. */
 static void begin_round(void *data, chunk items) {
     const coupling *k = data;
     const mac *m = &k->f->grid;
@@ -72,7 +71,7 @@ static void begin_round(void *data, chunk items) {
     const size_t count = (size_t)((items.end - items.begin) * mac_cells(m->dim));
     for (size_t c = first; c < first + count; c++) k->p[c] += m->pressure[0][c];
     for (int a = 0; a < m->dim; a++)
-        memcpy(m->velocity[a] + first, m->shift[a] + first, count * sizeof(real));
+        memcpy(m->velocity[a] + first, m->displacement[a] + first, count * sizeof(real));
 }
 
 static void take_pressure(void *data, chunk items) {
@@ -84,7 +83,7 @@ static void take_pressure(void *data, chunk items) {
 
 static spate_status go_round(flip *f, coupling *k, mac *grid, const pressure_options *options,
                              bool last, pressure_report *report) {
-    pool *threads = f->sim->ctx->pool;
+    pool *threads = f->threads;
     const int64_t bricks = f->grid.bricks.count;
     mac so_far = *grid;
     so_far.pressure[0] = k->p;
@@ -99,12 +98,12 @@ static spate_status go_round(flip *f, coupling *k, mac *grid, const pressure_opt
 void flip_keep_velocity(flip *f) {
     const mac *m = &f->grid;
     const size_t bytes = (size_t)(m->bricks.count * mac_cells(m->dim)) * sizeof(real);
-    for (int a = 0; a < m->dim; a++) memcpy(m->shift[a], m->velocity[a], bytes);
+    for (int a = 0; a < m->dim; a++) memcpy(m->displacement[a], m->velocity[a], bytes);
 }
 
 spate_status flip_couple(flip *f, mac *grid, const pressure_options *options,
                          pressure_report *report) {
-    pool *threads = f->sim->ctx->pool;
+    pool *threads = f->threads;
     const int64_t bricks = f->grid.bricks.count;
     const size_t cells = (size_t)(bricks * mac_cells(f->grid.dim));
     coupling k = {.f = f};

@@ -1,8 +1,9 @@
 /*
- * The liquid's velocity beyond the liquid: layer by layer, a face takes the mean of its neighbours of
- * the layer before (same component). So particles at the surface see the liquid's motion, and those
- * that leave it in a step go on with it. Spray farther than a cell from any liquid is in free flight. Faces closed by colliders are filled in the same way and then
- * lose what runs through the collider's surface (Batty et al. 2007), so particles slide along it.
+ * The liquid's velocity beyond the liquid: layer by layer, a face takes the mean of its neighbours
+ * of the layer before (same component). So particles at the surface see the liquid's motion, and
+ * those that leave it in a step go on with it. Spray farther than a cell from any liquid is in free
+ * flight. Faces closed by colliders are filled in the same way and then lose what runs through the
+ * collider's surface (Batty et al. 2007), so particles slide along it.
  */
 #include "core/vec.h"
 #include "solver/flip/flip.h"
@@ -10,25 +11,26 @@
 typedef struct extrapolation {
     flip *f;
     uint8_t *fresh; /* bits of faces that this layer reached */
-    uint8_t *known; /* of each brick: bits of its faces that are known, all together */
+    uint8_t *valid; /* of each brick: bits of its faces that are valid, all together */
 } extrapolation;
 
-/* Whether a brick or one beside it has any face that is known. */
-static bool is_near_known(const extrapolation *e, int64_t brick) {
-    const sites *bricks = &e->f->grid.bricks;
+/* Whether a brick or one beside it has any face that is valid. */
+static bool is_near_valid(const extrapolation *e, int64_t brick) {
+    const sparse_lattice *bricks = &e->f->grid.bricks;
     for (int code = 0; code < neighbour_count(bricks->dim); code++) {
         const int32_t other = bricks->neighbours[brick][code];
-        if (other >= 0 && e->known[other]) return true;
+        if (other >= 0 && e->valid[other]) return true;
     }
     return false;
 }
 
-/* What a face takes from one beside it: where both have particles the change of velocity in this step,
- * else the velocity. So the rim of what turns, and drops about to fall into a pool, keep their own. */
+/* What a face takes from one beside it: where both have particles the change of velocity in this
+ * step, else the velocity. So the rim of what turns, and drops about to fall into a pool, keep
+ * their own. */
 static real carried(const mac *m, int axis, int64_t to, int64_t from) {
     real u = m->velocity[axis][from];
     if (m->mass[axis][to] > 0 && m->mass[axis][from] > 0)
-        u += m->before[axis][to] - m->before[axis][from];
+        u += m->velocity_old[axis][to] - m->velocity_old[axis][from];
     return u;
 }
 
@@ -38,19 +40,19 @@ static void fill_layer(void *data, chunk items) {
     const int dim = m->dim, all = (1 << dim) - 1;
     for (int64_t brick = items.begin; brick < items.end; brick++) {
         memset(e->fresh + brick * mac_cells(dim), 0, (size_t)mac_cells(dim));
-        if (!is_near_known(e, brick)) continue;
+        if (!is_near_valid(e, brick)) continue;
         for (int c = 0; c < mac_cells(dim); c++) {
             const int64_t here = brick * mac_cells(dim) + c;
-            const int settled = m->known[0][here] | m->known[0][here] >> 4;
-            if ((settled & all) == all) continue;
+            const int settled = mac_settled(m, here);
+            if (settled == all) continue;
             int at[3];
             real sums[3] = {0}, counts[3] = {0};
             mac_place(c, dim, at);
             for (int n = 0; n < 2 * dim; n++) {
-                int64_t other = mac_beside(m, brick, c, at, n >> 1, n & 1 ? 1 : -1);
-                int known = other < 0 ? 0 : m->known[0][other] & ~settled;
+                const int64_t other = mac_side_of(m, brick, c, at, n).beyond;
+                const int wanted = other < 0 ? 0 : m->valid[0][other] & ~settled;
                 for (int a = 0; a < dim; a++)
-                    if (known >> a & 1) sums[a] += carried(m, a, here, other), counts[a] += 1;
+                    if (wanted >> a & 1) sums[a] += carried(m, a, here, other), counts[a] += 1;
             }
             for (int a = 0; a < dim; a++) {
                 if (!(counts[a] > 0)) continue;
@@ -65,27 +67,26 @@ static void keep_layer(void *data, chunk items) {
     const extrapolation *e = data;
     const int cells = mac_cells(e->f->grid.dim);
     for (int64_t c = items.begin * cells; c < items.end * cells; c++)
-        e->f->grid.known[0][c] |= e->fresh[c];
+        e->f->grid.valid[0][c] |= e->fresh[c];
 }
 
-static void note_known(void *data, chunk items) {
+static void note_valid(void *data, chunk items) {
     const extrapolation *e = data;
     const int cells = mac_cells(e->f->grid.dim);
     for (int64_t brick = items.begin; brick < items.end; brick++) {
-        int known = 0;
-        for (int c = 0; c < cells; c++) known |= e->f->grid.known[0][brick * cells + c];
-        e->known[brick] = (uint8_t)(known & ((1 << e->f->grid.dim) - 1));
+        int valid = 0;
+        for (int c = 0; c < cells; c++) valid |= e->f->grid.valid[0][brick * cells + c];
+        e->valid[brick] = (uint8_t)(valid & ((1 << e->f->grid.dim) - 1));
     }
 }
 
-/* Faces that particles reach but the first layer does not are in free flight: spray and thin sheets,
- * which keep the velocity they have. */
+/* Faces that particles reach but the first layer does not are in free flight: spray and thin
+ * sheets, which keep the velocity they have. */
 static void keep_flight(void *data, chunk items) {
     const mac *m = &((const extrapolation *)data)->f->grid;
     for (int64_t c = items.begin * mac_cells(m->dim); c < items.end * mac_cells(m->dim); c++)
         for (int a = 0; a < m->dim; a++)
-            if (m->mass[a][c] > 0 && !(m->known[0][c] >> (a + 4) & 1))
-                m->known[0][c] |= (uint8_t)(1 << a);
+            if (m->mass[a][c] > 0 && !mac_is_prescribed(m, a, c)) mac_set_valid(m, a, c);
 }
 
 /* ---- Along colliders ------------------------------------------------------------------------- */
@@ -103,7 +104,7 @@ static void velocity_at_face(const mac *m, int64_t brick, int c, const int at[3]
             int next[3] = {at[0], at[1], at[2]};
             next[axis] -= n & 1;
             next[a] += n >> 1;
-            int64_t other = mac_cell(m, (int32_t)brick, next[0], next[1], next[2]);
+            int64_t other = mac_cell(m, brick, next);
             if (other >= 0) sum += (double)m->velocity[a][other], count++;
         }
         v[a] = sum / count;
@@ -123,35 +124,31 @@ static double along_collider(const flip *f, const boundary_part *part, const dou
     return v[axis];
 }
 
-/* Faces closed by colliders; the results go to `wall`, which nobody needs any more, so that all of them
- * are formed from the same velocities. */
+/* Faces closed by colliders; the results go to solid_velocity, which nobody needs any more, so that
+ * all of them are formed from the same velocities. */
+static void constrain_brick(const flip *f, const boundary_part *near, int64_t brick) {
+    const mac *m = &f->grid;
+    for (int c = 0; c < mac_cells(m->dim); c++) {
+        const int64_t here = brick * mac_cells(m->dim) + c;
+        int at[3], cell[3];
+        mac_place(c, m->dim, at);
+        for (int a = 0; a < 3; a++) cell[a] = m->bricks.coords[brick][a] * BRICK_EDGE + at[a];
+        for (int a = 0; a < m->dim; a++) {
+            const bool asked = m->face_fraction[a][here] == 0 && mac_is_valid(m, a, here);
+            if (!asked || mac_is_prescribed(m, a, here)) continue;
+            double x[3], v[3];
+            face_position(f->domain, m->dim, cell, a, x);
+            velocity_at_face(m, brick, c, at, a, v);
+            m->solid_velocity[a][here] = (real)along_collider(f, near, x, a, v);
+        }
+    }
+}
+
 static void constrain(void *data, chunk items) {
     const flip *f = ((const extrapolation *)data)->f;
-    const mac *m = &f->grid;
-    const domain *d = &f->sim->scene->domain;
-    const int dim = m->dim;
-    const double reach = d->dx * (0.5 * BRICK_EDGE * sqrt(dim) + SOLID_FAR);
     for (int64_t brick = items.begin; brick < items.end; brick++) {
-        double corner[3] = {0}, middle[3] = {0};
-        for (int a = 0; a < dim; a++) {
-            corner[a] = d->origin[a] + m->bricks.coords[brick][a] * BRICK_EDGE * d->dx;
-            middle[a] = corner[a] + 0.5 * BRICK_EDGE * d->dx;
-        }
-        boundary_part part = boundary_around(&f->sim->boundary, middle, reach);
-        for (int c = 0; c < mac_cells(dim) && part.count; c++) {
-            const int64_t here = brick * mac_cells(dim) + c;
-            int at[3];
-            mac_place(c, dim, at);
-            for (int a = 0; a < dim; a++) {
-                bool asked = m->open[a][here] == 0 && m->known[0][here] >> a & 1;
-                if (!asked || m->known[0][here] >> (a + 4) & 1) continue;
-                double x[3] = {0}, v[3];
-                for (int e = 0; e < dim; e++)
-                    x[e] = corner[e] + (at[e] + (e == a ? 0 : 0.5)) * d->dx;
-                velocity_at_face(m, brick, c, at, a, v);
-                m->wall[a][here] = (real)along_collider(f, &part, x, a, v);
-            }
-        }
+        const boundary_part near = colliders_near_brick(f->sim, &f->grid, brick);
+        if (near.count) constrain_brick(f, &near, brick);
     }
 }
 
@@ -159,10 +156,12 @@ static void take_constrained(void *data, chunk items) {
     const mac *m = &((const extrapolation *)data)->f->grid;
     for (int64_t c = items.begin * mac_cells(m->dim); c < items.end * mac_cells(m->dim); c++)
         for (int a = 0; a < m->dim; a++)
-            if (m->open[a][c] == 0 && m->known[0][c] >> a & 1) m->velocity[a][c] = m->wall[a][c];
+            if (m->face_fraction[a][c] == 0 && mac_is_valid(m, a, c))
+                m->velocity[a][c] = m->solid_velocity[a][c];
 }
 
-spate_status flip_extrapolate(flip *f) {
+spate_status flip_extrapolate(void *solver) {
+    flip *f = solver;
     spate_simulation *sim = f->sim;
     pool *threads = sim->ctx->pool;
     const int64_t bricks = f->grid.bricks.count;
@@ -170,13 +169,13 @@ spate_status flip_extrapolate(flip *f) {
     extrapolation e = {.f = f};
     e.fresh =
         scratch_take(&sim->scratch, "flip layer", (size_t)(bricks * mac_cells(f->grid.dim)) + 1, 1);
-    e.known = scratch_take(&sim->scratch, "flip known bricks", (size_t)bricks + 1, 1);
-    if (!e.fresh || !e.known) {
+    e.valid = scratch_take(&sim->scratch, "flip valid bricks", (size_t)bricks + 1, 1);
+    if (!e.fresh || !e.valid) {
         if (e.fresh) scratch_give(&sim->scratch, "flip layer");
         return SPATE_OUT_OF_MEMORY;
     }
     for (int layer = 0; layer < layers; layer++) {
-        parallel_for(threads, bricks, 32, note_known, &e);
+        parallel_for(threads, bricks, 32, note_valid, &e);
         parallel_for(threads, bricks, 4, fill_layer, &e);
         parallel_for(threads, bricks, 32, keep_layer, &e);
         if (layer == 0) parallel_for(threads, bricks, 32, keep_flight, &e);
@@ -185,7 +184,7 @@ spate_status flip_extrapolate(flip *f) {
         parallel_for(threads, bricks, 4, constrain, &e);
         parallel_for(threads, bricks, 32, take_constrained, &e);
     }
-    scratch_give(&sim->scratch, "flip known bricks");
+    scratch_give(&sim->scratch, "flip valid bricks");
     scratch_give(&sim->scratch, "flip layer");
     return SPATE_OK;
 }

@@ -117,15 +117,15 @@ static unsigned fields(const spate_scene *scene) {
     return is_affine(scene->solver_options) ? PARTICLE_BIT(affine) : 0;
 }
 
-ISA_TABLES(flip_passes, flip_linear);
-ISA_TABLES(flip_passes, flip_quadratic);
+ISA_TABLES(flip_kernels, flip_linear);
+ISA_TABLES(flip_kernels, flip_quadratic);
 
-static const flip_passes *choose_passes(enum isa isa, int kernel) {
+static const flip_kernels *choose_kernels(enum isa isa, int kernel) {
     return kernel ? ISA_CHOOSE(flip_quadratic, isa) : ISA_CHOOSE(flip_linear, isa);
 }
 
-/* Bodies that spin come with the gradient of their velocity; what is kept is its moment B = C D, and
- * nothing by transfers that are not affine. */
+/* Bodies that spin come with the gradient of their velocity; what is kept is its moment B = C D,
+ * and nothing by transfers that are not affine. */
 static spate_status gradients_to_moments(spate_simulation *sim) {
     const flip *f = sim->solver;
     const particles *p = &sim->particles;
@@ -148,10 +148,12 @@ static spate_status create(spate_simulation *sim) {
     if (!f) return SPATE_OUT_OF_MEMORY;
     sim->solver = f;
     f->sim = sim;
+    f->domain = &scene->domain;
+    f->threads = ctx->pool;
     f->options = scene->solver_options;
-    f->passes = choose_passes(ctx->isa, f->options->kernel);
+    f->kernels = choose_kernels(ctx->isa, f->options->kernel);
     f->affine = is_affine(f->options);
-    f->shifts = f->options->volume_correction > 0 && f->options->surface == SURFACE_VOLUME;
+    f->displaces = f->options->volume_correction > 0 && f->options->surface == SURFACE_VOLUME;
     bool keeps = f->options->transfer != FLIP_PIC && f->options->transfer != FLIP_APIC;
     f->alpha = keeps ? (real)f->options->alpha : 0;
     material_constants liquid = one_liquid_constants(scene);
@@ -165,8 +167,9 @@ static spate_status create(spate_simulation *sim) {
     int period[3] = {0};
     for (int a = 0; a < scene->dim; a++)
         if (scene->domain.walls[a][0] == WALL_PERIODIC) period[a] = scene->domain.cells[a];
-    const bool shift = f->shifts || f->viscosity > 0;
-    mac_create(ctx, scene->dim, period, shift ? MAC_ALL : MAC_ALL & ~MAC_BIT(shift), &f->grid);
+    const bool displacement = f->displaces || f->viscosity > 0;
+    const unsigned fields = displacement ? MAC_ALL : MAC_ALL & ~MAC_BIT(displacement);
+    mac_create(ctx, scene->dim, period, fields, &f->grid);
     f->seen = take(ctx, (size_t)pool_size(ctx->pool), sizeof *f->seen);
     if (!f->seen) return SPATE_OUT_OF_MEMORY;
     TRY(impulses_create(sim, &f->impulses));
@@ -186,14 +189,15 @@ static void destroy(spate_simulation *sim) {
 
 /* ---- The time step --------------------------------------------------------------------------- */
 
-/* The fastest particle, sped up by gravity in the step, crosses cfl cells: (v + g dt) dt = cfl dx. */
+/* The fastest particle, sped up by gravity in the step, crosses cfl cells: (v + g dt) dt = cfl
+ * dx. */
 static double step_limit(spate_simulation *sim, const char **limit) {
     const flip *f = sim->solver;
     const spate_scene *scene = sim->scene;
-    double way = scene->cfl * scene->domain.dx, pull = vec_length(scene->gravity);
+    double way = scene->cfl * scene->domain.dx, gravity = vec_length(scene->gravity);
     double speed = fmax(sim->max_speed, fmax(sources_speed(sim), boundary_speed(&sim->boundary)));
-    double dt = 2 * way / (speed + sqrt(speed * speed + 4 * pull * way));
-    *limit = speed * speed > pull * way ? "speed" : "gravity";
+    double dt = 2 * way / (speed + sqrt(speed * speed + 4 * gravity * way));
+    *limit = speed * speed > gravity * way ? "speed" : "gravity";
     if (!(dt < HUGE_VAL)) *limit = "none";
     double tension = flip_tension_limit(f);
     if (tension < dt) dt = tension, *limit = "surface tension";
@@ -202,13 +206,45 @@ static double step_limit(spate_simulation *sim, const char **limit) {
 
 /* ---- A step ---------------------------------------------------------------------------------- */
 
-static spate_status sort(flip *f) {
+static spate_status sort(void *solver) {
+    const flip *f = solver;
     spate_simulation *sim = f->sim;
     int64_t lost;
     TRY(blocks_sort(&sim->blocks, &sim->particles, &sim->scratch, sim->ctx->pool, &lost));
     if (lost >= 0) return simulation_unstable(sim, lost, "a particle moved more than a block");
     sim->drift = 0;
     return SPATE_OK;
+}
+
+flip_view flip_view_of(const flip *f) {
+    spate_simulation *sim = f->sim;
+    const mac *m = &f->grid;
+    flip_view view = {
+        .f = f,
+        .particles = &sim->particles,
+        .block_coords = (const int32_t(*)[3])sim->blocks.coords,
+        .block_first = sim->blocks.first,
+        .occupied = sim->blocks.occupied,
+        .coloured = f->coloured,
+        .brick_neighbours = (const int32_t(*)[NEIGHBOURS_MAX])m->bricks.neighbours,
+        .phi = m->phi[0],
+        .domain = &sim->scene->domain,
+        .affine = f->affine,
+        .momentum = f->options->transfer != FLIP_KERNEL,
+        .alpha = f->alpha,
+        .inverse_mass = f->inverse_mass,
+        .step = (real)sim->dt / f->dx,
+        .advection_order = f->options->advection + 1,
+        .reach = f->reach,
+        .seen = f->seen,
+        .touches = f->touches,
+    };
+    for (int a = 0; a < m->dim; a++) {
+        view.velocity[a] = m->velocity[a], view.mass[a] = m->mass[a];
+        view.velocity_old[a] = m->velocity_old[a];
+        if (f->displaces) view.displacement[a] = m->displacement[a];
+    }
+    return view;
 }
 
 /* Occupied blocks by the parity of their coordinates: those of one colour share no face. */
@@ -229,37 +265,44 @@ static spate_status colour_blocks(flip *f) {
     return SPATE_OK;
 }
 
-static spate_status scatter(flip *f) {
+static spate_status scatter(void *solver) {
+    flip *f = solver;
     const int dim = f->sim->scene->dim;
     TRY(colour_blocks(f));
-    if (f->options->transfer == FLIP_KERNEL) TRY(flip_scatter_sharp(f));
-    parallel_colours(f->sim->ctx->pool, f->colour_starts, 1 << dim, 4, f->passes->scatter[dim - 2],
-                     f);
+    if (f->options->transfer == FLIP_KERNEL) TRY(flip_scatter_kernel(f));
+    flip_view view = flip_view_of(f);
+    parallel_colours(f->threads, f->colour_starts, 1 << dim, 4, f->kernels->scatter[dim - 2],
+                     &view);
     return SPATE_OK;
 }
 
-/* Momentum to velocity, and gravity. */
-static void weigh(void *data, chunk items) {
+/* Faces with less than this share of the mass of one in the midst of liquid are light. */
+static const real light_share = (real)0.25;
+
+/* And gravity. */
+static void momentum_to_velocity(void *data, chunk items) {
     const flip *f = data;
     const mac *m = &f->grid;
     const real most = (real)(2 * fmax(f->sim->max_speed, sources_speed(f->sim)));
-    const real light = (real)0.25 / f->inverse_mass; /* of a face in the midst of liquid */
+    const real light = light_share / f->inverse_mass;
     for (int a = 0; a < m->dim; a++) {
-        const real pull = (real)(f->sim->scene->gravity[a] * f->sim->dt);
+        const real gravity = (real)(f->sim->scene->gravity[a] * f->sim->dt);
         for (int64_t c = items.begin * mac_cells(m->dim); c < items.end * mac_cells(m->dim); c++) {
             const real mass = m->mass[a][c];
-            const bool given = m->known[0][c] >> (a + 4) & 1;
             real u = mass > 0 ? m->velocity[a][c] / mass : 0;
             /* What a lone particle's affine motion gives a face that it hardly reaches. */
             if (f->affine && mass < light) u = u > most ? most : u < -most ? -most : u;
-            m->before[a][c] = u;
-            m->velocity[a][c] = given ? m->wall[a][c] : mass > 0 ? u + pull : 0;
+            m->velocity_old[a][c] = u;
+            m->velocity[a][c] = mac_is_prescribed(m, a, c) ? m->solid_velocity[a][c]
+                                : mass > 0                 ? u + gravity
+                                                           : 0;
         }
     }
 }
 
-static spate_status forces(flip *f) {
-    parallel_for(f->sim->ctx->pool, f->grid.bricks.count, 16, weigh, f);
+static spate_status forces(void *solver) {
+    flip *f = solver;
+    parallel_for(f->threads, f->grid.bricks.count, 16, momentum_to_velocity, f);
     TRY(flip_keep_filled(f));
     TRY(flip_find_surface(f));
     TRY(flip_release(f));
@@ -269,7 +312,8 @@ static spate_status forces(flip *f) {
     return flip_tension(f); /* a jump at the surface, which viscosity would smear */
 }
 
-static spate_status project(flip *f) {
+static spate_status project(void *solver) {
+    flip *f = solver;
     flip_memory *memory = &f->memory;
     const flip_options *o = f->options;
     const pressure_options options = {.method = (pressure_method)o->pressure,
@@ -278,14 +322,14 @@ static spate_status project(flip *f) {
                                       .second_order = o->surface_order == 2};
     pressure_report report;
     mac grid = f->grid;
-    grid.swell[0] = NULL; /* the particles' affair, not the velocity's: volume.c */
+    grid.target_divergence[0] = NULL; /* the particles' affair, not the velocity's: volume.c */
     if (flip_is_coupled(f))
         TRY(flip_couple(f, &grid, &options, &report));
     else
         TRY(pressure_project(f->pressure, &grid, &options, &report));
     memory->iterations = report.iterations;
     memory->residual = report.residual;
-    memory->divergence = report.divergence / f->sim->scene->domain.dx;
+    memory->divergence = report.divergence / f->domain->dx;
     const solve_result result = {.what = "pressure",
                                  .kind = "pressure not converged",
                                  .residual = report.residual,
@@ -317,21 +361,10 @@ static spate_status move_far(flip *f) {
     return any ? sort(f) : SPATE_OK;
 }
 
-static spate_status gather(flip *f) {
-    spate_simulation *sim = f->sim;
-    const domain *d = &sim->scene->domain;
-    const int workers = pool_size(sim->ctx->pool), dim = sim->scene->dim;
-    for (int w = 0; w < workers; w++) f->seen[w] = (flip_extremes){.bad = -1};
-    f->reach = d->dx * (BLOCK_EDGE * 0.5 * sqrt(dim) + 1 + fmax(sim->scene->cfl, 1)) +
-               fmax(sim->max_speed, boundary_speed(&sim->boundary)) * sim->dt;
-    f->touches = scratch_take(&sim->scratch, "flip touches", (size_t)sim->blocks.occupied_count + 1,
-                              sizeof *f->touches);
-    if (!f->touches) return SPATE_OUT_OF_MEMORY;
-    parallel_for(sim->ctx->pool, sim->blocks.occupied_count, 4, f->passes->gather[dim - 2], f);
-    impulses_add(&f->impulses, f->touches, sim->blocks.occupied_count);
-    scratch_give(&sim->scratch, "flip touches");
+/* What all workers have seen. */
+static flip_extremes join_extremes(const flip *f) {
     flip_extremes all = {.bad = -1};
-    for (int w = 0; w < workers; w++) {
+    for (int w = 0; w < pool_size(f->threads); w++) {
         const flip_extremes *seen = &f->seen[w];
         all.speed2 = wide_max(seen->speed2, all.speed2);
         all.move2 = wide_max(seen->move2, all.move2);
@@ -339,6 +372,33 @@ static spate_status gather(flip *f) {
         all.stuck += seen->stuck;
         if (seen->bad >= 0 && (all.bad < 0 || seen->bad < all.bad)) all.bad = seen->bad;
     }
+    return all;
+}
+
+/* Over all blocks; and what colliders took of particles. */
+static spate_status gather_blocks(flip *f) {
+    spate_simulation *sim = f->sim;
+    const int dim = sim->scene->dim;
+    const int64_t occupied = sim->blocks.occupied_count;
+    for (int w = 0; w < pool_size(sim->ctx->pool); w++) f->seen[w] = (flip_extremes){.bad = -1};
+    f->reach =
+        sim->scene->domain.dx * (BLOCK_EDGE * 0.5 * sqrt(dim) + 1 + fmax(sim->scene->cfl, 1)) +
+        fmax(sim->max_speed, boundary_speed(&sim->boundary)) * sim->dt;
+    f->touches =
+        scratch_take(&sim->scratch, "flip touches", (size_t)occupied + 1, sizeof *f->touches);
+    if (!f->touches) return SPATE_OUT_OF_MEMORY;
+    flip_view view = flip_view_of(f);
+    parallel_for(sim->ctx->pool, occupied, 4, f->kernels->gather[dim - 2], &view);
+    impulses_add(&f->impulses, f->touches, occupied);
+    scratch_give(&sim->scratch, "flip touches");
+    return SPATE_OK;
+}
+
+static spate_status gather(void *solver) {
+    flip *f = solver;
+    spate_simulation *sim = f->sim;
+    TRY(gather_blocks(f));
+    const flip_extremes all = join_extremes(f);
     if (all.bad >= 0)
         return simulation_unstable(
             sim, all.bad,
@@ -353,7 +413,7 @@ static spate_status gather(flip *f) {
     return SPATE_OK;
 }
 
-const flip_stage flip_stages[FLIP_STAGES] = {
+const stage flip_stages[FLIP_STAGES + 1] = {
     {"sort", sort},
     {"reseed", flip_reseed},
     {"grid", flip_grid},
@@ -364,18 +424,13 @@ const flip_stage flip_stages[FLIP_STAGES] = {
     {"extrapolate", flip_extrapolate},
     {"reaction", flip_reaction},
     {"gather", gather},
+    {NULL, NULL},
 };
 
 static spate_status step(spate_simulation *sim) {
     flip *f = sim->solver;
-    f->dt = (real)sim->dt;
     impulses_begin_step(sim, &f->impulses);
-    for (int i = 0; i < FLIP_STAGES; i++) {
-        double start = phase_start();
-        TRY(flip_stages[i].run(f));
-        phase_stop(sim, flip_stages[i].name, start);
-    }
-    return SPATE_OK;
+    return run_stages(sim, flip_stages);
 }
 
 /* ---- What others ask ------------------------------------------------------------------------- */
@@ -386,41 +441,43 @@ static void state(spate_simulation *sim, state_blocks *out) {
     impulses_state(sim, &f->impulses, "flip impulses", out);
 }
 
+/* The mean of the pressure's slopes to both sides of a liquid cell along an axis. */
+static double pressure_slope(const flip *f, int32_t brick, const int at[3], int axis) {
+    const mac *m = &f->grid;
+    const int c = box_index(BRICK_EDGE, at, m->dim);
+    const int64_t here = (int64_t)brick * mac_cells(m->dim) + c;
+    const double p = m->pressure[0][here];
+    double slope = 0;
+    int sides = 0;
+    for (int n = 2 * axis; n < 2 * axis + 2; n++) {
+        const mac_side s = mac_side_of(m, brick, c, at, n);
+        if (s.beyond < 0 || m->face_fraction[axis][s.face] <= 0) continue;
+        double q = m->phi[0][s.beyond] < 0
+                       ? m->pressure[0][s.beyond]
+                       : p * (double)m->phi[0][s.beyond] / (double)m->phi[0][here];
+        slope += (q - p) * s.way;
+        sides++;
+    }
+    return sides ? slope / sides : 0;
+}
+
 /* The pressure of the last step, Pa, at a point in cells from the domain's corner: that of the cell
  * there and its slopes, so that it is exact at walls and up to the surface where it is linear. */
 static double pressure_at(const flip *f, const double x[3]) {
     const mac *m = &f->grid;
-    int32_t brick[3] = {0};
-    int at[3] = {0};
+    int cell[3] = {0}, at[3];
     for (int a = 0; a < m->dim; a++) {
-        int cell = (int)floor(x[a]);
-        cell = cell < 0                                 ? 0
-               : cell >= f->sim->scene->domain.cells[a] ? f->sim->scene->domain.cells[a] - 1
-                                                        : cell;
-        brick[a] = cell >> 3, at[a] = cell & 7;
+        const int last = f->domain->cells[a] - 1;
+        cell[a] = (int)fmin(fmax(floor(x[a]), 0), last);
     }
-    int32_t home = sites_find(&m->bricks, brick);
+    const int32_t home = mac_find(m, cell, at);
     if (home < 0) return 0;
-    const int64_t here = mac_cell(m, home, at[0], at[1], at[2]);
+    const int64_t here = mac_cell(m, home, at);
     if (!(m->phi[0][here] < 0)) return 0;
-    const double p = m->pressure[0][here];
-    double sum = p;
-    for (int a = 0; a < m->dim; a++) {
-        double slope = 0, sides = 0;
-        for (int way = -1; way <= 1; way += 2) {
-            int next[3] = {at[0], at[1], at[2]};
-            next[a] += way;
-            int64_t other = mac_cell(m, home, next[0], next[1], next[2]);
-            if (other < 0 || m->open[a][way < 0 ? here : other] <= 0) continue;
-            double q = m->phi[0][other] < 0
-                           ? m->pressure[0][other]
-                           : p * (double)m->phi[0][other] / (double)m->phi[0][here];
-            slope += (q - p) * way;
-            sides += 1;
-        }
-        if (sides > 0) sum += slope / sides * (x[a] - (brick[a] * BRICK_EDGE + at[a] + 0.5));
-    }
-    return sum * f->density * f->sim->scene->domain.dx / f->sim->dt;
+    double sum = m->pressure[0][here];
+    for (int a = 0; a < m->dim; a++)
+        sum += pressure_slope(f, home, at, a) * (x[a] - (cell[a] + 0.5));
+    return sum * f->density * f->domain->dx / f->sim->dt;
 }
 
 static double pressure_in_world(const spate_simulation *sim, const double x[3]) {

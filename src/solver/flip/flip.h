@@ -1,50 +1,53 @@
 /*
- * FLIP: incompressible liquid on particles and a MAC grid (Brackbill and Ruppel 1986, Zhu and Bridson
- * 2005), with the transfers PIC, FLIP, APIC (Jiang et al. 2015) and APIC with FLIP's change.
+ * FLIP: incompressible liquid on particles and a MAC grid (Brackbill and Ruppel 1986, Zhu and
+ * Bridson 2005), with the transfers PIC, FLIP, APIC (Jiang et al. 2015) and APIC with FLIP's
+ * change.
  *
  * A step:
  *   sort         particles into blocks
  *   grid         bricks around them; how much of each face is open, and how fast its walls move
  *   scatter      particles to faces: m_f = sum w m, (m u)_f = sum w m [v + C (x_f - x_p)]; and the
  *                particles' volume to cells, which gives the surface
- *   forces       u = (m u)_f / m_f, kept as `before`; u += dt g; viscosity; surface tension
+ *   forces       u = (m u)_f / m_f, kept as velocity_old; u += dt g; viscosity; surface tension
  *   pressure     u is made free of divergence (solver/pressure)
  *   volume       how far particles move besides, to lie evenly (volume.c)
  *   extrapolate  u beyond the liquid, and along colliders
  *   reaction     what colliders took of the momentum
- *   gather       vpic = sum w u, change = sum w (u - before);
+ *   gather       vpic = sum w u, change = sum w (u - velocity_old);
  *
  *                     C in scatter   v_p
  *         pic         no             vpic
  *         flip        no             alpha (v_p + change) + (1 - alpha) vpic
  *         apic        yes            vpic
  *         aflip       yes            alpha (v_p + change) + (1 - alpha) vpic
- *         kernel      no             as flip; sums over particles as in Ando et al. 2012 (sharp.c)
+ *         kernel      no             as flip; sums over particles as in Ando et al. 2012 (kernel_transfer.c)
  *
  *                and then particles move through u (Runge-Kutta), round colliders
  *   reseed       by choice: cells with few particles get more, with many fewer
  *
  * The affine part is kept as its moment B = sum w u (x_f - x_p) (in m/s cell), not as the gradient
- * C = B / D: what is scattered next is w D^-1 B (x_f - x_p), so that angular momentum is kept by the
- * linear kernel too, whose D changes as a particle moves.
+ * C = B / D: what is scattered next is w D^-1 B (x_f - x_p), so that angular momentum is kept by
+ * the linear kernel too, whose D changes as a particle moves.
  *
  * Nothing is written by two threads at once: blocks are scattered colour by colour (2^dim colours),
  * where those of one colour do not reach the same faces. So results do not depend on the number of
  * threads. Closed sides of the domain are mirrors, as in the material point method: what falls on a
  * face behind a side is folded onto the one before it, and gathered back the same way.
  *
- * Files: flip.c (options, time step, stages), grid.c (bricks, sides, colliders), surface.c (the level
- * set), release.c (sides that let go),
- * volume.c, coupling.c (viscosity with the pressure), extrapolate.c, viscosity.c, tension.c,
- * reaction.c (forces on colliders), reseed.c, sharp.c; transfer.h, scatter.h,
- * gather.h with NAME_kernels.c (one for each kernel function, compiled once for each instruction set).
+ * Files: flip.c (options, time step, stages), grid.c (bricks, sides, colliders), surface.c (the
+ * level set), release.c (sides that let go), volume.c, coupling.c (viscosity with the pressure),
+ * extrapolate.c, viscosity.c, tension.c, reaction.c (forces on colliders), reseed.c,
+ * kernel_transfer.c and density_surface.c (Ando et al. 2012); transfer.h, scatter.h, gather.h with
+ * NAME_kernels.c (one for each kernel function, compiled once for each instruction set).
  */
 #ifndef SPATE_SOLVER_FLIP_H
 #define SPATE_SOLVER_FLIP_H
 
+#include "solver/faces.h"
 #include "solver/impulses.h"
 #include "solver/pressure/pressure.h"
 #include "solver/solver.h"
+#include "solver/stages.h"
 #include "state/mac.h"
 
 /* Most cells that a particle may cross in a step: more is a blow-up. */
@@ -90,9 +93,10 @@ typedef struct flip_extremes {
     char apart[64];     /* keeps workers off each other's cache lines */
 } flip_extremes;
 
-typedef struct flip_passes {
+/* The transfers of a step (transfer_kernels.h), which are given a flip_view. */
+typedef struct flip_kernels {
     chunk_task scatter[2], gather[2]; /* [dim - 2]; over `coloured`, over occupied blocks */
-} flip_passes;
+} flip_kernels;
 
 /* What a checkpoint holds besides the particles. */
 typedef struct flip_memory {
@@ -108,8 +112,10 @@ typedef struct flip_memory {
 
 typedef struct flip {
     spate_simulation *sim;
+    const domain *domain; /* the scene's */
+    pool *threads;
     const flip_options *options;
-    const flip_passes *passes;
+    const flip_kernels *kernels;
     mac grid;
     pressure *pressure;
     flip_extremes *seen; /* by worker */
@@ -122,27 +128,54 @@ typedef struct flip {
     block_touches *touches; /* by occupied block, during a gather */
     impulses impulses;      /* on colliders (reaction.c) */
     /* constants of the scene */
-    bool affine; /* C is scattered */
-    bool shifts; /* particles are moved to lie evenly */
+    bool affine;    /* C is scattered */
+    bool displaces; /* particles are moved to lie evenly */
     double density, viscosity, tension;
     real alpha; /* share of FLIP, 0 for those without it */
     real dx;
     real inverse_mass; /* 1 / (density dx^dim): a particle's mass as a share of a full cell's */
     /* constants of the step */
-    real dt;
     double reach; /* how far from a block's middle its particles may come in the step */
 } flip;
 
+/* What the transfers read and write: the arrays and constants of a step. */
+typedef struct flip_view {
+    const flip *f; /* for what happens rarely: particles at colliders, or far out of their block */
+    /* particles, sorted by block */
+    particles *particles;
+    const int32_t (*block_coords)[3];
+    const int64_t *block_first; /* particles of a block: block_first[b] .. block_first[b + 1] - 1 */
+    const int32_t *occupied;    /* blocks with particles */
+    const int32_t *coloured;    /* the same, colour by colour */
+    /* the grid's fields (mac.h) */
+    const int32_t (*brick_neighbours)[NEIGHBOURS_MAX];
+    real *velocity[3]; /* momentum during the scatter */
+    real *mass[3];
+    real *phi; /* the particles' volume during the scatter */
+    const real *velocity_old[3];
+    const real *displacement[3]; /* NULL where there is none */
+    /* constants */
+    const domain *domain;
+    bool affine;   /* C is scattered and gathered */
+    bool momentum; /* is scattered; else `transfer: kernel` has done so */
+    real alpha;    /* share of FLIP */
+    real inverse_mass;
+    real step; /* dt / dx */
+    int advection_order;
+    double reach;
+    /* results of a gather */
+    flip_extremes *seen;    /* by worker */
+    block_touches *touches; /* by occupied block */
+} flip_view;
+
+flip_view flip_view_of(const flip *f);
+
 /* A step is its stages, one after the other. */
 enum { FLIP_STAGES = 10 };
-typedef struct flip_stage {
-    const char *name;
-    spate_status (*run)(flip *f);
-} flip_stage;
-extern const flip_stage flip_stages[FLIP_STAGES];
+extern const stage flip_stages[FLIP_STAGES + 1]; /* the last has no name */
 
-/* Those that are told in files of their own. */
-spate_status flip_grid(flip *f);
+/* Stages, and parts of them, that are told in files of their own. */
+spate_status flip_grid(void *solver);
 spate_status flip_find_surface(flip *f);
 spate_status flip_release(flip *f);
 /* `last`: the step's last one, whose drag on colliders counts. */
@@ -150,43 +183,45 @@ spate_status flip_viscosity(flip *f, double tolerance, bool last);
 spate_status flip_tension(flip *f);
 /* Keeps for it what the scatter has left in phi, which the surface then takes. */
 spate_status flip_keep_filled(flip *f);
-spate_status flip_correct_volume(flip *f);
-/* Where viscosity reaches beyond a cell in a step: the velocity before it is kept in `shift`, and found
- * with the pressure in place of a projection alone. */
+spate_status flip_correct_volume(void *solver);
+/* Where viscosity reaches beyond a cell in a step: the velocity before it is kept in
+ * `displacement`, and found with the pressure in place of a projection alone. */
 bool flip_is_coupled(const flip *f);
 void flip_keep_velocity(flip *f);
 /* The tolerance of solves that a later round makes good. */
 double flip_first_tolerance(const flip *f);
 spate_status flip_couple(flip *f, mac *grid, const pressure_options *options,
                          pressure_report *report);
-spate_status flip_extrapolate(flip *f);
-spate_status flip_reseed(flip *f);
+spate_status flip_extrapolate(void *solver);
+spate_status flip_reseed(void *solver);
 /* `transfer: kernel`: momentum and mass of the faces in place of the scatter. */
-spate_status flip_scatter_sharp(flip *f);
+spate_status flip_scatter_kernel(flip *f);
 /* `surface: density`: the level set of eq. 5. */
 spate_status flip_density_surface(flip *f);
 
-static inline bool flip_is_mirror(wall w) { return w != WALL_OPEN && w != WALL_PERIODIC; }
-
-/* Where face g of an axis is kept, mirrored at closed sides of the domain, and the sign that a velocity
- * there turns by: at whole cells for the axis' own component, in the middles of cells for others. */
+/* Where face g of an axis is kept, mirrored at closed sides of the domain, and the sign that a
+ * velocity there turns by: at whole cells for the axis' own component, in the middles of cells for
+ * others. */
 static inline int flip_mirror(const domain *d, int axis, int g, bool middle, real *sign) {
     const int cells = d->cells[axis];
     const wall *sides = d->walls[axis];
     *sign = 1;
-    if (g < 0 && flip_is_mirror(sides[0])) {
+    if (g < 0 && wall_is_closed(sides[0])) {
         *sign = middle && sides[0] != WALL_STICKY ? 1 : -1;
         return middle ? -1 - g : -g;
     }
-    if (g > cells - middle && flip_is_mirror(sides[1])) {
+    if (g > cells - middle && wall_is_closed(sides[1])) {
         *sign = middle && sides[1] != WALL_STICKY ? 1 : -1;
         return 2 * cells - g - middle;
     }
     return g;
 }
 
-/* Velocity at a point, in cells from the domain's corner, by linear interpolation; what lies outside
- * the bricks counts as nothing. False where no brick is near. */
+/* The brick that a block of particles is in, and the block's first cell there. */
+int32_t flip_brick_of_block(const flip *f, const int32_t block[3], int corner[3]);
+
+/* Velocity at a point, in cells from the domain's corner, by linear interpolation; what lies
+ * outside the bricks counts as nothing. False where no brick is near. */
 bool flip_sample(const flip *f, const double x[3], double v[3]);
 
 /* Notes what a particle at x lost to the nearest of some colliders (reaction.c). */

@@ -1,4 +1,4 @@
 /* Linear kernel: two faces along an axis. */
 #define SUPPORT 2
-#define KERNEL  linear
-#include "solver/flip/passes.h"
+#define KERNEL  flip_linear
+#include "solver/flip/transfer_kernels.h"

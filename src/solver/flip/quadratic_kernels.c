@@ -1,4 +1,4 @@
 /* Quadratic kernel: three faces along an axis. */
 #define SUPPORT 3
-#define KERNEL  quadratic
-#include "solver/flip/passes.h"
+#define KERNEL  flip_quadratic
+#include "solver/flip/transfer_kernels.h"

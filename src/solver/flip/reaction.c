@@ -1,24 +1,26 @@
 /*
  * What the liquid does to colliders: the momentum that they took from it in a step, face by face.
  *
- * A face in the midst of liquid carries the mass rho dx^d and is changed by the pressure of the two cells
- * beside it, which is what these cells lose: sums over all faces leave nothing. A face near a collider
- * carries less, m, or is closed. The cells beside it lose as much, so the collider gets the difference:
+ * A face in the midst of liquid carries the mass rho dx^d and is changed by the pressure of the two
+ * cells beside it, which is what these cells lose: sums over all faces leave nothing. A face near a
+ * collider carries less, m, or is closed. The cells beside it lose as much, so the collider gets
+ * the difference:
  *
  *     rho dx^d (p_low - p_high)  +  m (u* - u),       p in m/s (mac.h),
  *
- * where u* is the velocity before the projection and u the one after. At an open face u* - u = p_high -
- * p_low (or p / theta at the surface), at a closed one it is what the particles brought, sped up by
- * gravity, less what they may keep along the collider. At rest the sum over a collider is the weight of
- * the liquid that is not there (Archimedes); where a jet is turned, the momentum that it lost.
+ * where u* is the velocity before the projection and u the one after. At an open face u* - u =
+ * p_high - p_low (or p / theta at the surface), at a closed one it is what the particles brought,
+ * sped up by gravity, less what they may keep along the collider. At rest the sum over a collider
+ * is the weight of the liquid that is not there (Archimedes); where a jet is turned, the momentum
+ * that it lost.
  *
- * Viscosity pulls at the faces that move with a sticky collider: by -s (K u) there (viscosity.h), which
- * is what its equations take from all other faces.
+ * Viscosity pulls at the faces that move with a sticky collider: by -s (K u) there (viscosity.h),
+ * which is what its equations take from all other faces.
  *
  * What a particle loses when it is put beside a collider, having been carried into it, counts too.
  *
- * A region of liquid without a surface has no level of pressure (solver/pressure): what it does to one
- * of several colliders around it is known but for that level.
+ * The pressure of a region of liquid without a surface is known but for a constant
+ * (solver/pressure), and so is what it does to one of several colliders around it.
  */
 #include "solver/flip/reaction.h"
 
@@ -52,20 +54,19 @@ static int place_of(const boundary_part *part, int c) {
 
 static void add_brick(const reaction *job, const boundary_part *near, int64_t brick, double *sums) {
     const flip *f = job->f;
-    const domain *d = &f->sim->scene->domain;
     const int dim = f->grid.dim;
     for (int c = 0; c < mac_cells(dim); c++) {
         face_place place = {.brick = brick, .cell = c, .here = brick * mac_cells(dim) + c};
-        if (f->grid.solid[0][place.here] >= SOLID_FAR) continue;
+        if (f->grid.solid_phi[0][place.here] >= SOLID_FAR) continue;
         mac_place(c, dim, place.at);
+        int cell[3];
+        for (int a = 0; a < 3; a++)
+            cell[a] = f->grid.bricks.coords[brick][a] * BRICK_EDGE + place.at[a];
         for (place.axis = 0; place.axis < dim; place.axis++) {
-            double part[3] = {0}, x[3] = {0};
+            double part[3] = {0}, x[3];
             part[place.axis] = job->scale * job->impulse(f, job->data, &place);
             if (part[place.axis] == 0) continue;
-            for (int e = 0; e < dim; e++)
-                x[e] = d->origin[e] + (f->grid.bricks.coords[brick][e] * BRICK_EDGE + place.at[e] +
-                                       (e == place.axis ? 0 : 0.5)) *
-                                          d->dx;
+            face_position(f->domain, dim, cell, place.axis, x);
             int which;
             boundary_part_nearest(near, x, &which);
             double *sum = sums + 6 * (ptrdiff_t)place_of(near, which);
@@ -77,14 +78,9 @@ static void add_brick(const reaction *job, const boundary_part *near, int64_t br
 static void share_bricks(void *data, chunk items) {
     const reaction *job = data;
     const flip *f = job->f;
-    const domain *d = &f->sim->scene->domain;
-    const double reach = d->dx * (0.5 * BRICK_EDGE * sqrt(f->grid.dim) + SOLID_FAR);
     for (int64_t brick = items.begin; brick < items.end; brick++) {
         brick_share *share = &job->shares[brick];
-        double middle[3] = {0};
-        for (int a = 0; a < f->grid.dim; a++)
-            middle[a] = d->origin[a] + (f->grid.bricks.coords[brick][a] + 0.5) * BRICK_EDGE * d->dx;
-        share->near = boundary_around(&f->sim->boundary, middle, reach);
+        share->near = colliders_near_brick(f->sim, &f->grid, brick);
         if (!share->near.count || share->near.all) continue;
         memset(share->sums, 0, (size_t)share->near.count * sizeof *share->sums);
         add_brick(job, &share->near, brick, share->sums[0]);
@@ -116,7 +112,8 @@ static spate_status react(flip *f, face_impulse *impulse, const void *data) {
 
 /* ---- Pressure and contact -------------------------------------------------------------------- */
 
-/* What the projection took from the velocity at an open face, with phi and p of the cells beside it. */
+/* What the projection took from the velocity at an open face, with phi and p of the cells beside
+ * it. */
 static double taken(const flip *f, const double phi[2], const double p[2]) {
     if (phi[0] < 0 && phi[1] < 0) return p[1] - p[0];
     if (!(phi[0] < 0) && !(phi[1] < 0)) return 0;
@@ -129,7 +126,7 @@ static double taken(const flip *f, const double phi[2], const double p[2]) {
 
 /* The velocity that particles brought to a face, and gravity. */
 static double brought(const flip *f, const face_place *face) {
-    return (double)f->grid.before[face->axis][face->here] +
+    return (double)f->grid.velocity_old[face->axis][face->here] +
            f->sim->scene->gravity[face->axis] * f->sim->dt;
 }
 
@@ -138,25 +135,26 @@ static double pressure_impulse(const flip *f, const void *data, const face_place
     const int a = face->axis;
     const int64_t here = face->here;
     (void)data;
-    if (m->known[0][here] >> (a + 4) & 1) return 0;
+    if (mac_is_prescribed(m, a, here)) return 0;
     const int64_t low = mac_beside(m, face->brick, face->cell, face->at, a, -1);
-    const double solid[2] = {low < 0 ? SOLID_FAR : (double)m->solid[0][low],
-                             (double)m->solid[0][here]};
+    const double solid[2] = {low < 0 ? SOLID_FAR : (double)m->solid_phi[0][low],
+                             (double)m->solid_phi[0][here]};
     /* The kernel of a face farther off reaches no collider. */
-    if (m->open[a][here] == 1 && 0.5 * (solid[0] + solid[1]) >= 1) return 0;
+    if (m->face_fraction[a][here] == 1 && 0.5 * (solid[0] + solid[1]) >= 1) return 0;
     const double phi[2] = {low < 0 ? 1 : (double)m->phi[0][low], (double)m->phi[0][here]};
     const double p[2] = {phi[0] < 0 ? m->pressure[0][low] : 0,
                          phi[1] < 0 ? m->pressure[0][here] : 0};
     const double mass = (double)m->mass[a][here] * (double)f->inverse_mass;
     double lost = 0;
-    if (m->open[a][here] > 0)
+    if (m->face_fraction[a][here] > 0)
         lost = taken(f, phi, p);
     else if (mass > 0)
         lost = brought(f, face) - (double)m->velocity[a][here];
     return p[0] - p[1] + mass * lost;
 }
 
-spate_status flip_reaction(flip *f) {
+spate_status flip_reaction(void *solver) {
+    flip *f = solver;
     if (!f->sim->scene->collider_count || !f->grid.bricks.count) return SPATE_OK;
     return react(f, pressure_impulse, NULL);
 }
@@ -170,14 +168,13 @@ typedef struct viscous_state {
 
 /* The velocity that the viscosity ended with; where it is none, weights are 0. */
 static double viscous_velocity(const mac *m, const viscous_state *v, int64_t cell, int axis) {
-    const int kind = v->kinds[cell] >> 2 * axis & 3;
-    if (kind == FIXED) return (double)m->wall[axis][cell];
+    const int kind = viscous_kind(v->kinds, cell, axis);
+    if (kind == FIXED) return (double)m->solid_velocity[axis][cell];
     return kind == FREE ? (double)m->velocity[axis][cell] : 0;
 }
 
 static int64_t cell_beside(const mac *m, const face_place *face, const int step[3]) {
-    return mac_cell(m, (int32_t)face->brick, face->at[0] + step[0], face->at[1] + step[1],
-                    face->at[2] + step[2]);
+    return mac_cell_at(m, face->brick, face->at, step);
 }
 
 /* 2 W d_a u_a in the cell after the face, or the one before it. */
@@ -211,14 +208,16 @@ static double viscous_impulse(const flip *f, const void *data, const face_place 
     const viscous_state *v = data;
     const mac *m = &f->grid;
     const int a = face->axis;
-    if ((v->kinds[face->here] >> 2 * a & 3) != FIXED || m->known[0][face->here] >> (a + 4) & 1)
+    if (viscous_kind(v->kinds, face->here, a) != FIXED || mac_is_prescribed(m, a, face->here))
         return 0;
     double sum = normal_stress(m, v, face, 1) - normal_stress(m, v, face, -1);
     for (int b = 0; b < m->dim; b++)
         if (b != a) sum += shear_stress(m, v, face, b, 1) - shear_stress(m, v, face, b, 0);
-    /* What an open face that is made to move with the collider had; closed ones: pressure_impulse. */
-    const double had =
-        m->open[a][face->here] > 0 ? brought(f, face) - (double)m->wall[a][face->here] : 0;
+    /* What an open face that is made to move with the collider had; closed ones:
+     * pressure_impulse. */
+    const double had = m->face_fraction[a][face->here] > 0
+                           ? brought(f, face) - (double)m->solid_velocity[a][face->here]
+                           : 0;
     return v->level->scale * sum + (double)m->mass[a][face->here] * (double)f->inverse_mass * had;
 }
 

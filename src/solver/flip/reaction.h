@@ -14,8 +14,7 @@ typedef struct face_place {
 typedef double face_impulse(const flip *f, const void *data, const face_place *face);
 
 /* The stage: what pressure and contact did in this step. */
-spate_status flip_reaction(flip *f);
-/* Adds what the gather noted. */
+spate_status flip_reaction(void *solver);
 /* What viscosity did, by its solution on the finest level and the kinds of its faces. */
 spate_status flip_viscous_reaction(flip *f, const viscous_level *level, const uint8_t *kinds);
 /* solver_type.force: the mean of the frame. */

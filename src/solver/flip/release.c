@@ -1,7 +1,7 @@
 /*
- * Sides that let liquid go (`walls: separate`). The pressure holds liquid to a closed side, and a sheet
- * under a lid would hang there. Where a layer of a few cells moves away from such a side, its face is
- * opened, with air behind it, for this step.
+ * Sides that let liquid go (`walls: separate`). The pressure holds liquid to a closed side, and a
+ * sheet under a lid would hang there. Where a layer of a few cells moves away from such a side, its
+ * face is opened, with air behind it, for this step.
  */
 #include "solver/flip/flip.h"
 
@@ -21,7 +21,7 @@ static bool is_thin(const mac *m, const side_face *s) {
     for (int n = 1; n <= THIN; n++) {
         int next[3] = {s->at[0], s->at[1], s->at[2]};
         next[s->axis] += n * away;
-        int64_t other = mac_cell(m, (int32_t)s->brick, next[0], next[1], next[2]);
+        int64_t other = mac_cell(m, s->brick, next);
         if (other < 0 || m->phi[0][other] >= 0) return true;
     }
     return false;
@@ -31,19 +31,19 @@ static bool is_thin(const mac *m, const side_face *s) {
 static void release_face(const flip *f, const side_face *s) {
     const mac *m = &f->grid;
     const real u =
-        m->before[s->axis][s->face] + (real)(f->sim->scene->gravity[s->axis] * f->sim->dt);
+        m->velocity_old[s->axis][s->face] + (real)(f->sim->scene->gravity[s->axis] * f->sim->dt);
     const bool leaves = m->mass[s->axis][s->face] > 0 && (s->high ? u < 0 : u > 0);
     if (!leaves || !is_thin(m, s)) return;
-    m->open[s->axis][s->face] = 1;
+    m->face_fraction[s->axis][s->face] = 1;
     m->velocity[s->axis][s->face] = u;
-    m->known[0][s->face] &= (uint8_t) ~(1 << (s->axis + 4));
-    m->known[0][s->face] |= (uint8_t)(1 << s->axis);
+    m->valid[0][s->face] &= (uint8_t) ~(1 << (s->axis + PRESCRIBED_SHIFT));
+    mac_set_valid(m, s->axis, s->face);
     m->phi[0][s->behind] = 1;
 }
 
 static void release_brick(const flip *f, int64_t brick) {
     const mac *m = &f->grid;
-    const domain *d = &f->sim->scene->domain;
+    const domain *d = f->domain;
     for (int a = 0; a < m->dim; a++)
         for (int high = 0; high < 2; high++) {
             const int last = high ? d->cells[a] - 1 : 0,
@@ -66,10 +66,10 @@ static void release_bricks(void *data, chunk items) {
 }
 
 spate_status flip_release(flip *f) {
-    const domain *d = &f->sim->scene->domain;
+    const domain *d = f->domain;
     bool any = false;
     for (int a = 0; a < f->grid.dim; a++)
         any |= d->walls[a][0] == WALL_SEPARATE || d->walls[a][1] == WALL_SEPARATE;
-    if (any) parallel_for(f->sim->ctx->pool, f->grid.bricks.count, 16, release_bricks, f);
+    if (any) parallel_for(f->threads, f->grid.bricks.count, 16, release_bricks, f);
     return SPATE_OK;
 }

@@ -1,8 +1,8 @@
 /*
- * Reseeding. Cells inside the liquid with too few particles split their heaviest, cells with too many
- * merge the two that are nearest to each other, until the target is met. A split particle becomes two
- * of half its mass, at equal ways to both sides of where it was; merged ones take the mean by mass. So
- * mass, momentum and centre of mass are kept.
+ * Reseeding. Cells inside the liquid with too few particles split their heaviest, cells with too
+ * many merge the two that are nearest to each other, until the target is met. A split particle
+ * becomes two of half its mass, at equal ways to both sides of where it was; merged ones take the
+ * mean by mass. So mass, momentum and centre of mass are kept.
  */
 #include "core/random.h"
 #include "solver/flip/flip.h"
@@ -17,12 +17,6 @@ typedef struct census {
     uint16_t *counts; /* particles of each cell of each block */
 } census;
 
-static int cell_of(const particles *p, int64_t i, int dim) {
-    int cell = 0;
-    for (int a = 0; a < dim; a++) cell = cell * BLOCK_EDGE + (int)PLANE(p, position, a)[i];
-    return cell;
-}
-
 static void count_cells(void *data, chunk items) {
     const census *c = data;
     const blocks *b = &c->f->sim->blocks;
@@ -31,7 +25,7 @@ static void count_cells(void *data, chunk items) {
         uint16_t *counts = c->counts + block * cells;
         memset(counts, 0, (size_t)cells * sizeof *counts);
         for (int64_t i = b->first[block]; i < b->first[block + 1]; i++) {
-            uint16_t *count = &counts[cell_of(&c->f->sim->particles, i, b->dim)];
+            uint16_t *count = &counts[block_cell_of(&c->f->sim->particles, i, b->dim)];
             if (*count < UINT16_MAX) ++*count;
         }
     }
@@ -40,21 +34,16 @@ static void count_cells(void *data, chunk items) {
 /* Whether the cells next to a cell of a block all hold particles, or lie behind a closed side. */
 static bool is_inside(const census *c, int32_t block, int cell) {
     const blocks *b = &c->f->sim->blocks;
-    const domain *d = &c->f->sim->scene->domain;
-    const int dim = b->dim, strides[3] = {dim == 3 ? 16 : 4, dim == 3 ? 4 : 1, 1};
-    const int codes[3] = {dim == 3 ? 9 : 3, dim == 3 ? 3 : 1, 1};
-    for (int n = 0; n < 2 * dim; n++) {
-        const int a = n >> 1, way = n & 1 ? 1 : -1;
-        const int at = cell / strides[a] % BLOCK_EDGE, moved = at + way;
-        const int global = b->coords[block][a] * BLOCK_EDGE + moved;
-        if ((global < 0 && flip_is_mirror(d->walls[a][0])) ||
-            (global >= d->cells[a] && flip_is_mirror(d->walls[a][1])))
-            continue;
-        const bool stays = moved >= 0 && moved < BLOCK_EDGE;
-        const int32_t other =
-            stays ? block : b->neighbours[block][neighbour_count(dim) / 2 + way * codes[a]];
-        const int place = cell + (stays ? way : -way * (BLOCK_EDGE - 1)) * strides[a];
-        if (other < 0 || !c->counts[(int64_t)other * block_nodes(dim) + place]) return false;
+    const domain *d = c->f->domain;
+    for (int n = 0; n < 2 * b->dim; n++) {
+        const int a = n >> 1;
+        int at[3];
+        box_place(BLOCK_EDGE, cell, b->dim, at);
+        at[a] += n & 1 ? 1 : -1;
+        if (closed_side(d, a, b->coords[block][a] * BLOCK_EDGE + at[a])) continue;
+        const int32_t other = b->neighbours[block][neighbour_code(BLOCK_EDGE, at, b->dim)];
+        const int place = neighbour_index(BLOCK_EDGE, at, b->dim);
+        if (other < 0 || !c->counts[(int64_t)other * block_nodes(b->dim) + place]) return false;
     }
     return true;
 }
@@ -152,7 +141,7 @@ static int list_cell(const flip *f, int32_t block, int cell, int64_t *list) {
     const blocks *b = &f->sim->blocks;
     int count = 0;
     for (int64_t i = b->first[block]; i < b->first[block + 1] && count < CELL_MOST; i++)
-        if (cell_of(&f->sim->particles, i, b->dim) == cell) list[count++] = i;
+        if (block_cell_of(&f->sim->particles, i, b->dim) == cell) list[count++] = i;
     return count;
 }
 
@@ -173,7 +162,8 @@ static spate_status reseed_cells(const census *c) {
     return SPATE_OK;
 }
 
-spate_status flip_reseed(flip *f) {
+spate_status flip_reseed(void *solver) {
+    flip *f = solver;
     spate_simulation *sim = f->sim;
     if (!f->options->reseed) return SPATE_OK;
     const int64_t before = f->memory.split + f->memory.merged, count = sim->blocks.count;

@@ -6,19 +6,17 @@
 /* The velocity across a face by its number along each axis; false where there is no brick. */
 static bool face_velocity(const flip *f, int component, const int face[3], double *v) {
     const mac *m = &f->grid;
-    int32_t brick[3] = {0};
-    int at[3] = {0};
-    real sign = 1, turn;
+    int kept[3] = {0}, at[3];
+    real sign = 1, mirrored;
     for (int a = 0; a < m->dim; a++) {
-        int kept = flip_mirror(&f->sim->scene->domain, a, face[a], a != component, &turn);
-        sign *= turn;
-        brick[a] = kept >> 3, at[a] = kept & 7;
-        const int period = m->bricks.period[a];
-        if (period) brick[a] = (brick[a] % period + period) % period;
+        kept[a] = flip_mirror(f->domain, a, face[a], a != component, &mirrored);
+        sign *= mirrored;
+        const int period = m->bricks.period[a] * BRICK_EDGE;
+        if (period) kept[a] = (kept[a] % period + period) % period;
     }
-    const int32_t home = sites_find(&m->bricks, brick);
+    const int32_t home = mac_find(m, kept, at);
     if (home < 0) return false;
-    *v = (double)(sign * m->velocity[component][mac_cell(m, home, at[0], at[1], at[2])]);
+    *v = (double)(sign * m->velocity[component][mac_cell(m, home, at)]);
     return true;
 }
 

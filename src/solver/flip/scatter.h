@@ -4,18 +4,25 @@
 
 #include "solver/flip/transfer.h"
 
+/* What a particle scatters; B only where transfers are affine. */
+typedef struct scattered {
+    real mass;
+    const real *velocity;
+    const real4 *B;
+} scattered;
+
 /* Component c of one particle: m (v w + B . slope) and m w. */
-INLINE void scatter_component(real *tile, const stencil *s, int lane, int c, const particles *p,
-                              int64_t particle, bool affine, int dim) {
+INLINE void scatter_component(real *tile, const kernel_weights *s, int lane, int c,
+                              const scattered *p, bool affine, int dim) {
     const axis_weights *x = &s->axis[0][c != 0], *z = &s->axis[dim - 1][c != dim - 1];
     const axis_weights *y = &s->axis[1][c != 1];
     const int at =
         tile_index((int)x->base[lane], dim == 3 ? (int)y->base[lane] : 0, (int)z->base[lane], dim);
     const row along = row_pairs(z->w, lane);
-    const real mass = p->mass[particle];
-    row straight = along * row_both(mass * p->velocity[particle][c], mass), in_x, in_y;
+    const real mass = p->mass;
+    row straight = along * row_both(mass * p->velocity[c], mass), in_x, in_y;
     if (affine) {
-        const real4 *B = p->affine[particle];
+        const real4 *B = p->B;
         straight = row_fma(row_pairs(z->slope, lane), row_both(mass * B[dim - 1][c], 0), straight);
         in_x = along * row_both(mass * B[0][c], 0);
         if (dim == 3) in_y = along * row_both(mass * B[1][c], 0);
@@ -56,7 +63,8 @@ INLINE void scatter_volume(real *tile, const wide x[3], int lane, real volume, i
 /* The faces of a tile that particles reach, along an axis. */
 enum { REACHED_FROM = 1, REACHED_TO = SUPPORT == 2 ? 7 : 8 };
 
-INLINE void add_component(const flip *f, const tile_map *map, const real *tile, int c, int dim) {
+INLINE void add_component(const flip_view *view, const tile_map *map, const real *tile, int c,
+                          int dim) {
     const axis_map *x = &map->axis[0][c != 0], *y = &map->axis[1][c != 1];
     const axis_map *z = &map->axis[dim - 1][c != dim - 1];
     for (int i = REACHED_FROM; i < REACHED_TO; i++)
@@ -68,13 +76,13 @@ INLINE void add_component(const flip *f, const tile_map *map, const real *tile, 
                 const real *from = tile + tile_index(i, j, k, dim) * PAIR;
                 if (from[1] == 0 && from[0] == 0) continue;
                 int64_t at = rows[z->code[k]] + z->cell[k];
-                f->grid.velocity[c][at] += sign * z->sign[k] * from[0];
-                f->grid.mass[c][at] += from[1];
+                view->velocity[c][at] += sign * z->sign[k] * from[0];
+                view->mass[c][at] += from[1];
             }
         }
 }
 
-INLINE void add_volume(const flip *f, const tile_map *map, const real *tile, int dim) {
+INLINE void add_volume(const flip_view *view, const tile_map *map, const real *tile, int dim) {
     const axis_map *x = &map->axis[0][IN_MIDDLES], *y = &map->axis[1][IN_MIDDLES];
     const axis_map *z = &map->axis[dim - 1][IN_MIDDLES];
     for (int i = REACHED_FROM; i < REACHED_TO; i++)
@@ -82,50 +90,51 @@ INLINE void add_volume(const flip *f, const tile_map *map, const real *tile, int
             int64_t rows[3];
             map_row(map, x, y, i, j, rows, dim);
             for (int k = REACHED_FROM; k < REACHED_TO; k++)
-                f->grid.phi[0][rows[z->code[k]] + z->cell[k]] += tile[tile_index(i, j, k, dim)];
+                view->phi[rows[z->code[k]] + z->cell[k]] += tile[tile_index(i, j, k, dim)];
         }
 }
 
-INLINE void scatter_block(const flip *f, int32_t block, real *tile, real *volumes, bool affine,
-                          bool momentum, int dim) {
-    const particles *p = &f->sim->particles;
-    const int64_t first = f->sim->blocks.first[block], last = f->sim->blocks.first[block + 1];
+INLINE void scatter_block(const flip_view *view, int32_t block, real *tile, real *volumes,
+                          bool affine, int dim) {
+    const particles *p = view->particles;
+    const int64_t first = view->block_first[block], last = view->block_first[block + 1];
     for (int64_t i = first; i < last; i += WIDE) {
         wide x[3];
-        stencil s;
+        kernel_weights s;
         for (int a = 0; a < dim; a++) {
             x[a] = wide_load(PLANE(p, position, a) + i);
             /* lanes behind the last particle are not used, but must stay in the tile */
             x[a] = wide_min(wide_max(x[a], wide_splat(0)), wide_splat(BLOCK_EDGE));
         }
-        stencil_fill(&s, x, dim);
+        fill_weights(&s, x, dim);
         for (int lane = 0; lane < WIDE && i + lane < last; lane++) {
-            for (int c = 0; c < dim && momentum; c++)
-                scatter_component(tile + c * component_reals(dim), &s, lane, c, p, i + lane, affine,
-                                  dim);
-            scatter_volume(volumes, x, lane, p->mass[i + lane] * f->inverse_mass, dim);
+            const scattered own = {p->mass[i + lane], p->velocity[i + lane],
+                                   affine ? p->affine[i + lane] : NULL};
+            for (int c = 0; c < dim && view->momentum; c++)
+                scatter_component(tile + c * component_reals(dim), &s, lane, c, &own, affine, dim);
+            scatter_volume(volumes, x, lane, own.mass * view->inverse_mass, dim);
         }
     }
 }
 
 INLINE void scatter_chunk(void *data, chunk items, int dim) {
-    const flip *f = data;
-    const bool momentum = f->options->transfer != FLIP_KERNEL;
-    /* the last row may be read past its items.end */
+    const flip_view *view = data;
+    /* the last row may be read past its end */
     real tile[3 * TILE_EDGE * TILE_EDGE * TILE_EDGE * PAIR + WIDE] __attribute__((aligned(64)));
     real volumes[TILE_EDGE * TILE_EDGE * TILE_EDGE];
     for (int64_t o = items.begin; o < items.end; o++) {
         tile_map map;
-        map_tile(&map, f, f->sim->blocks.coords[f->coloured[o]], dim);
+        const int32_t block = view->coloured[o];
+        map_tile(&map, view, view->block_coords[block], dim);
         memset(tile, 0, (size_t)(dim * component_reals(dim) + WIDE) * sizeof *tile);
         memset(volumes, 0, (size_t)tile_nodes(dim) * sizeof *volumes);
-        if (f->affine)
-            scatter_block(f, f->coloured[o], tile, volumes, true, momentum, dim);
+        if (view->affine)
+            scatter_block(view, block, tile, volumes, true, dim);
         else
-            scatter_block(f, f->coloured[o], tile, volumes, false, momentum, dim);
-        for (int c = 0; c < dim && momentum; c++)
-            add_component(f, &map, tile + c * component_reals(dim), c, dim);
-        add_volume(f, &map, volumes, dim);
+            scatter_block(view, block, tile, volumes, false, dim);
+        for (int c = 0; c < dim && view->momentum; c++)
+            add_component(view, &map, tile + c * component_reals(dim), c, dim);
+        add_volume(view, &map, volumes, dim);
     }
 }
 

@@ -1,15 +1,17 @@
 /*
  * The liquid's surface as a level set at the middles of cells, in cells, negative inside.
  *
- * SURFACE_VOLUME: the scatter leaves in phi the share of a cell's surroundings that the particles fill,
- * weighted by the linear kernel, a tent of two cells. Near a flat surface at distance s that share is
+ * SURFACE_VOLUME: the scatter leaves in phi the share of a cell's surroundings that the particles
+ * fill, weighted by the linear kernel, a tent of two cells. Near a flat surface at distance s that
+ * share is
  *     (1 - s)^2 / 2   for 0 <= s <= 1,        1 - (1 + s)^2 / 2   for -1 <= s <= 0,
- * which is solved for s. It is a distance within a cell of the surface, is smooth where particles lie
- * unevenly, and drops and sheets too thin to fill half a cell count as air. Beside a collider only the
- * part of the tent outside of it can be filled, which the same formula gives for the collider's distance.
+ * which is solved for s. It is a distance within a cell of the surface, is smooth where particles
+ * lie unevenly, and drops and sheets too thin to fill half a cell count as air. Beside a collider
+ * only the part of the tent outside of it can be filled, which the same formula gives for the
+ * collider's distance.
  *
- * SURFACE_DISTANCE: distance to the nearest particle less a radius.
- * SURFACE_DENSITY: Ando et al. 2012, eq. 5 (sharp.c); not a distance, but zero at the surface.
+ * SURFACE_DISTANCE: distance to the nearest particle less a radius. SURFACE_DENSITY: Ando et al.
+ * 2012, eq. 5 (density_surface.c); not a distance, but zero at the surface.
  */
 #include "solver/flip/flip.h"
 
@@ -32,10 +34,11 @@ static void volumes_to_distances(void *data, chunk items) {
     const flip *f = data;
     const mac *m = &f->grid;
     for (int64_t c = items.begin * mac_cells(m->dim); c < items.end * mac_cells(m->dim); c++) {
-        double filled = (double)m->phi[0][c], solid = (double)m->solid[0][c];
-        /* deep in a collider there is nothing to fill; what little there is must not look like much */
+        double filled = (double)m->phi[0][c], solid = (double)m->solid_phi[0][c];
+        /* deep in a collider there is nothing to fill; what little there is must not look like
+         * much */
         if (solid < 1) filled /= fmax(share_of(-solid), 0.125);
-        m->swell[0][c] = (real)filled;
+        m->target_divergence[0][c] = (real)filled;
         m->phi[0][c] = (real)distance_of(filled);
     }
 }
@@ -48,30 +51,31 @@ static void forget_distances(void *data, chunk items) {
         m->phi[0][c] = 2;
 }
 
-/* The cells within one of each particle of a block. Those of other blocks of the same colour are out
- * of reach. */
+/* The cells within one of each particle of a block. Those of other blocks of the same colour are
+ * out of reach. */
 static void distance_to_particles(void *data, chunk items) {
     const flip *f = data;
     const mac *m = &f->grid;
     const blocks *b = &f->sim->blocks;
     const particles *p = &f->sim->particles;
-    const int dim = m->dim, depth = dim == 3 ? 1 : 0;
+    const int dim = m->dim;
     for (int64_t o = items.begin; o < items.end; o++) {
-        const int32_t *c = b->coords[f->coloured[o]], brick[3] = {c[0] >> 1, c[1] >> 1, c[2] >> 1};
-        const int32_t home = sites_find(&m->bricks, brick);
+        int corner[3];
+        const int32_t home = flip_brick_of_block(f, b->coords[f->coloured[o]], corner);
         const int64_t last = b->first[f->coloured[o] + 1];
         for (int64_t i = b->first[f->coloured[o]]; i < last; i++) {
             double x[3] = {0};
-            for (int a = 0; a < dim; a++)
-                x[a] = (double)PLANE(p, position, a)[i] + (c[a] & 1) * BLOCK_EDGE;
-            const int at[3] = {(int)x[0], (int)x[1], (int)x[2]};
-            for (int n = 0; n < (dim == 3 ? 27 : 9); n++) {
-                int cell[3] = {at[0] + n % 3 - 1, at[1] + n / 3 % 3 - 1,
-                               at[2] + (n / 9 - 1) * depth};
+            for (int a = 0; a < dim; a++) x[a] = (double)PLANE(p, position, a)[i] + corner[a];
+            for (int n = 0; n < neighbour_count(dim); n++) {
                 double to[3] = {0};
-                for (int a = 0; a < dim; a++) to[a] = cell[a] + 0.5 - x[a];
+                int cell[3];
+                box_place(3, n, dim, cell);
+                for (int a = 0; a < dim; a++) {
+                    cell[a] += (int)x[a] - 1;
+                    to[a] = cell[a] + 0.5 - x[a];
+                }
                 real distance = (real)(vec_length(to) - f->options->surface_radius);
-                int64_t index = mac_cell(m, home, cell[0], cell[1], dim == 3 ? cell[2] : 0);
+                int64_t index = mac_cell(m, home, cell);
                 if (index >= 0 && distance < m->phi[0][index]) m->phi[0][index] = distance;
             }
         }
@@ -80,9 +84,9 @@ static void distance_to_particles(void *data, chunk items) {
 
 /* ---- In colliders ---------------------------------------------------------------------------- */
 
-/* A cell whose middle is in a collider takes the mean of its neighbours that are not: the surface meets
- * the collider square, and pressure is not let off into it. It is read before it is written: only cells
- * outside are read. */
+/* A cell whose middle is in a collider takes the mean of its neighbours that are not: the surface
+ * meets the collider square, and pressure is not let off into it. It is read before it is written:
+ * only cells outside are read. */
 static void extend_into_colliders(void *data, chunk items) {
     const flip *f = data;
     const mac *m = &f->grid;
@@ -90,13 +94,13 @@ static void extend_into_colliders(void *data, chunk items) {
     for (int64_t brick = items.begin; brick < items.end; brick++)
         for (int c = 0; c < mac_cells(dim); c++) {
             int64_t here = brick * mac_cells(dim) + c;
-            if (m->solid[0][here] >= 0) continue;
+            if (m->solid_phi[0][here] >= 0) continue;
             double sum = 0;
             int at[3], count = 0;
             mac_place(c, dim, at);
             for (int n = 0; n < 2 * dim; n++) {
-                int64_t other = mac_beside(m, brick, c, at, n >> 1, n & 1 ? 1 : -1);
-                if (other < 0 || m->solid[0][other] < 0) continue;
+                const int64_t other = mac_side_of(m, brick, c, at, n).beyond;
+                if (other < 0 || m->solid_phi[0][other] < 0) continue;
                 sum += (double)m->phi[0][other];
                 count++;
             }
@@ -107,8 +111,8 @@ static void extend_into_colliders(void *data, chunk items) {
 /* ---- Holes ----------------------------------------------------------------------------------- */
 
 /* A single cell of air all round which there is liquid is a gap between particles, not a bubble: as
- * air it would let the pressure off, and collapse. No two such cells are neighbours, so the order does
- * not matter. */
+ * air it would let the pressure off, and collapse. No two such cells are neighbours, so the order
+ * does not matter. */
 static void fill_holes(void *data, chunk items) {
     const mac *m = &((const flip *)data)->grid;
     const int cells = mac_cells(m->dim);
@@ -120,9 +124,9 @@ static void fill_holes(void *data, chunk items) {
             int at[3], liquid = 0, air = 0;
             mac_place(c, m->dim, at);
             for (int n = 0; n < 2 * m->dim && !air; n++) {
-                int64_t other = mac_beside(m, brick, c, at, n >> 1, n & 1 ? 1 : -1);
-                if (other >= 0 && m->open[n >> 1][n & 1 ? other : here] <= 0) continue;
-                if (other >= 0 && m->phi[0][other] < 0)
+                const mac_side s = mac_side_of(m, brick, c, at, n);
+                if (s.beyond >= 0 && m->face_fraction[s.axis][s.face] <= 0) continue;
+                if (s.beyond >= 0 && m->phi[0][s.beyond] < 0)
                     liquid++;
                 else
                     air++;
@@ -149,13 +153,13 @@ static void add_volume(void *data, chunk items, double *part) {
             if (!inside) continue;
             int64_t cell = brick * mac_cells(m->dim) + c;
             double filled = fmin(fmax(0.5 - (double)m->phi[0][cell], 0), 1);
-            part[0] += filled * fmin(fmax(0.5 + (double)m->solid[0][cell], 0), 1);
+            part[0] += filled * fmin(fmax(0.5 + (double)m->solid_phi[0][cell], 0), 1);
         }
     }
 }
 
 spate_status flip_find_surface(flip *f) {
-    pool *threads = f->sim->ctx->pool;
+    pool *threads = f->threads;
     const int64_t bricks = f->grid.bricks.count;
     const int colours = 1 << f->grid.dim;
     if (f->options->surface == SURFACE_VOLUME)
@@ -169,6 +173,6 @@ spate_status flip_find_surface(flip *f) {
     parallel_for(threads, bricks, 16, fill_holes, f);
     double cells;
     TRY(parallel_sum(f->sim->ctx, bricks, 16, add_volume, f, 1, &cells));
-    f->memory.volume = cells * pow(f->sim->scene->domain.dx, f->grid.dim);
+    f->memory.volume = cells * pow(f->domain->dx, f->grid.dim);
     return SPATE_OK;
 }

@@ -1,14 +1,15 @@
 /*
  * Surface tension: the pressure at the surface is sigma kappa (Young and Laplace), put there by the
- * ghost fluid method (Kang et al. 2000). The projection takes it as 0; what the difference does to a
- * face between a liquid and an air cell, the surface at the share theta of the way between them, is
+ * ghost fluid method (Kang et al. 2000). The projection takes it as 0; what the difference does to
+ * a face between a liquid and an air cell, the surface at the share theta of the way between them,
+ * is
  *     u -= dt sigma kappa / (density dx theta)
  * towards the air. A drop at rest gets the same kappa all around, and the projection then finds the
  * pressure sigma kappa inside and no velocity at all, whatever the thetas are.
  *
- * What is left is to find kappa from particles without doing work that the surface's energy does not
- * give. The liquid's share F of a cell is smoothed, F = H share, by passes of the filter (1, 2, 1) / 4
- * along each axis, and read as a cubic B-spline. The surface is F = 1/2. Then
+ * What is left is to find kappa from particles without doing work that the surface's energy does
+ * not give. The liquid's share F of a cell is smoothed, F = H share, by passes of the filter (1, 2,
+ * 1) / 4 along each axis, and read as a cubic B-spline. The surface is F = 1/2. Then
  *
  *   kappa  = -div (grad F / |grad F|), in every cell near the surface taken at the nearest point of
  *            F = 1/2. Taken in the cell itself it would be less the farther out the cell is, and ripples
@@ -19,17 +20,18 @@
  *            round in ripples, and these grow. If H leaves a share a of a wave, F has a of it and the
  *            jump a^2 (3 - 2 a): waves of several cells have their full tension, to (1 - a)^2.
  *
- * Ripples would last for ever, for the liquid has no viscosity. As in semi-implicit schemes (Hysing 2006)
- * the jump is that of the near future, here only for waves that H weakens:
+ * Ripples would last for ever, for the liquid has no viscosity. As in semi-implicit schemes (Hysing
+ * 2006) the jump is that of the near future, here only for waves that H weakens:
  *     jump  += sigma (K - K^2) D,   D = what u will have changed kappa by in a time `ahead`
- * damps a wave of frequency omega by a^2 (1 - a) omega^2 ahead / 2. With `ahead` a multiple of the time
- * sqrt(density dx^3 / sigma) of a wave of a cell this does not depend on the step and vanishes with dx.
+ * damps a wave of frequency omega by a^2 (1 - a) omega^2 ahead / 2. With `ahead` a multiple of the
+ * time sqrt(density dx^3 / sigma) of a wave of a cell this does not depend on the step and vanishes
+ * with dx.
  *
- * The tension of a surface that encloses a body does not move it as a whole: what the jumps of bodies that
- * touch nothing sum up to is taken off (balance_bodies).
+ * The tension of a surface that encloses a body does not move it as a whole: what the jumps of
+ * bodies that touch nothing sum up to is taken off (balance_bodies).
  *
- * Walls and colliders are mirrors to F: the surface meets them at a right angle. The force is explicit,
- * so a step must not outrun the shortest waves (Brackbill et al. 1992).
+ * Walls and colliders are mirrors to F: the surface meets them at a right angle. The force is
+ * explicit, so a step must not outrun the shortest waves (Brackbill et al. 1992).
  */
 #include "solver/flip/flip.h"
 
@@ -39,8 +41,8 @@ enum { PASSES = 4, NEWTON = 4 };
 /* Least theta, as in the projection. */
 static const double least_theta = 1e-3;
 
-/* `ahead` over sqrt(density dx^3 / sigma), and the most cells that the liquid moves in it. D is found from
- * a fifth of that, in which F changes little. */
+/* `ahead` over sqrt(density dx^3 / sigma), and the most cells that the liquid moves in it. D is
+ * found from a fifth of that, in which F changes little. */
 static const double ahead_share = 5, ahead_most = 1, probed = 0.2;
 
 /* Cells from the surface where w ends, and the least H w at which K is taken. */
@@ -53,27 +55,27 @@ static const double variance = 1.0 / 6 + PASSES / 2.0 + 1.0 / 3;
 static const double flattest2 = 1e-4;
 
 /* What is summed up over the surface of a brick's liquid, and of all that it is connected with. */
-typedef struct blob {
-    int32_t first;       /* brick of the same blob */
+typedef struct liquid_body {
+    int32_t first;       /* brick of the same liquid_body */
     bool liquid, held;   /* has any; touches what is not liquid or air */
     double force[3];     /* sum of jump n, n the direction of the face outwards */
     double moment[3][3]; /* sum of x n */
     double slope[3];     /* what is taken off the jump, times x */
     double size;         /* sum of |jump| */
-} blob;
+} liquid_body;
 
 typedef struct tension {
     const flip *f;
-    real *open;     /* 0 in solids, else 1 */
-    real *F, *next; /* now, and a little later */
-    real *spare;    /* where a pass of the filter goes */
-    real *weight;   /* w */
-    real *weights;  /* H w */
-    real *once;     /* w (3 kappa + D), H of it, then the jump over sigma, 1/cells */
-    real *twice;    /* w (2 kappa + D), H of it, then w H of its mean */
-    real *jump[3];  /* of faces that the surface crosses; takes the room of others */
-    blob *bodies;   /* by brick */
-    double ahead;   /* s */
+    real *open;          /* 0 in solids, else 1 */
+    real *F, *next;      /* now, and a little later */
+    real *spare;         /* where a pass of the filter goes */
+    real *weight;        /* w */
+    real *weights;       /* H w */
+    real *once;          /* w (3 kappa + D), H of it, then the jump over sigma, 1/cells */
+    real *twice;         /* w (2 kappa + D), H of it, then w H of its mean */
+    real *jump[3];       /* of faces that the surface crosses; takes the room of others */
+    liquid_body *bodies; /* by brick */
+    double ahead;        /* s */
 } tension;
 
 typedef struct filtered {
@@ -84,25 +86,22 @@ typedef struct filtered {
 } filtered;
 
 static void each_brick(const tension *t, chunk_task task) {
-    parallel_for(t->f->sim->ctx->pool, t->f->grid.bricks.count, 8, task, (void *)t);
+    parallel_for(t->f->threads, t->f->grid.bricks.count, 8, task, (void *)t);
 }
 
 /* ---- The smoothed share ---------------------------------------------------------------------- */
 
 static bool is_solid(const flip *f, int64_t brick, const int at[3], int64_t cell) {
-    const domain *d = &f->sim->scene->domain;
-    for (int a = 0; a < f->grid.dim; a++) {
-        const int g = f->grid.bricks.coords[brick][a] * BRICK_EDGE + at[a];
-        if (g < 0 && flip_is_mirror(d->walls[a][0])) return true;
-        if (g >= d->cells[a] && flip_is_mirror(d->walls[a][1])) return true;
-    }
-    return f->grid.solid[0][cell] < 0;
+    const domain *d = f->domain;
+    for (int a = 0; a < f->grid.dim; a++)
+        if (closed_side(d, a, f->grid.bricks.coords[brick][a] * BRICK_EDGE + at[a])) return true;
+    return f->grid.solid_phi[0][cell] < 0;
 }
 
-/* The particles' share of a cell's surroundings, a tent of two cells, as far as it is not in a collider
- * (surface.c). It is linear in the particles, whatever `surface` is. */
+/* The particles' share of a cell's surroundings, a tent of two cells, as far as it is not in a
+ * collider (surface.c). It is linear in the particles, whatever `surface` is. */
 static real share_of(const flip *f, int64_t cell) {
-    const real past = 1 - f->grid.solid[0][cell];
+    const real past = 1 - f->grid.solid_phi[0][cell];
     const real taken = past > 0 ? past * past / 2 : 0; /* by the collider */
     const real share = f->filled[cell] / (1 - (taken < (real)0.5 ? taken : (real)0.5));
     return share < 1 ? share : 1;
@@ -123,10 +122,10 @@ static void fill_shares(void *data, chunk items) {
 
 /* The particles' velocity along an axis in a cell. */
 static double velocity_in(const mac *m, int axis, int64_t here, int64_t after) {
-    double mass = (double)m->mass[axis][here], sum = mass * (double)m->before[axis][here];
+    double mass = (double)m->mass[axis][here], sum = mass * (double)m->velocity_old[axis][here];
     if (after >= 0) {
         mass += (double)m->mass[axis][after];
-        sum += (double)m->mass[axis][after] * (double)m->before[axis][after];
+        sum += (double)m->mass[axis][after] * (double)m->velocity_old[axis][after];
     }
     return mass > 0 ? sum / mass : 0;
 }
@@ -135,7 +134,7 @@ static double velocity_in(const mac *m, int axis, int64_t here, int64_t after) {
 static void advance_shares(void *data, chunk items) {
     const tension *t = data;
     const mac *m = &t->f->grid;
-    const double cells = probed * t->ahead / t->f->sim->scene->domain.dx;
+    const double cells = probed * t->ahead / t->f->domain->dx;
     for (int64_t brick = items.begin; brick < items.end; brick++)
         for (int c = 0; c < mac_cells(m->dim); c++) {
             const int64_t here = brick * mac_cells(m->dim) + c;
@@ -170,7 +169,8 @@ static void filter_eight(const filter_row *r, real *to) {
     }
 }
 
-/* Eight values with the one before and the one after them; rows of bricks that are not there are air. */
+/* Eight values with the one before and the one after them; rows of bricks that are not there are
+ * air. */
 static void extend_row(const real *values, const real *before, const real *after, real missing,
                        real out[BRICK_EDGE + 2]) {
     out[0] = before ? before[BRICK_EDGE - 1] : missing;
@@ -215,16 +215,15 @@ static void filter_across(const filtered *p, int64_t brick, const int64_t beside
 }
 
 static void filter_bricks(void *data, chunk items) {
-    static const int sides[2][3] = {{3, 1, 0}, {9, 3, 1}};
     const filtered *p = data;
     const mac *m = &p->t->f->grid;
-    const int middle = m->dim == 2 ? 4 : 13, side = sides[m->dim - 2][p->axis];
-    const int rows_across = m->dim - 1 - p->axis;
+    const int stride = box_stride(BRICK_EDGE, p->axis, m->dim);
     for (int64_t brick = items.begin; brick < items.end; brick++) {
         const int32_t *near = m->bricks.neighbours[brick];
-        const int64_t beside[2] = {near[middle - side], near[middle + side]};
-        if (rows_across)
-            filter_across(p, brick, beside, 1 << 3 * rows_across);
+        const int64_t beside[2] = {near[neighbour_beside(p->axis, -1, m->dim)],
+                                   near[neighbour_beside(p->axis, 1, m->dim)]};
+        if (stride > 1)
+            filter_across(p, brick, beside, stride);
         else
             filter_along(p, brick, beside);
     }
@@ -236,7 +235,7 @@ static void smooth(const tension *t, real *values) {
     _Static_assert(PASSES % 2 == 0, "the result must end in `values`");
     for (int n = 0; n < PASSES * dim; n++) {
         const filtered p = {t, n & 1 ? t->spare : values, n & 1 ? values : t->spare, n % dim};
-        parallel_for(t->f->sim->ctx->pool, t->f->grid.bricks.count, 8, filter_bricks, (void *)&p);
+        parallel_for(t->f->threads, t->f->grid.bricks.count, 8, filter_bricks, (void *)&p);
     }
 }
 
@@ -253,11 +252,11 @@ static void extend_into_colliders(void *data, chunk items) {
             double sum = 0, next = 0;
             mac_place(c, m->dim, at);
             for (int n = 0; n < (m->dim == 3 ? EDGE * EDGE * EDGE : EDGE * EDGE); n++) {
+                /* the first axis runs fastest: sums are in this order */
                 const int way[3] = {n % EDGE - FAR, n / EDGE % EDGE - FAR,
                                     m->dim == 3 ? n / (EDGE * EDGE) - FAR : 0};
                 const int far2 = way[0] * way[0] + way[1] * way[1] + way[2] * way[2];
-                const int64_t other =
-                    mac_cell(m, (int32_t)brick, at[0] + way[0], at[1] + way[1], at[2] + way[2]);
+                const int64_t other = mac_cell_at(m, brick, at, way);
                 if (far2 > nearest || other < 0 || !(t->open[other] > 0)) continue;
                 if (far2 < nearest) nearest = far2, sum = 0, next = 0, count = 0;
                 sum += (double)t->F[other], next += (double)t->next[other], count++;
@@ -274,20 +273,21 @@ typedef struct jet {
     double value, slope[3], bend[3][3];
 } jet;
 
-/* Four cells in a row from `first` on, counted from a brick's corner, mirrored at closed sides of the
- * domain: the offset of the brick that has them, as in its neighbours' numbers, and where they are in it. */
+/* Four cells in a row from `first` on, counted from a brick's corner, mirrored at closed sides of
+ * the domain: the offset of the brick that has them, as in its neighbours' numbers, and where they
+ * are in it. */
 typedef struct four_cells {
     int side[4], in[4];
 } four_cells;
 
 static four_cells four_from(const tension *t, int64_t brick, int axis, int first) {
-    const domain *d = &t->f->sim->scene->domain;
+    const domain *d = t->f->domain;
     const int corner = t->f->grid.bricks.coords[brick][axis] * BRICK_EDGE, cells = d->cells[axis];
     four_cells out;
     for (int n = 0; n < 4; n++) {
         int g = corner + first + n;
-        if (g < 0 && flip_is_mirror(d->walls[axis][0])) g = -1 - g;
-        if (g >= cells && flip_is_mirror(d->walls[axis][1])) g = 2 * cells - 1 - g;
+        if (g < 0 && wall_is_closed(d->walls[axis][0])) g = -1 - g;
+        if (g >= cells && wall_is_closed(d->walls[axis][1])) g = 2 * cells - 1 - g;
         const int from_neighbour = g - corner + BRICK_EDGE;
         out.side[n] = from_neighbour / BRICK_EDGE, out.in[n] = from_neighbour % BRICK_EDGE;
     }
@@ -345,10 +345,10 @@ static double steepness2(const jet *j) {
     return j->slope[0] * j->slope[0] + j->slope[1] * j->slope[1] + j->slope[2] * j->slope[2];
 }
 
-/* Curvature of the liquid's surface, positive where it bulges out; nothing on the grid is rounder than a
- * cell. A filter of variance s^2 draws F = 1/2 in by s^2 kappa / 2, and the surface outside it is less
- * round: kappa_i becomes kappa_i / (1 + kappa_i s^2 kappa / 2). Of that 2/3 are taken: all of it is right
- * for a drop at rest, but slows waves around it by 3/4 s^2 / R^2. */
+/* Curvature of the liquid's surface, positive where it bulges out; nothing on the grid is rounder
+ * than a cell. A filter of variance s^2 draws F = 1/2 in by s^2 kappa / 2, and the surface outside
+ * it is less round: kappa_i becomes kappa_i / (1 + kappa_i s^2 kappa / 2). Of that 2/3 are taken:
+ * all of it is right for a drop at rest, but slows waves around it by 3/4 s^2 / R^2. */
 static double curvature_of(const jet *j, int dim) {
     const double steep2 = steepness2(j);
     double trace = 0, along = 0, square = 0, square_along = 0;
@@ -369,8 +369,8 @@ static double curvature_of(const jet *j, int dim) {
     return fmin(fmax(kappa / (1 + variance / 3 * fmax(squares, 0)), 1 - dim), dim - 1);
 }
 
-/* Curvature of F = 1/2 where it is nearest to a point, how much it will change there, and the distance to
- * it, which is less than `reach`; false if it is not. */
+/* Curvature of F = 1/2 where it is nearest to a point, how much it will change there, and the
+ * distance to it, which is less than `reach`; false if it is not. */
 static bool curvature_near(const tension *t, int64_t brick, const double at[3], double *kappa,
                            double *change, double *distance) {
     const double close = 1e-3;
@@ -418,7 +418,7 @@ static void find_curvatures(void *data, chunk items) {
 /* ---- The mean along the surface -------------------------------------------------------------- */
 
 /* w f from H (w f), where there is a surface. */
-static void weigh_mean(void *data, chunk items) {
+static void weight_mean(void *data, chunk items) {
     const tension *t = data;
     const int cells = mac_cells(t->f->grid.dim);
     for (int64_t c = items.begin * cells; c < items.end * cells; c++)
@@ -443,13 +443,13 @@ static void find_jump(const tension *t) {
     smooth(t, t->weights);
     smooth(t, t->once);
     smooth(t, t->twice);
-    each_brick(t, weigh_mean);
+    each_brick(t, weight_mean);
     smooth(t, t->twice);
     each_brick(t, combine);
 }
 
-/* The jump over sigma at a point of the surface, 1/cells. What is too small for a mean has the curvature of
- * F where it is. */
+/* The jump over sigma at a point of the surface, 1/cells. What is too small for a mean has the
+ * curvature of F where it is. */
 static double jump_at(const tension *t, int64_t brick, const double x[3]) {
     const int dim = t->f->grid.dim;
     double sum = 0, weight = 0;
@@ -461,7 +461,7 @@ static double jump_at(const tension *t, int64_t brick, const double x[3]) {
             at[a] = (int)whole + (n >> a & 1);
             w *= n >> a & 1 ? share : 1 - share;
         }
-        const int64_t cell = mac_cell(&t->f->grid, (int32_t)brick, at[0], at[1], at[2]);
+        const int64_t cell = mac_cell(&t->f->grid, brick, at);
         if (cell < 0 || !(t->open[cell] > 0) || !(t->weights[cell] > (real)least_weight)) continue;
         w *= (double)t->weights[cell];
         sum += w * (double)t->once[cell], weight += w;
@@ -484,7 +484,7 @@ static bool find_crossing(const flip *f, int64_t brick, int c, int axis, crossin
     const mac *m = &f->grid;
     const int64_t here = brick * mac_cells(m->dim) + c;
     int at[3];
-    if (!(m->open[axis][here] > 0) || m->known[0][here] >> (axis + 4) & 1) return false;
+    if (!(m->face_fraction[axis][here] > 0) || mac_is_prescribed(m, axis, here)) return false;
     mac_place(c, m->dim, at);
     const int64_t before = mac_beside(m, brick, c, at, axis, -1);
     const double high = (double)m->phi[0][here];
@@ -501,13 +501,13 @@ static bool find_crossing(const flip *f, int64_t brick, int c, int axis, crossin
 
 /* Whether a liquid cell has a face that is not wholly open, or prescribed. */
 static bool is_held(const mac *m, int64_t brick, int c) {
-    const int64_t here = brick * mac_cells(m->dim) + c;
     int at[3];
     mac_place(c, m->dim, at);
     for (int n = 0; n < 2 * m->dim; n++) {
-        const int a = n >> 1;
-        const int64_t face = n & 1 ? mac_beside(m, brick, c, at, a, 1) : here;
-        if (face >= 0 && (m->open[a][face] < 1 || m->known[0][face] >> (a + 4) & 1)) return true;
+        const mac_side s = mac_side_of(m, brick, c, at, n);
+        if (s.face < 0) continue;
+        if (m->face_fraction[s.axis][s.face] < 1 || mac_is_prescribed(m, s.axis, s.face))
+            return true;
     }
     return false;
 }
@@ -516,7 +516,7 @@ static void find_jumps(void *data, chunk items) {
     const tension *t = data;
     const mac *m = &t->f->grid;
     for (int64_t brick = items.begin; brick < items.end; brick++) {
-        blob own = {.first = (int32_t)brick};
+        liquid_body own = {.first = (int32_t)brick};
         for (int c = 0; c < mac_cells(m->dim); c++) {
             const int64_t here = brick * mac_cells(m->dim) + c;
             crossing cross;
@@ -538,10 +538,10 @@ static void find_jumps(void *data, chunk items) {
 
 /* ---- Bodies that nothing holds --------------------------------------------------------------- */
 
-/* What the jumps sum up to is taken off as a pressure of constant slope, which accelerates all of a body
- * alike. Bodies are bricks with liquid, side by side. */
+/* What the jumps sum up to is taken off as a pressure of constant slope, which accelerates all of a
+ * body alike. Bodies are bricks with liquid, side by side. */
 
-static int32_t root_of(blob *bodies, int32_t brick) {
+static int32_t body_of(liquid_body *bodies, int32_t brick) {
     while (bodies[brick].first != brick) {
         bodies[brick].first = bodies[bodies[brick].first].first;
         brick = bodies[brick].first;
@@ -549,7 +549,7 @@ static int32_t root_of(blob *bodies, int32_t brick) {
     return brick;
 }
 
-static bool has_surface(const blob *b) {
+static bool has_surface(const liquid_body *b) {
     bool any = b->liquid;
     for (int a = 0; a < 3; a++) any |= b->force[a] != 0;
     return any;
@@ -557,7 +557,7 @@ static bool has_surface(const blob *b) {
 
 /* Across the seam of a periodic axis x is not continuous. */
 static bool at_seam(const flip *f, int64_t brick) {
-    const domain *d = &f->sim->scene->domain;
+    const domain *d = f->domain;
     for (int a = 0; a < f->grid.dim; a++) {
         const int at = f->grid.bricks.coords[brick][a] * BRICK_EDGE;
         if (d->walls[a][0] == WALL_PERIODIC && (at <= 0 || at + BRICK_EDGE >= d->cells[a]))
@@ -567,18 +567,18 @@ static bool at_seam(const flip *f, int64_t brick) {
 }
 
 static void join_bodies(const tension *t) {
-    const sites *bricks = &t->f->grid.bricks;
+    const sparse_lattice *bricks = &t->f->grid.bricks;
     for (int32_t brick = 0; brick < bricks->count; brick++) {
         if (!has_surface(&t->bodies[brick])) continue;
         for (int code = 0; code < neighbour_count(bricks->dim); code++) {
             const int32_t other = bricks->neighbours[brick][code];
             if (other < 0 || other == brick || !has_surface(&t->bodies[other])) continue;
-            const int32_t one = root_of(t->bodies, brick), two = root_of(t->bodies, other);
+            const int32_t one = body_of(t->bodies, brick), two = body_of(t->bodies, other);
             t->bodies[one > two ? one : two].first = one < two ? one : two;
         }
     }
     for (int32_t brick = 0; brick < bricks->count; brick++) {
-        blob *own = &t->bodies[brick], *all = &t->bodies[root_of(t->bodies, brick)];
+        liquid_body *own = &t->bodies[brick], *all = &t->bodies[body_of(t->bodies, brick)];
         own->held |= has_surface(own) && at_seam(t->f, brick);
         if (own == all) continue;
         all->held |= own->held;
@@ -590,9 +590,9 @@ static void join_bodies(const tension *t) {
     }
 }
 
-/* Solves sum_e slope_e moment_ea = force_a. Only what may be noise is taken off: where necks and cusps are
- * not resolved the sum of jumps is not the force on the liquid. */
-static void balance(blob *b, int dim) {
+/* Solves sum_e slope_e moment_ea = force_a. Only what may be noise is taken off: where necks and
+ * cusps are not resolved the sum of jumps is not the force on the liquid. */
+static void balance(liquid_body *b, int dim) {
     const double noise = 0.003; /* of the sum of |jump| */
     double n[3][3] = {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}};
     for (int e = 0; e < dim; e++)
@@ -618,11 +618,11 @@ static void balance_bodies(const tension *t) {
         if (t->bodies[brick].first == brick) balance(&t->bodies[brick], t->f->grid.dim);
 }
 
-static void pull_faces(void *data, chunk items) {
+static void accelerate_faces(void *data, chunk items) {
     const tension *t = data;
     const flip *f = t->f;
     const mac *m = &f->grid;
-    const double dx = f->sim->scene->domain.dx;
+    const double dx = f->domain->dx;
     const double force = f->sim->dt * f->tension / (f->density * dx * dx);
     for (int64_t brick = items.begin; brick < items.end; brick++) {
         int32_t root = (int32_t)brick;
@@ -643,7 +643,7 @@ static void pull_faces(void *data, chunk items) {
 
 /* Less where the liquid is fast, of which ripples are a small part. */
 static double time_ahead(const flip *f) {
-    const double dx = f->sim->scene->domain.dx, speed = f->sim->max_speed;
+    const double dx = f->domain->dx, speed = f->sim->max_speed;
     const double ahead = ahead_share * sqrt(f->density * dx * dx * dx / f->tension);
     return speed * ahead > ahead_most * dx ? ahead_most * dx / speed : ahead;
 }
@@ -673,7 +673,7 @@ spate_status flip_tension(flip *f) {
         find_jump(&t);
         each_brick(&t, find_jumps);
         balance_bodies(&t);
-        each_brick(&t, pull_faces);
+        each_brick(&t, accelerate_faces);
         scratch_give(s, "tension bodies");
     }
     scratch_give(s, "tension");
@@ -681,7 +681,7 @@ spate_status flip_tension(flip *f) {
 }
 
 double flip_tension_limit(const flip *f) {
-    const double dx = f->sim->scene->domain.dx;
+    const double dx = f->domain->dx;
     if (!(f->tension > 0)) return HUGE_VAL;
     return sqrt(f->density * dx * dx * dx / (4 * M_PI * f->tension));
 }

@@ -1,11 +1,11 @@
 /*
- * A particle and the faces its kernel reaches. SUPPORT is the number of faces along an axis: 2 for the
- * linear kernel, 3 for the quadratic one.
+ * A particle and the faces its kernel reaches; transfer_reference.c says what is meant. SUPPORT is
+ * the number of faces along an axis: 2 for the linear kernel, 3 for the quadratic one.
  *
- * Along its own axis a component's faces are at whole cells, along the others in the middle of cells;
- * so each axis has two sets of weights. `slope` is w D^-1 (x_f - x_p), which spreads an affine moment:
- * -1 and 1 for the linear kernel, 4 w (x_f - x_p) for the quadratic one; `arm` is w (x_f - x_p), which
- * gathers it.
+ * Along its own axis a component's faces are at whole cells, along the others in the middle of
+ * cells; so each axis has two sets of weights. `slope` is w D^-1 (x_f - x_p), which spreads an
+ * affine moment: -1 and 1 for the linear kernel, 4 w (x_f - x_p) for the quadratic one; `arm` is w
+ * (x_f - x_p), which gathers it.
  *
  * A tile is what a block's particles reach: faces -2 to 5 of the block along each axis, three
  * components, two numbers each: momentum and mass when scattering, velocity and its change when
@@ -18,7 +18,6 @@
 
 enum { TILE_BEFORE = 2, PAIR = 2 }; /* faces before the block; numbers of a face */
 
-/* Of a particle's motion: without its moments where nothing is affine. */
 INLINE int component_reals(int dim) { return tile_nodes(dim) * PAIR; }
 INLINE int tile_index(int i, int j, int k, int dim) {
     return dim == 3 ? (i * TILE_EDGE + j) * TILE_EDGE + k : i * TILE_EDGE + k;
@@ -30,9 +29,9 @@ typedef struct axis_weights {
 } axis_weights;
 
 enum { ON_FACES, IN_MIDDLES };
-typedef struct stencil {
+typedef struct kernel_weights {
     axis_weights axis[3][2];
-} stencil;
+} kernel_weights;
 
 /* The weights along one axis; x in cells from the block, faces at whole numbers. */
 INLINE void fill_axis(axis_weights *a, wide x) {
@@ -56,7 +55,7 @@ INLINE void fill_axis(axis_weights *a, wide x) {
     }
 }
 
-INLINE void stencil_fill(stencil *s, const wide x[3], int dim) {
+INLINE void fill_weights(kernel_weights *s, const wide x[3], int dim) {
     for (int a = 0; a < dim; a++) {
         fill_axis(&s->axis[a][ON_FACES], x[a]);
         fill_axis(&s->axis[a][IN_MIDDLES], x[a] - wide_splat((real)0.5));
@@ -88,8 +87,8 @@ INLINE row row_both(real a, real b) { return (row){a, b, a, b, a, b, a, b}; }
 
 /* ---- Where a tile's faces are on the grid ---------------------------------------------------- */
 
-/* One axis of a tile: the brick and the cell in it where each face is kept, mirrored at closed sides,
- * and the sign that a velocity there turns by. */
+/* One axis of a tile: the brick (0, 1 or 2 along its neighbours' codes) and the cell in it where
+ * each face is kept, mirrored at closed sides, and the sign that a velocity there turns by. */
 typedef struct axis_map {
     int8_t code[TILE_EDGE], cell[TILE_EDGE];
     bool straight; /* no face is mirrored: they are the end of a row and the begin of the next */
@@ -101,32 +100,34 @@ typedef struct tile_map {
 } tile_map;
 
 INLINE void map_axis(axis_map *m, const domain *d, int axis, int block, int alignment) {
-    const int corner = (block >> 1) * BRICK_EDGE;
+    const int corner = block * BLOCK_EDGE & ~(BRICK_EDGE - 1);
     m->straight = true;
     for (int t = 0; t < TILE_EDGE; t++) {
         const int face = block * BLOCK_EDGE + t - TILE_BEFORE;
         const int kept = flip_mirror(d, axis, face, alignment == IN_MIDDLES, &m->sign[t]);
         m->straight &= kept == face;
-        const int in = kept - corner + BRICK_EDGE; /* 0 to 23 */
-        m->code[t] = (int8_t)(in >> 3), m->cell[t] = (int8_t)(in & 7);
+        const int in = kept - corner + BRICK_EDGE; /* from the corner of the brick before */
+        m->code[t] = (int8_t)(in / BRICK_EDGE), m->cell[t] = (int8_t)(in % BRICK_EDGE);
     }
 }
 
-INLINE void map_tile(tile_map *m, const flip *f, const int32_t block[3], int dim) {
-    int32_t brick[3] = {block[0] >> 1, block[1] >> 1, block[2] >> 1};
-    m->neighbours = f->grid.bricks.neighbours[sites_find(&f->grid.bricks, brick)];
+INLINE void map_tile(tile_map *m, const flip_view *view, const int32_t block[3], int dim) {
+    int corner[3];
+    m->neighbours = view->brick_neighbours[flip_brick_of_block(view->f, block, corner)];
     for (int a = 0; a < dim; a++)
         for (int alignment = 0; alignment < 2; alignment++)
-            map_axis(&m->axis[a][alignment], &f->sim->scene->domain, a, block[a], alignment);
+            map_axis(&m->axis[a][alignment], view->domain, a, block[a], alignment);
 }
 
-/* A row of a tile along the last axis: where its cells begin on the grid, by the code of that axis. */
+/* A row of a tile along the last axis: where its cells begin on the grid, by the code of that
+ * axis. */
 INLINE void map_row(const tile_map *m, const axis_map *x, const axis_map *y, int i, int j,
                     int64_t rows[3], int dim) {
-    int code = dim == 3 ? (x->code[i] * 3 + y->code[j]) * 3 : x->code[i] * 3;
-    const int line = dim == 3 ? x->cell[i] * BRICK_EDGE + y->cell[j] : x->cell[i];
+    const int code[3] = {x->code[i], dim == 3 ? y->code[j] : 0, 0};
+    const int cell[3] = {x->cell[i], dim == 3 ? y->cell[j] : 0, 0};
+    const int32_t *home = m->neighbours + box_index(3, code, dim);
     for (int c = 0; c < 3; c++)
-        rows[c] = (int64_t)m->neighbours[code + c] * mac_cells(dim) + line * BRICK_EDGE;
+        rows[c] = (int64_t)home[c] * mac_cells(dim) + box_index(BRICK_EDGE, cell, dim);
 }
 
 #endif

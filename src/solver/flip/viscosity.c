@@ -1,9 +1,9 @@
 /*
- * Viscosity, implicit and variational (Batty and Bridson 2008): the velocity that the step ends with
- * minimises
+ * Viscosity, implicit and variational (Batty and Bridson 2008): the velocity that the step ends
+ * with minimises
  *     integral rho/2 |u - u*|^2 + dt mu |D(u)|^2 dV,      D = (grad u + grad u^T) / 2,
- * over the liquid. With the whole of D a liquid that turns as a rigid body feels nothing, which lets
- * honey buckle and coil, and a free surface needs no condition: it is where the integral ends.
+ * over the liquid. With the whole of D a liquid that turns as a rigid body feels nothing, which
+ * lets honey buckle and coil, and a free surface needs no condition: it is where the integral ends.
  *
  * In cells, with s = mu dt / (rho dx^2):   (V + s K) u = V u*   (viscosity.h). V is the mass that the
  * particles gave the face, so their momentum is kept and their energy falls; W is the liquid's share by
@@ -17,12 +17,13 @@
  *   none    no liquid near; likewise
  *
  * A wall that passes between a free and a fixed face at the share theta of their distance makes the
- * stress between them larger by 1/theta: 2 at sides, where it passes half way. Where a collider slips,
- * its normal stress is left to the pressure.
+ * stress between them larger by 1/theta: 2 at sides, where it passes half way. Where a collider
+ * slips, its normal stress is left to the pressure.
  *
  * The equations are symmetric and positive definite; they are solved by conjugate gradients with a
- * multigrid preconditioner (viscosity_levels.c). The direction of a step is rounded to `real`, while
- * solution and residual are double: both follow the rounded direction, so they stay true to each other.
+ * multigrid preconditioner (viscosity_levels.c). The direction of a step is rounded to `real`,
+ * while solution and residual are double: both follow the rounded direction, so they stay true to
+ * each other.
  */
 #include "solver/flip/viscosity.h"
 
@@ -52,23 +53,15 @@ typedef struct viscous {
 } viscous;
 
 static int kind_at(const viscous *v, int64_t cell, int axis) {
-    return v->kinds[cell] >> 2 * axis & 3;
+    return viscous_kind(v->kinds, cell, axis);
 }
 
 /* ---- Which faces are free -------------------------------------------------------------------- */
 
-/* Whether cell g of an axis lies behind a closed side, and which that is. */
-static bool is_behind(const domain *d, int axis, int g, wall *side) {
-    const wall *sides = d->walls[axis];
-    *side = sides[g >= d->cells[axis]];
-    return (g < 0 || g >= d->cells[axis]) && flip_is_mirror(*side);
-}
-
-/* Of a face that is given a velocity. */
-static int kind_of_given(const domain *d, int dim, int axis, const int g[3]) {
+static int kind_of_prescribed(const domain *d, int dim, int axis, const int g[3]) {
     for (int e = 0; e < dim; e++) {
-        wall side;
-        if (e != axis && is_behind(d, e, g[e], &side) && side != WALL_STICKY) return SLIP;
+        const wall *side = e == axis ? NULL : closed_side(d, e, g[e]);
+        if (side && *side != WALL_STICKY) return SLIP;
     }
     return FIXED;
 }
@@ -76,23 +69,12 @@ static int kind_of_given(const domain *d, int dim, int axis, const int g[3]) {
 /* Of a face that a collider closes in part or wholly. */
 static int kind_of_cut(const flip *f, const boundary_part *near, int axis, const int g[3],
                        int uncut, bool closed) {
-    const domain *d = &f->sim->scene->domain;
-    double x[3] = {0};
+    double x[3];
     int c;
-    for (int e = 0; e < f->grid.dim; e++)
-        x[e] = d->origin[e] + (g[e] + (e == axis ? 0 : 0.5)) * d->dx;
+    face_position(f->domain, f->grid.dim, g, axis, x);
     const bool inside = boundary_part_nearest(near, x, &c) < 0;
     if (inside && f->sim->scene->colliders[c].contact == CONTACT_STICKY) return FIXED;
     return closed ? SLIP : uncut;
-}
-
-static boundary_part colliders_near(const flip *f, int64_t brick) {
-    const domain *d = &f->sim->scene->domain;
-    double middle[3] = {0};
-    for (int a = 0; a < f->grid.dim; a++)
-        middle[a] = d->origin[a] + (f->grid.bricks.coords[brick][a] + 0.5) * BRICK_EDGE * d->dx;
-    return boundary_around(&f->sim->boundary, middle,
-                           d->dx * (0.5 * BRICK_EDGE * sqrt(f->grid.dim) + SOLID_FAR));
 }
 
 static void classify(void *data, chunk items) {
@@ -102,7 +84,7 @@ static void classify(void *data, chunk items) {
     const viscous_level *level = &v->levels[0];
     const int dim = m->dim;
     for (int64_t brick = items.begin; brick < items.end; brick++) {
-        const boundary_part near = colliders_near(f, brick);
+        const boundary_part near = colliders_near_brick(f->sim, m, brick);
         for (int c = 0; c < mac_cells(dim); c++) {
             const int64_t here = brick * mac_cells(dim) + c;
             int g[3], kinds = 0;
@@ -110,11 +92,11 @@ static void classify(void *data, chunk items) {
             for (int a = 0; a < dim; a++) g[a] += m->bricks.coords[brick][a] * BRICK_EDGE;
             for (int a = 0; a < dim; a++) {
                 int kind = m->mass[a][here] > 0 ? FREE : NONE;
-                if (m->known[0][here] >> (a + 4) & 1)
-                    kind = kind_of_given(&f->sim->scene->domain, dim, a, g);
-                else if (m->open[a][here] < 1)
-                    kind = kind_of_cut(f, &near, a, g, kind, m->open[a][here] == 0);
-                kinds |= kind << 2 * a;
+                if (mac_is_prescribed(m, a, here))
+                    kind = kind_of_prescribed(f->domain, dim, a, g);
+                else if (m->face_fraction[a][here] < 1)
+                    kind = kind_of_cut(f, &near, a, g, kind, m->face_fraction[a][here] == 0);
+                kinds |= kind << KIND_BITS * a;
                 level->mass[a][here] = kind == FREE ? m->mass[a][here] * f->inverse_mass : 0;
                 level->x[a][here] = level->d[a][here] = 0;
                 v->change[a][here] = 0;
@@ -126,17 +108,13 @@ static void classify(void *data, chunk items) {
 
 /* ---- Weights --------------------------------------------------------------------------------- */
 
-static int64_t cell_at(const mac *m, int64_t brick, const int at[3]) {
-    return mac_cell(m, (int32_t)brick, at[0], at[1], at[2]);
-}
-
 /* Distance of a face's middle from the nearest collider, in cells. */
 static double solid_at(const mac *m, int64_t brick, const int at[3], int axis) {
     int before[3] = {at[0], at[1], at[2]};
     before[axis]--;
-    int64_t here = cell_at(m, brick, at), low = cell_at(m, brick, before);
-    double solid = here < 0 ? SOLID_FAR : (double)m->solid[0][here];
-    return low < 0 ? solid : 0.5 * (solid + (double)m->solid[0][low]);
+    int64_t here = mac_cell(m, brick, at), low = mac_cell(m, brick, before);
+    double solid = here < 0 ? SOLID_FAR : (double)m->solid_phi[0][here];
+    return low < 0 ? solid : 0.5 * (solid + (double)m->solid_phi[0][low]);
 }
 
 /* What a difference between two faces of one axis counts: nothing when one of them has no velocity,
@@ -144,12 +122,12 @@ static double solid_at(const mac *m, int64_t brick, const int at[3], int axis) {
 static double pair_weight(const viscous *v, int64_t brick, const int low[3], const int high[3],
                           int axis, bool *free) {
     const mac *m = &v->f->grid;
-    const int64_t a = cell_at(m, brick, low), b = cell_at(m, brick, high);
+    const int64_t a = mac_cell(m, brick, low), b = mac_cell(m, brick, high);
     const int ka = a < 0 ? NONE : kind_at(v, a, axis), kb = b < 0 ? NONE : kind_at(v, b, axis);
     if (ka == NONE || kb == NONE || ka == SLIP || kb == SLIP) return 0;
     *free |= ka == FREE || kb == FREE;
     const int64_t closed = ka == FREE ? b : a;
-    if (ka == kb || m->known[0][closed] >> (axis + 4) & 1) return 1;
+    if (ka == kb || mac_is_prescribed(m, axis, closed)) return 1;
     double inside = fmin(solid_at(m, brick, ka == FREE ? high : low, axis), -0.01);
     double outside = fmax(solid_at(m, brick, ka == FREE ? low : high, axis), 0);
     return 1 / fmax(outside / (outside - inside), least_theta);
@@ -158,8 +136,8 @@ static double pair_weight(const viscous *v, int64_t brick, const int low[3], con
 /* The liquid's share of a cell-sized box, from the mean distance of its middle to the surface. */
 static double share_of(double distance) { return fmin(fmax(0.5 - distance, 0), 1); }
 
-/* That around an edge: of the four cells there, those in the domain count. Also whether a side of the
- * domain runs along it. */
+/* That around an edge: of the four cells there, those in the domain count. Also whether a side of
+ * the domain runs along it. */
 static double edge_share(const viscous *v, int64_t brick, const int at[3], int a, int b,
                          bool *side) {
     const mac *m = &v->f->grid;
@@ -169,14 +147,13 @@ static double edge_share(const viscous *v, int64_t brick, const int at[3], int a
     for (int n = 0; n < 4; n++) {
         int q[3] = {at[0], at[1], at[2]};
         q[a] -= n & 1, q[b] -= n >> 1;
-        wall unused;
         bool behind = false;
         for (int e = 0; e < m->dim; e++)
-            behind |= is_behind(&v->f->sim->scene->domain, e,
-                                m->bricks.coords[brick][e] * BRICK_EDGE + q[e], &unused);
+            behind |= closed_side(v->f->domain, e,
+                                  m->bricks.coords[brick][e] * BRICK_EDGE + q[e]) != NULL;
         *side |= behind;
         if (behind) continue;
-        const int64_t cell = cell_at(m, brick, q);
+        const int64_t cell = mac_cell(m, brick, q);
         sum += cell < 0 ? 1 : (double)m->phi[0][cell];
         count++;
     }
@@ -204,7 +181,7 @@ static double shear_weight(const viscous *v, int64_t brick, const int at[3], int
     return share * (side ? 2 : fmax(one, other));
 }
 
-static void weigh(void *data, chunk items) {
+static void find_weights(void *data, chunk items) {
     const viscous *v = data;
     const viscous_level *level = &v->levels[0];
     const int dim = level->dim;
@@ -229,11 +206,10 @@ static double tie_of(const viscous *v, int64_t brick, int c, const int at[3], in
     const int64_t here = brick * mac_cells(m->dim) + c;
     double sum = 0;
     for (int n = 0; n < 2 * m->dim; n++) {
-        const int e = n >> 1, way = n & 1 ? 1 : -1;
-        const int64_t other = mac_beside(m, brick, c, at, e, way);
-        if (other < 0 || kind_at(v, other, a) != FIXED) continue;
-        if (e == a) sum += 2 * (double)level->normal[a][way < 0 ? other : here];
-        if (e != a) sum += (double)level->shear[viscous_edge(m->dim, a, e)][way < 0 ? here : other];
+        const mac_side s = mac_side_of(m, brick, c, at, n);
+        if (s.beyond < 0 || kind_at(v, s.beyond, a) != FIXED) continue;
+        if (s.axis == a) sum += 2 * (double)level->normal[a][s.way < 0 ? s.beyond : here];
+        if (s.axis != a) sum += (double)level->shear[viscous_edge(m->dim, a, s.axis)][s.face];
     }
     return sum;
 }
@@ -254,7 +230,8 @@ static void tie_faces(void *data, chunk items) {
 
 /* ---- Conjugate gradients --------------------------------------------------------------------- */
 
-/* What is summed for the true residual V u* - A (walls + u* + change); a change in double is two reals. */
+/* What is summed for the true residual V u* - A (walls + u* + change); a change in double is two
+ * reals. */
 enum { WALLS, START, CHANGE, CHANGE_REST, PARTS };
 
 static void set_part(void *data, chunk items) {
@@ -266,7 +243,7 @@ static void set_part(void *data, chunk items) {
             const int kind = kind_at(v, c, a);
             const real whole = (real)v->change[a][c];
             real value = 0;
-            if (v->part == WALLS && kind == FIXED) value = m->wall[a][c];
+            if (v->part == WALLS && kind == FIXED) value = m->solid_velocity[a][c];
             if (v->part == START && kind == FREE) value = m->velocity[a][c];
             if (v->part == CHANGE) value = whole;
             if (v->part == CHANGE_REST) value = (real)(v->change[a][c] - (double)whole);
@@ -314,7 +291,7 @@ static void square_residual(void *data, chunk items, double *part) {
 }
 
 /* The residual for the preconditioner, in a range that `real` has. */
-static void hand_over(void *data, chunk items) {
+static void load_residual(void *data, chunk items) {
     const viscous *v = data;
     EACH_ACTIVE(v, items, a, c, lane) v->levels[0].b[a][c] = (real)(v->factor * v->r[a][c]);
 }
@@ -327,20 +304,20 @@ static void sum_product(void *data, chunk items, double *part) {
     add_lanes(lanes, part);
 }
 
-static void turn(void *data, chunk items) {
+static void update_direction(void *data, chunk items) {
     const viscous *v = data;
     EACH_ACTIVE(v, items, a, c, lane)
     v->p[a][c] = (real)((double)v->levels[0].x[a][c] + v->factor * (double)v->p[a][c]);
 }
 
-static void go_along(void *data, chunk items) {
+static void update_solution(void *data, chunk items) {
     const viscous *v = data;
     EACH_ACTIVE(v, items, a, c, lane) v->change[a][c] += v->factor * (double)v->p[a][c];
 }
 
 static void over_active(viscous *v, chunk_task task, double factor) {
     v->factor = factor;
-    parallel_for(v->f->sim->ctx->pool, v->levels[0].active_count, 16, task, v);
+    parallel_for(v->f->threads, v->levels[0].active_count, 16, task, v);
 }
 
 static spate_status sum_active(viscous *v, sum_task task, double factor, double *sum) {
@@ -355,8 +332,8 @@ static spate_status multiply(viscous *v, double *sum) {
                         v->passes->multiply[v->levels[0].dim - 2], &product, 1, sum);
 }
 
-/* r and its square, from the definition. Nothing is lost by leaving out a part that is zero: walls that
- * do not move, and the change before there is any. */
+/* r and its square, from the definition. Nothing is lost by leaving out a part that is zero: walls
+ * that do not move, and the change before there is any. */
 static spate_status true_residual(viscous *v, bool changed) {
     const spate_simulation *sim = v->f->sim;
     const bool walls = boundary_speed(&sim->boundary) > 0 || sim->scene->source_count;
@@ -376,8 +353,8 @@ static spate_status true_residual(viscous *v, bool changed) {
 
 /* z = B r, scaled by a constant factor that drops out; *product = r . z */
 static spate_status precondition(viscous *v, double *product) {
-    over_active(v, hand_over, 1 / sqrt(v->right));
-    viscous_cycle(v->f->sim->ctx->pool, v->passes, v->levels, v->level_count);
+    over_active(v, load_residual, 1 / sqrt(v->right));
+    viscous_cycle(v->f->threads, v->passes, v->levels, v->level_count);
     return sum_active(v, sum_product, 0, product);
 }
 
@@ -385,11 +362,11 @@ static spate_status conjugate_gradients(viscous *v, double enough) {
     double product, before = 1, curvature;
     for (bool first = true; v->iterations < v->f->options->max_iterations; first = false) {
         TRY(precondition(v, &product));
-        over_active(v, turn, first ? 0 : product / before);
+        over_active(v, update_direction, first ? 0 : product / before);
         before = product;
         TRY(multiply(v, &curvature));
         if (!(curvature > 0)) return SPATE_OK;
-        over_active(v, go_along, product / curvature);
+        over_active(v, update_solution, product / curvature);
         TRY(sum_active(v, reduce_residual, product / curvature, &v->left));
         v->iterations++;
         if (!(v->left > enough)) return SPATE_OK;
@@ -416,7 +393,7 @@ static void take_change(void *data, chunk items) {
     EACH_ACTIVE(v, items, a, c, lane) {
         if (kind_at(v, c, a) == FREE)
             m->velocity[a][c] = (real)((double)m->velocity[a][c] + v->change[a][c]);
-        if (kind_at(v, c, a) == FIXED) m->velocity[a][c] = m->wall[a][c];
+        if (kind_at(v, c, a) == FIXED) m->velocity[a][c] = m->solid_velocity[a][c];
     }
 }
 
@@ -436,10 +413,10 @@ static void carve(viscous *v, viscous_memory *m) {
 }
 
 static void set_up(viscous *v, viscous_memory *memory) {
-    pool *threads = v->f->sim->ctx->pool;
+    pool *threads = v->f->threads;
     const int64_t bricks = v->levels[0].bricks;
     parallel_for(threads, bricks, 4, classify, v);
-    parallel_for(threads, bricks, 4, weigh, v);
+    parallel_for(threads, bricks, 4, find_weights, v);
     parallel_for(threads, bricks, 4, tie_faces, v);
     viscous_finish(threads, &v->levels[0]);
     viscous_coarsen(v->f, v->levels, v->level_count, memory);

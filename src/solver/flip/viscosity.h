@@ -1,11 +1,13 @@
 /*
- * What the files of the viscosity share: the equations on one level of the multigrid preconditioner.
+ * What the files of the viscosity share: the equations on one level of the multigrid
+ * preconditioner.
  *
  * On each level the unknowns are the velocities at free faces, and the matrix is
  *     A u = V u + s K u,        u . K u = sum_cells 2 W_a (d_a u_a)^2 + sum_edges W_ab (d_b u_a + d_a u_b)^2
- * with differences d between neighbouring faces: V is a face's inertia, W the liquid's share of a cell
- * (for each axis its own, since one side of it may be missing) or of the surroundings of an edge. The
- * edge of axes a and b of a cell is the one at its low faces; in 2D it is a corner, and there is one.
+ * with differences d between neighbouring faces: V is a face's inertia, W the liquid's share of a
+ * cell (for each axis its own, since one side of it may be missing) or of the surroundings of an
+ * edge. The edge of axes a and b of a cell is the one at its low faces; in 2D it is a corner, and
+ * there is one.
  */
 #ifndef SPATE_SOLVER_FLIP_VISCOSITY_H
 #define SPATE_SOLVER_FLIP_VISCOSITY_H
@@ -14,16 +16,20 @@
 
 enum { VISCOUS_LEVELS = 12, VISCOUS_GRAIN = 4 };
 
-/* Of faces, two bits an axis (viscosity.c). */
+/* Kinds of faces (viscosity.c); of a cell's faces, KIND_BITS an axis. */
 enum { NONE, FREE, FIXED, SLIP };
+enum { KIND_BITS = 2, KIND_MASK = 3 };
+static inline int viscous_kind(const uint8_t *kinds, int64_t cell, int axis) {
+    return kinds[cell] >> KIND_BITS * axis & KIND_MASK;
+}
 
 typedef struct viscous_level {
     int dim;
     int32_t bricks;
     const int32_t (*coords)[3];
-    const int32_t (*neighbours)[NEIGHBOURS_MAX]; /* as in sites.h */
+    const int32_t (*neighbours)[NEIGHBOURS_MAX]; /* as in sparse_lattice.h */
     int32_t *parents;                            /* bricks of the next coarser level */
-    int32_t (*children)[8];                      /* of the next finer one, x slowest; -1: none */
+    int32_t (*children)[8];                      /* of the next finer one; -1: none */
     int32_t *active;                             /* bricks with a free face */
     int64_t active_count;
     double scale; /* s: viscosity dt / (density dx^2) */
@@ -36,6 +42,13 @@ typedef struct viscous_level {
     real *tie[3];    /* K's pull towards walls; it lives where b does, until that is needed */
     real *x[3], *b[3], *d[3]; /* solution, right-hand side, last change or residual */
 } viscous_level;
+
+/* The cell at `at` from the corner of a brick or in a neighbour of it: its index, or -1. */
+static inline int64_t viscous_cell(const viscous_level *level, int64_t brick, const int at[3]) {
+    const int32_t home = level->neighbours[brick][neighbour_code(BRICK_EDGE, at, level->dim)];
+    if (home < 0) return -1;
+    return (int64_t)home * mac_cells(level->dim) + neighbour_index(BRICK_EDGE, at, level->dim);
+}
 
 /* The direction of the edge between faces of axes a and b. */
 static inline int viscous_edge(int dim, int a, int b) { return dim == 3 ? 3 - a - b : 0; }

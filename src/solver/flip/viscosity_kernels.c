@@ -1,36 +1,32 @@
 /*
- * The viscosity's matrix times a vector, brick by brick: velocities and weights of a brick and a layer
- * of cells around it are copied to a tile, stresses follow from differences, forces from differences of
- * stresses. Arithmetic is double whatever the fields are, so that residuals can be trusted.
+ * The viscosity's matrix times a vector, brick by brick: velocities and weights of a brick and a
+ * layer of cells around it are copied to a tile, stresses follow from differences, forces from
+ * differences of stresses. Arithmetic is double whatever the fields are, so that residuals can be
+ * trusted.
  */
+#include "core/isa.h"
 #include "solver/flip/viscosity.h"
 
 enum { TILE = BRICK_EDGE + 2, TILE_ROWS = TILE * TILE, TILE_CELLS = TILE * TILE * TILE };
 
-/* Where the rows of a tile come from along the last axis: the last cell of the brick before, the first
- * of the one in line, the first of the one after; -1 where there is none. */
+/* Where the rows of a tile come from along the last axis: the last cell of the brick before, the
+ * first of the one in line, the first of the one after; -1 where there is none. */
 typedef struct tile_rows {
     int64_t at[TILE_ROWS][3];
 } tile_rows;
 
-INLINE int tile_step(int axis, int dim) {
-    return axis == dim - 1 ? 1 : axis == dim - 2 ? TILE : TILE * TILE;
-}
 INLINE int row_count(int dim) { return dim == 3 ? TILE_ROWS : TILE; }
 
 INLINE void find_rows(const viscous_level *level, int32_t brick, tile_rows *rows, int dim) {
-    const int32_t *neighbours = level->neighbours[brick];
-    for (int r = 0; r < row_count(dim); r++) {
-        const int i = dim == 3 ? r / TILE - 1 : r - 1, j = r % TILE - 1, edge = BRICK_EDGE;
-        int code = (i + edge) / edge, first = (i & (edge - 1)) * edge;
-        if (dim == 3)
-            code = code * 3 + (j + edge) / edge, first = (first + (j & (edge - 1))) * edge;
+    static const int along[3] = {-1, 0, BRICK_EDGE};
+    for (int r = 0; r < row_count(dim); r++)
         for (int n = 0; n < 3; n++) {
-            const int32_t from = neighbours[code * 3 + n];
-            rows->at[r][n] =
-                from < 0 ? -1 : (int64_t)from * mac_cells(dim) + first + (n ? 0 : edge - 1);
+            int at[3];
+            box_place(TILE, r * TILE, dim, at);
+            for (int a = 0; a < dim - 1; a++) at[a]--;
+            at[dim - 1] = along[n];
+            rows->at[r][n] = viscous_cell(level, brick, at);
         }
-    }
 }
 
 INLINE void load_tile(const tile_rows *rows, const real *from, double *tile, int dim) {
@@ -45,8 +41,8 @@ INLINE void load_tile(const tile_rows *rows, const real *from, double *tile, int
     }
 }
 
-/* The part of a tile that a loop runs over: from `low` to below `high` along each axis. In 2D the middle
- * one has a single place, so that rows of both dimensions run along the last. */
+/* The part of a tile that a loop runs over: from `low` to below `high` along each axis. In 2D the
+ * middle one has a single place, so that rows of both dimensions run along the last. */
 typedef struct extent {
     int low[3], high[3];
 } extent;
@@ -59,11 +55,19 @@ INLINE int row_start(int i, int j, int dim) {
     return (dim == 3 ? ((i + 1) * TILE + j + 1) * TILE : (i + 1) * TILE) + 1;
 }
 
+/* A brick with a layer of cells around it: velocities, weights and stresses; and the forces
+ * inside. */
+typedef struct brick_tile {
+    double u[3][TILE_CELLS], w[TILE_CELLS], stress[TILE_CELLS];
+    double (*out)[BRICK_CELLS_MAX];
+} brick_tile;
+
 /* out_a -= the difference of 2 W d_a u_a along a. */
-INLINE void add_normal(const double *u, const double *w, double *stress, int a, double *out,
-                       int dim) {
-    const int s = tile_step(a, dim);
+INLINE void add_normal(brick_tile *tile, int a, int dim) {
+    const int s = box_stride(TILE, a, dim);
     const extent all = whole_brick(dim);
+    const double *u = tile->u[a], *w = tile->w;
+    double *stress = tile->stress, *out = tile->out[a];
     extent cells = all;
     cells.low[loop_axis(a, dim)] = -1;
     for (int i = cells.low[0]; i < cells.high[0]; i++)
@@ -77,10 +81,11 @@ INLINE void add_normal(const double *u, const double *w, double *stress, int a, 
 }
 
 /* The same for the shear stress W (d_b u_a + d_a u_b) of edges. */
-INLINE void add_shear(const double *ua, const double *ub, const double *w, double *stress, int a,
-                      int b, double *out_a, double *out_b, int dim) {
-    const int sa = tile_step(a, dim), sb = tile_step(b, dim);
+INLINE void add_shear(brick_tile *tile, int a, int b, int dim) {
+    const int sa = box_stride(TILE, a, dim), sb = box_stride(TILE, b, dim);
     const extent all = whole_brick(dim);
+    const double *ua = tile->u[a], *ub = tile->u[b], *w = tile->w;
+    double *stress = tile->stress, *out_a = tile->out[a], *out_b = tile->out[b];
     extent edges = all;
     edges.high[loop_axis(a, dim)]++, edges.high[loop_axis(b, dim)]++;
     for (int i = 0; i < edges.high[0]; i++)
@@ -100,19 +105,20 @@ INLINE void add_shear(const double *ua, const double *ub, const double *w, doubl
 INLINE void apply(const viscous_level *level, int32_t brick, real *const x[3],
                   double out[3][BRICK_CELLS_MAX], int dim) {
     tile_rows rows;
-    double u[3][TILE_CELLS], w[TILE_CELLS], stress[TILE_CELLS];
+    brick_tile tile;
     const int64_t first = (int64_t)brick * mac_cells(dim);
+    tile.out = out;
     find_rows(level, brick, &rows, dim);
     for (int a = 0; a < dim; a++) {
-        load_tile(&rows, x[a], u[a], dim);
+        load_tile(&rows, x[a], tile.u[a], dim);
         for (int c = 0; c < mac_cells(dim); c++) out[a][c] = 0;
     }
     for (int a = 0; a < dim; a++) {
-        load_tile(&rows, level->normal[a], w, dim);
-        add_normal(u[a], w, stress, a, out[a], dim);
+        load_tile(&rows, level->normal[a], tile.w, dim);
+        add_normal(&tile, a, dim);
         for (int b = a + 1; b < dim; b++) {
-            load_tile(&rows, level->shear[viscous_edge(dim, a, b)], w, dim);
-            add_shear(u[a], u[b], w, stress, a, b, out[a], out[b], dim);
+            load_tile(&rows, level->shear[viscous_edge(dim, a, b)], tile.w, dim);
+            add_shear(&tile, a, b, dim);
         }
     }
     for (int a = 0; a < dim; a++)
@@ -171,11 +177,8 @@ INLINE void relax(const viscous_relaxation *r, chunk items, int dim) {
 PASSES(2)
 PASSES(3)
 
-#define JOIN_(a, b) a##_##b
-#define JOIN(a, b)  JOIN_(a, b)
-
-extern const viscous_passes JOIN(viscous, SPATE_ISA);
-const viscous_passes JOIN(viscous, SPATE_ISA) = {
+extern const viscous_passes ISA_NAME(viscous);
+const viscous_passes ISA_NAME(viscous) = {
     .multiply = {multiply_2d, multiply_3d},
     .relax = {relax_2d, relax_3d},
 };

@@ -2,16 +2,21 @@
  * Coarser levels of the viscosity's equations, and the V-cycle that preconditions them.
  *
  * P interpolates between coarse faces linearly, so that moving and turning as a whole are on every
- * level what they are on the finest; where a coarse face has no liquid near, the others count for more.
- * Residuals go down by its transpose. Inertia is summed over the fine faces in the plane of a coarse one,
- * and with half their weight over those a fine cell before and after it; weights of cells and edges are
- * means over what they cover. Walls are not seen on coarse levels, where they may lie anywhere between two
- * faces: instead, what ties a fine face to one is passed on as a pull towards rest, halved from level to
- * level like the inverse distance of a face from a wall. Smoothing is by Chebyshev polynomials of Jacobi's
- * iteration scaled by the sum of |A| over rows (Adams et al. 2003; Baker et al. 2011), whose eigenvalues are
- * below 1; it is the same before and after the coarse correction, so the cycle is symmetric.
+ * level what they are on the finest; where a coarse face has no liquid near, the others count for
+ * more. Residuals go down by its transpose. Inertia is summed over the fine faces in the plane of a
+ * coarse one, and with half their weight over those a fine cell before and after it; weights of
+ * cells and edges are means over what they cover. Walls are not seen on coarse levels, where they
+ * may lie anywhere between two faces: instead, what ties a fine face to one is passed on as a pull
+ * towards rest, halved from level to level like the inverse distance of a face from a wall.
+ * Smoothing is by Chebyshev polynomials of Jacobi's iteration scaled by the sum of |A| over rows
+ * (Adams et al. 2003; Baker et al. 2011), whose eigenvalues are below 1; it is the same before and
+ * after the coarse correction, so the cycle is symmetric.
  *
- * Levels end where inertia outweighs viscosity: there a few steps of the smoother solve the equations.
+ * The cycle shares no code with that of the pressure (solver/pressure/multigrid.c): unknowns, smoother
+ * and transfers all differ, and what is left in common is the five lines of viscous_cycle.
+ *
+ * Levels end where inertia outweighs viscosity: there a few steps of the smoother solve the
+ * equations.
  */
 #include "solver/flip/viscosity.h"
 
@@ -63,7 +68,7 @@ static bool same_parent(const int32_t a[3], const int32_t b[3], int shift) {
 }
 
 int viscous_levels(const flip *f, double scale, size_t *bytes) {
-    const sites *bricks = &f->grid.bricks;
+    const sparse_lattice *bricks = &f->grid.bricks;
     viscous_memory measure = {0};
     int count = 1;
     for (; count < VISCOUS_LEVELS && scale > least_scale; count++, scale /= 4) {
@@ -84,7 +89,7 @@ done:
 
 typedef struct level_pair {
     viscous_level *fine, *coarse;
-    double pull; /* the finest level's scale: what ties count in */
+    double tie_scale; /* the finest level's scale: what ties count in */
 } level_pair;
 
 /* Coarse bricks and their neighbours: those with fine bricks that are neighbours. */
@@ -92,7 +97,7 @@ static void link_bricks(viscous_level *fine, viscous_level *coarse) {
     int32_t(*coords)[3] = (int32_t(*)[3])(uintptr_t)coarse->coords;
     int32_t(*neighbours)[NEIGHBOURS_MAX] =
         (int32_t(*)[NEIGHBOURS_MAX])(uintptr_t)coarse->neighbours;
-    const int dim = fine->dim, middle = neighbour_count(dim) / 2;
+    const int dim = fine->dim, middle = neighbour_self(dim);
     int32_t at = -1;
     for (int32_t i = 0; i < fine->bricks; i++) {
         const int32_t *c = fine->coords[i];
@@ -102,42 +107,47 @@ static void link_bricks(viscous_level *fine, viscous_level *coarse) {
             for (int n = 0; n < NEIGHBOURS_MAX; n++) neighbours[at][n] = n == middle ? at : -1;
             for (int n = 0; n < 8; n++) coarse->children[at][n] = -1;
         }
-        coarse->children[at][(c[0] & 1) * 4 + (c[1] & 1) * 2 + (c[2] & 1)] = i;
+        coarse->children[at][box_index(2, (const int[3]){c[0] & 1, c[1] & 1, c[2] & 1}, dim)] = i;
         fine->parents[i] = at;
     }
     for (int32_t i = 0; i < fine->bricks; i++)
         for (int n = 0; n < neighbour_count(dim); n++) {
             const int32_t other = fine->neighbours[i][n], *c = fine->coords[i];
             if (other < 0) continue;
-            int code = 0, rest = n, power = 1;
-            for (int a = dim - 1; a >= 0; a--, rest /= 3, power *= 3)
-                code += (((c[a] + rest % 3 - 1) >> 1) - (c[a] >> 1) + 1) * power;
+            int side[3];
+            box_place(3, n, dim, side);
+            for (int a = 0; a < dim; a++) side[a] = ((c[a] + side[a] - 1) >> 1) - (c[a] >> 1) + 1;
+            const int code = box_index(3, side, dim);
             if (code != middle) neighbours[fine->parents[i]][code] = fine->parents[other];
         }
 }
 
-/* How a coarse place counts fine ones along an axis, from the one before its first on: as a part, as a
- * neighbour of planes, or as linear interpolation does. */
+/* How a coarse place counts fine ones along an axis, from the one before its first on: as a part,
+ * as a neighbour of planes, or as linear interpolation does. */
 enum { COVER, PLANES, LINEAR };
 static const double counts[3][4] = {{0, 1, 1, 0}, {0.5, 1, 0.5, 0}, {0.25, 0.75, 0.75, 0.25}};
 
-/* A place along one axis: what it adds to the number of a neighbour, of a child, and of a cell, so that
- * those of a place in space are sums; and its weight in a sum over places. */
+/* What a fine cell is of a coarse one. */
+static double child_share(int dim) { return 1.0 / (1 << dim); }
+
+/* A place along one axis: what it adds to the number of a neighbour, of a child, and of a cell, so
+ * that those of a place in space are sums; and its weight in a sum over places. */
 typedef struct place {
     int code, child, cell;
     double weight;
 } place;
 
-/* q counts cells from the corner of a brick that has 2^shift of them, which may lie in a neighbour. */
-static place place_at(int dim, int axis, int q, int shift, double weight) {
-    static const int codes[2][3] = {{3, 1, 0}, {9, 3, 1}}, cells[2][3] = {{8, 1, 0}, {64, 8, 1}};
-    return (place){((q >> shift) + 1) * codes[dim - 2][axis], (q >> 3 & 1) << (2 - axis),
-                   (q & 7) * cells[dim - 2][axis], weight};
+/* q counts cells from the corner of a brick that is `edge` of them long, which may lie in a
+ * neighbour. */
+static place place_at(int dim, int axis, int q, int edge, double weight) {
+    return (place){(q + edge) / edge * box_stride(3, axis, dim),
+                   (q + edge) / BRICK_EDGE % 2 * box_stride(2, axis, dim),
+                   (q + edge) % BRICK_EDGE * box_stride(BRICK_EDGE, axis, dim), weight};
 }
 
 /* Sum of a fine field over what coarse cell `at` counts along each axis, or, with `weights`, of the
  * weights where the field is not zero. */
-static double sum_fine(const level_pair *p, int32_t brick, const int at[3], const int ways[3],
+static double sum_fine(const level_pair *p, int64_t brick, const int at[3], const int ways[3],
                        const real *from, bool weights) {
     const viscous_level *coarse = p->coarse;
     const int dim = coarse->dim;
@@ -148,7 +158,8 @@ static double sum_fine(const level_pair *p, int32_t brick, const int at[3], cons
         number[e] = 0;
         for (int i = 0; i < 4; i++)
             if (counts[ways[e]][i] > 0)
-                places[e][number[e]++] = place_at(dim, e, 2 * at[e] + i - 1, 4, counts[ways[e]][i]);
+                places[e][number[e]++] =
+                    place_at(dim, e, 2 * at[e] + i - 1, 2 * BRICK_EDGE, counts[ways[e]][i]);
     }
     double sum = 0;
     for (int i = 0; i < number[0]; i++)
@@ -166,9 +177,9 @@ static double sum_fine(const level_pair *p, int32_t brick, const int at[3], cons
     return sum;
 }
 
-/* The same the other way: what linear interpolation to a fine face finds in a coarse field, or, with
- * `weights`, the sum of its weights where the field is not zero. */
-static double sum_coarse(const level_pair *p, int32_t brick, const int at[3], int axis,
+/* The same the other way: what linear interpolation to a fine face finds in a coarse field, or,
+ * with `weights`, the sum of its weights where the field is not zero. */
+static double sum_coarse(const level_pair *p, int64_t brick, const int at[3], int axis,
                          const real *from, bool weights) {
     const viscous_level *coarse = p->coarse;
     const int dim = coarse->dim;
@@ -180,8 +191,8 @@ static double sum_coarse(const level_pair *p, int32_t brick, const int at[3], in
     for (int e = 0; e < dim; e++) {
         const int odd = at[e] & 1, q = ((corner[e] & 1) * BRICK_EDGE + at[e]) >> 1;
         const double other = e == axis ? 0.5 * odd : 0.25;
-        places[e][0] = place_at(dim, e, q, 3, 1 - other);
-        places[e][1] = place_at(dim, e, odd ? q + 1 : q - 1, 3, other);
+        places[e][0] = place_at(dim, e, q, BRICK_EDGE, 1 - other);
+        places[e][1] = place_at(dim, e, odd ? q + 1 : q - 1, BRICK_EDGE, other);
         number[e] = other > 0 ? 2 : 1;
     }
     double sum = 0;
@@ -205,9 +216,9 @@ static void face_ways(int axis, int across, int ways[3]) {
 
 /* ---- Coarse coefficients --------------------------------------------------------------------- */
 
-static void coarsen_face(const level_pair *p, int32_t brick, const int at[3], int a, int64_t here) {
+static void coarsen_face(const level_pair *p, int64_t brick, const int at[3], int a, int64_t here) {
     const viscous_level *fine = p->fine, *coarse = p->coarse;
-    const double share = fine->dim == 3 ? 0.125 : 0.25;
+    const double share = child_share(fine->dim);
     double mass = 0, tie = 0;
     int ways[3];
     face_ways(a, COVER, ways);
@@ -217,7 +228,7 @@ static void coarsen_face(const level_pair *p, int32_t brick, const int at[3], in
     }
     coarse->mass[a][here] = (real)mass;
     coarse->tie[a][here] = (real)tie;
-    coarse->inertia[a][here] = (real)(mass + p->pull * tie);
+    coarse->inertia[a][here] = (real)(mass + p->tie_scale * tie);
     coarse->x[a][here] = coarse->d[a][here] = 0; /* also read where no face is free */
 }
 
@@ -228,59 +239,78 @@ static void coarsen_faces(void *data, chunk items) {
         for (int c = 0; c < mac_cells(dim); c++) {
             int at[3];
             mac_place(c, dim, at);
-            for (int a = 0; a < dim; a++)
-                coarsen_face(p, (int32_t)brick, at, a, brick * mac_cells(dim) + c);
+            for (int a = 0; a < dim; a++) coarsen_face(p, brick, at, a, brick * mac_cells(dim) + c);
         }
 }
 
-/* Whether face a of the cell at an offset from another is free. */
-static bool is_free(const viscous_level *level, int32_t brick, const int at[3], int moved, int a) {
-    int q[3] = {at[0], at[1], at[2]}, code = 0, cell = 0;
-    if (moved >= 0) q[moved & 3] += moved & 4 ? -1 : 1;
-    for (int e = 0; e < level->dim; e++) {
-        code = code * 3 + (q[e] + BRICK_EDGE) / BRICK_EDGE;
-        cell = cell * BRICK_EDGE + (q[e] & 7);
-    }
-    const int32_t home = level->neighbours[brick][code];
-    return home >= 0 && level->mass[a][(int64_t)home * mac_cells(level->dim) + cell] > 0;
+/* Whether face a is free of the cell at `at`, and of that before (-1) or after it (1) along an
+ * axis. */
+static bool is_free(const viscous_level *level, int64_t brick, const int at[3], int a) {
+    const int64_t cell = viscous_cell(level, brick, at);
+    return cell >= 0 && level->mass[a][cell] > 0;
+}
+static bool is_free_beside(const viscous_level *level, int64_t brick, const int at[3], int along,
+                           int way, int a) {
+    int beside[3] = {at[0], at[1], at[2]};
+    beside[along] += way;
+    return is_free(level, brick, beside, a);
 }
 
 /* Weights only where all faces of a cell or an edge are free. */
+static double coarse_normal(const level_pair *p, int64_t brick, const int at[3], int a) {
+    static const int ways[3] = {COVER, COVER, COVER};
+    if (!is_free(p->coarse, brick, at, a) || !is_free_beside(p->coarse, brick, at, a, 1, a))
+        return 0;
+    return child_share(p->coarse->dim) * sum_fine(p, brick, at, ways, p->fine->normal[a], false);
+}
+
+static double coarse_shear(const level_pair *p, int64_t brick, const int at[3], int a, int b) {
+    const viscous_level *coarse = p->coarse;
+    const real *fine = p->fine->shear[viscous_edge(coarse->dim, a, b)];
+    int ways[3] = {COVER, COVER, COVER};
+    ways[a] = ways[b] = PLANES;
+    if (!is_free(coarse, brick, at, a) || !is_free(coarse, brick, at, b) ||
+        !is_free_beside(coarse, brick, at, b, -1, a) ||
+        !is_free_beside(coarse, brick, at, a, -1, b))
+        return 0;
+    return fmin(child_share(coarse->dim) * sum_fine(p, brick, at, ways, fine, false), 1);
+}
+
 static void coarsen_weights(void *data, chunk items) {
     const level_pair *p = data;
     const viscous_level *coarse = p->coarse;
-    const int dim = coarse->dim, back = 4;
-    const double share = dim == 3 ? 0.125 : 0.25;
-    for (int64_t i = items.begin; i < items.end; i++)
+    const int dim = coarse->dim;
+    for (int64_t brick = items.begin; brick < items.end; brick++)
         for (int c = 0; c < mac_cells(dim); c++) {
-            const int32_t brick = (int32_t)i;
-            const int64_t here = i * mac_cells(dim) + c;
+            const int64_t here = brick * mac_cells(dim) + c;
             int at[3];
             mac_place(c, dim, at);
             for (int a = 0; a < dim; a++) {
-                bool whole = is_free(coarse, brick, at, -1, a) && is_free(coarse, brick, at, a, a);
-                coarse->normal[a][here] = whole
-                                              ? (real)(share * sum_fine(p, brick, at, (int[3]){0},
-                                                                        p->fine->normal[a], false))
-                                              : 0;
-                for (int b = a + 1; b < dim; b++) {
-                    const int edge = viscous_edge(dim, a, b);
-                    whole = is_free(coarse, brick, at, -1, a) &&
-                            is_free(coarse, brick, at, -1, b) &&
-                            is_free(coarse, brick, at, back | b, a) &&
-                            is_free(coarse, brick, at, back | a, b);
-                    double sum = 0;
-                    int ways[3] = {COVER, COVER, COVER};
-                    ways[a] = ways[b] = PLANES;
-                    if (whole) sum = sum_fine(p, brick, at, ways, p->fine->shear[edge], false);
-                    coarse->shear[edge][here] = (real)fmin(share * sum, 1);
-                }
+                coarse->normal[a][here] = (real)coarse_normal(p, brick, at, a);
+                for (int b = a + 1; b < dim; b++)
+                    coarse->shear[viscous_edge(dim, a, b)][here] =
+                        (real)coarse_shear(p, brick, at, a, b);
             }
         }
 }
 
-/* The sum of |A| over a row: 4 W for each cell and edge that the face belongs to. */
-static void sum_rows(void *data, chunk items) {
+/* The sum of W over all cells and edges that a face belongs to. */
+static double weights_around(const viscous_level *level, int64_t brick, const int at[3], int a) {
+    const int64_t here = viscous_cell(level, brick, at);
+    double sum = (double)level->normal[a][here];
+    for (int e = 0; e < level->dim; e++) {
+        const real *from = e == a ? level->normal[a] : level->shear[viscous_edge(level->dim, a, e)];
+        int beside[3] = {at[0], at[1], at[2]};
+        beside[e] += e == a ? -1 : 1;
+        const int64_t other = viscous_cell(level, brick, beside);
+        if (e != a) sum += (double)from[here];
+        if (other >= 0) sum += (double)from[other];
+    }
+    return sum;
+}
+
+/* The sum of |A| over a row of the matrix is the inertia and 4 s W for each cell and edge. */
+static void invert_row_sums(void *data, chunk items) {
     viscous_level *level = data;
     const int dim = level->dim;
     for (int64_t brick = items.begin; brick < items.end; brick++) {
@@ -290,25 +320,12 @@ static void sum_rows(void *data, chunk items) {
             int at[3];
             mac_place(c, dim, at);
             for (int a = 0; a < dim; a++) {
-                level->relax[a][here] = 0;
-                if (!(level->mass[a][here] > 0)) continue;
-                double sum = (double)level->normal[a][here];
-                for (int e = 0; e < dim; e++) {
-                    int q[3] = {at[0], at[1], at[2]}, code = 0, cell = 0;
-                    q[e] += e == a ? -1 : 1;
-                    for (int n = 0; n < dim; n++) {
-                        code = code * 3 + (q[n] + BRICK_EDGE) / BRICK_EDGE;
-                        cell = cell * BRICK_EDGE + (q[n] & 7);
-                    }
-                    const int32_t home = level->neighbours[brick][code];
-                    const real *from =
-                        e == a ? level->normal[a] : level->shear[viscous_edge(dim, a, e)];
-                    if (e != a) sum += (double)from[here];
-                    if (home >= 0) sum += (double)from[(int64_t)home * mac_cells(dim) + cell];
-                }
+                const bool free = level->mass[a][here] > 0;
+                const double sum = free ? weights_around(level, brick, at, a) : 0;
+                any |= free;
                 level->relax[a][here] =
-                    (real)(1 / ((double)level->inertia[a][here] + 4 * level->scale * sum));
-                any = true;
+                    free ? (real)(1 / ((double)level->inertia[a][here] + 4 * level->scale * sum))
+                         : 0;
             }
         }
         level->active[brick] = any;
@@ -316,7 +333,7 @@ static void sum_rows(void *data, chunk items) {
 }
 
 void viscous_finish(pool *threads, viscous_level *level) {
-    parallel_for(threads, level->bricks, 4, sum_rows, level);
+    parallel_for(threads, level->bricks, 4, invert_row_sums, level);
     level->active_count = 0;
     for (int32_t i = 0; i < level->bricks; i++)
         if (level->active[i]) level->active[level->active_count++] = i;
@@ -340,7 +357,7 @@ static void find_shares(void *data, chunk items) {
 }
 
 void viscous_coarsen(const flip *f, viscous_level *levels, int count, viscous_memory *memory) {
-    pool *threads = f->sim->ctx->pool;
+    pool *threads = f->threads;
     for (int l = 1; l < count; l++) {
         viscous_level *fine = &levels[l - 1], *coarse = &levels[l];
         *coarse = (viscous_level){.dim = fine->dim, .bricks = 1, .scale = fine->scale / 4};
@@ -404,7 +421,7 @@ static void restrict_residual(void *data, chunk items) {
     const level_pair *p = data;
     const viscous_level *coarse = p->coarse;
     const int dim = coarse->dim;
-    const double share = dim == 3 ? 0.125 : 0.25;
+    const double share = child_share(dim);
     for (int64_t n = items.begin; n < items.end; n++)
         for (int c = 0; c < mac_cells(dim); c++) {
             const int64_t here = (int64_t)coarse->active[n] * mac_cells(dim) + c;

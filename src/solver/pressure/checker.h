@@ -2,10 +2,11 @@
  * The order in which the solver keeps a brick: by the colours of a chequerboard, so that a half
  * sweep of red-black Gauss-Seidel reads and writes whole `wide`s and touches only what it needs.
  *
- * Axes are counted from the rows: 0 along a row (the last axis of the grid), 1 across the rows, 2
+ * Directions are counted from the rows, the other way round than axes (sparse_lattice.h), so that
+ * those of 2D are those of 3D: 0 along a row (the last direction of the grid), 1 across the rows, 2
  * across the planes of rows (3D only). Cell (i, j, k) - plane, row, place in the row - is red
- * (colour 0) where i + j + k is even. Two rows j = 2q and 2q + 1 of one colour make a wide: lanes 0-3
- * are row 2q, lanes 4-7 row 2q + 1, each in rising k. Its phase says which k these are:
+ * (colour 0) where i + j + k is even. Two rows j = 2q and 2q + 1 of one colour make a wide: lanes
+ * 0-3 are row 2q, lanes 4-7 row 2q + 1, each in rising k. Its phase says which k these are:
  *
  *     phase 0   lanes 0-3: k = 0 2 4 6   lanes 4-7: k = 1 3 5 7
  *     phase 1   lanes 0-3: k = 1 3 5 7   lanes 4-7: k = 0 2 4 6
@@ -27,19 +28,35 @@
 #define SPATE_SOLVER_CHECKER_H
 
 #include "core/simd.h"
+#include "state/mac.h"
 
 enum { PAIRS = 4, CHECKER_SLOTS = 6, PLANE_REALS = PAIRS * WIDE };
 
 typedef double quad_double __attribute__((vector_size(4 * sizeof(double))));
 
-INLINE int checker_cells(int dim) { return dim == 2 ? 64 : 512; }
-INLINE int checker_half(int dim) { return dim == 2 ? 32 : 256; }
-INLINE int checker_planes(int dim) { return dim == 2 ? 1 : 8; }
+INLINE int checker_cells(int dim) { return mac_cells(dim); }
+INLINE int checker_half(int dim) { return mac_cells(dim) / 2; }
+INLINE int checker_planes(int dim) { return dim == 2 ? 1 : BRICK_EDGE; }
 
-/* Where cell (i, j, k) of a brick is in the half of its colour. */
-INLINE int checker_colour(int i, int j, int k) { return (i + j + k) & 1; }
-INLINE int checker_place(int i, int j, int k) {
-    return i * PLANE_REALS + (j >> 1) * WIDE + (j & 1) * 4 + (k >> 1);
+/* In rows, as in the grid: where row j of plane i begins, and the way to the next cell in a
+ * direction. */
+enum { ROW_LAST = BRICK_EDGE - 1 };
+INLINE int row_at(int i, int j) { return (i * BRICK_EDGE + j) * BRICK_EDGE; }
+INLINE int direction_stride(int direction) {
+    return direction == 0 ? 1 : direction == 1 ? BRICK_EDGE : BRICK_EDGE * BRICK_EDGE;
+}
+
+/* Colour of cell c of a brick in rows, and where it is in the half of that colour. In 2D there is
+ * one plane. */
+INLINE int checker_colour_of(int c) {
+    int at[3];
+    box_place(BRICK_EDGE, c, 3, at);
+    return (at[0] + at[1] + at[2]) & 1;
+}
+INLINE int checker_place_of(int c) {
+    int at[3];
+    box_place(BRICK_EDGE, c, 3, at);
+    return at[0] * PLANE_REALS + at[1] / 2 * WIDE + at[1] % 2 * (BRICK_EDGE / 2) + at[2] / 2;
 }
 
 /* Two rows to the wide of one colour, and the wides of both phases to rows. */
@@ -53,7 +70,8 @@ INLINE int checker_place(int i, int j, int k) {
 #define ROW_BEFORE(row, beyond) __builtin_shufflevector(beyond, row, 7, 8, 9, 10, 11, 12, 13, 14)
 #define ROW_AFTER(row, beyond)  __builtin_shufflevector(row, beyond, 1, 2, 3, 4, 5, 6, 7, 8)
 
-/* ---- Doubles: half a wide at a time, which is a vector of every machine --------------------------- */
+/* ---- Doubles: half a wide at a time, which is a vector of every machine
+ * --------------------------- */
 
 INLINE quad_double to_double(quad v) { return __builtin_convertvector(v, quad_double); }
 INLINE quad to_real(quad_double v) { return __builtin_convertvector(v, quad); }
@@ -76,7 +94,8 @@ INLINE double double_sum(quad_double v) { return (v[0] + v[2]) + (v[1] + v[3]); 
 
 /* ---- Neighbours ------------------------------------------------------------------------------ */
 
-/* Halves of one colour, of a brick and those around it (2 axis, low side; 2 axis + 1, high side). */
+/* Halves of one colour, of a brick and those around it (2 direction, low side; 2 direction + 1,
+ * high side). */
 typedef struct around {
     const real *own, *near[CHECKER_SLOTS];
 } around;
@@ -105,8 +124,9 @@ INLINE void fetch(const around *v, int i, int q, int phase, wide n[CHECKER_SLOTS
     n[3] = wide_join(quad_load((q > 0 ? v->own + at - WIDE : v->near[2] + at + last) + 4),
                      quad_load(q < PAIRS - 1 ? v->own + at + WIDE : v->near[3] + at - last));
     if (dim == 2) return;
-    n[4] = wide_load(i > 0 ? v->own + at - PLANE_REALS : v->near[4] + at + 7 * PLANE_REALS);
-    n[5] = wide_load(i < 7 ? v->own + at + PLANE_REALS : v->near[5] + at - 7 * PLANE_REALS);
+    n[4] = wide_load(i > 0 ? v->own + at - PLANE_REALS : v->near[4] + at + ROW_LAST * PLANE_REALS);
+    n[5] = wide_load(i < ROW_LAST ? v->own + at + PLANE_REALS
+                                  : v->near[5] + at - ROW_LAST * PLANE_REALS);
 }
 
 /* The same in double, for the low or the high half of the wide. */
@@ -127,8 +147,10 @@ INLINE void fetch_double(const around_double *v, int i, int q, int phase, int hi
     else
         n[3] = double_load((q > 0 ? v->own + row - WIDE : v->near[2] + row + last) + 4);
     if (dim == 2) return;
-    n[4] = double_load(i > 0 ? v->own + at - PLANE_REALS : v->near[4] + at + 7 * PLANE_REALS);
-    n[5] = double_load(i < 7 ? v->own + at + PLANE_REALS : v->near[5] + at - 7 * PLANE_REALS);
+    n[4] =
+        double_load(i > 0 ? v->own + at - PLANE_REALS : v->near[4] + at + ROW_LAST * PLANE_REALS);
+    n[5] = double_load(i < ROW_LAST ? v->own + at + PLANE_REALS
+                                    : v->near[5] + at - ROW_LAST * PLANE_REALS);
 }
 
 #endif

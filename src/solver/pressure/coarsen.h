@@ -9,7 +9,8 @@
  * where w is on the coarse face and w_within between the two cells of the line in one coarse cell
  * (h = 0 where only one of them is an unknown: the coarse cell's middle is then there). A wall that
  * is thinner than a coarse cell thus stays a wall. By the same resistors a fine cell takes its
- * value from its own coarse cell and the nearest one along each axis: the share of the latter is
+ * value from its own coarse cell and the nearest one along each direction: the share of the latter
+ * is
  *
  *     t = h_own / (h_own + 1 / w + h_other),
  *
@@ -26,26 +27,26 @@
 
 /* ---- Rows of a level ------------------------------------------------------------------------- */
 
-/* Forms of a brick and those at its sides, by which rows are found. */
-typedef struct forms_around {
+/* Stencil classes of a brick and those at its sides, by which rows are found. */
+typedef struct classes_around {
     int64_t own, near[CHECKER_SLOTS];
-} forms_around;
+} classes_around;
 
-INLINE forms_around forms_of(const level *l, int64_t brick, int dim) {
-    forms_around f = {.own = (int64_t)l->form[brick] * checker_cells(dim)};
+INLINE classes_around classes_of(const level *l, int64_t brick, int dim) {
+    classes_around f = {.own = (int64_t)l->stencil_class[brick] * checker_cells(dim)};
     for (int s = 0; s < 2 * dim; s++)
-        f.near[s] = (int64_t)l->form[l->near[brick][s]] * checker_cells(dim);
+        f.near[s] = (int64_t)l->stencil_class[l->near[brick][s]] * checker_cells(dim);
     return f;
 }
 
 /* Row j of plane i, of which one may lie up to a brick outside. */
-INLINE wide form_row(const real *field, const forms_around *f, int i, int j, int dim) {
+INLINE wide class_row(const real *field, const classes_around *f, int i, int j, int dim) {
     int64_t at = f->own;
-    if (j < 0) at = f->near[2], j += 8;
-    if (j > 7) at = f->near[3], j -= 8;
-    if (dim == 3 && i < 0) at = f->near[4], i += 8;
-    if (dim == 3 && i > 7) at = f->near[5], i -= 8;
-    return wide_load(field + at + i * 64 + j * 8);
+    if (j < 0) at = f->near[2], j += BRICK_EDGE;
+    if (j > ROW_LAST) at = f->near[3], j -= BRICK_EDGE;
+    if (dim == 3 && i < 0) at = f->near[4], i += BRICK_EDGE;
+    if (dim == 3 && i > ROW_LAST) at = f->near[5], i -= BRICK_EDGE;
+    return wide_load(field + at + row_at(i, j));
 }
 
 /* A row with two cells more at each end. */
@@ -53,8 +54,8 @@ typedef struct long_row {
     real v[12];
 } long_row;
 
-INLINE long_row form_long_row(const real *field, const forms_around *f, int i, int j) {
-    const int at = i * 64 + j * 8;
+INLINE long_row class_long_row(const real *field, const classes_around *f, int i, int j) {
+    const int at = row_at(i, j);
     long_row r;
     memcpy(r.v, field + f->near[0] + at + 6, 2 * sizeof(real));
     memcpy(r.v + 2, field + f->own + at, 8 * sizeof(real));
@@ -71,40 +72,47 @@ typedef struct line {
     wide share;  /* of the other */
 } line;
 
+/* Over the weight of an open face: what counts as shut; how much more that is of a line; and the
+ * largest resistance of a line. */
+static const real shut = (real)1e-9, shut_line = 1000, longest = (real)1e6;
+
 /* w: of the coarse face; within: of the two faces within coarse cells; there: whether the other
  * fine cell of each is an unknown. */
 INLINE line line_of(wide w, wide within, wide there, wide other_within, wide other_there,
                     real scale) {
     const wide none = wide_splat(0), half = wide_splat((real)0.5);
-    const wide least = wide_splat(scale * (real)1e-9), most = wide_splat((real)1e6 / scale);
+    const wide least = wide_splat(scale * shut), most = wide_splat(longest / scale);
     wide own = wide_select(there > none, half / wide_max(within, least), none);
     wide way = wide_splat(1) / wide_max(w, least) +
                wide_select(other_there > none, half / wide_max(other_within, least), none);
     wide weight = wide_splat(1) / (own + way);
     wide_int open = w > none;
-    return (line){.weight = wide_select(open & (weight > least * wide_splat(1000)), weight, none),
+    return (line){.weight =
+                      wide_select(open & (weight > least * wide_splat(shut_line)), weight, none),
                   .share = wide_select(open & (way < most), own * weight, none)};
 }
 
-/* The lines through the cells of row j of plane i, across rows (axis 1) or planes (axis 2). */
-INLINE line line_across(const level *l, const forms_around *f, int i, int j, int axis, int dim) {
-    const int up = (axis == 1 ? j : i) & 1, di = axis == 2, dj = axis == 1;
+/* The lines through the cells of row j of plane i, across rows (direction 1) or planes (direction
+ * 2). */
+INLINE line line_across(const level *l, const classes_around *f, int i, int j, int direction,
+                        int dim) {
+    const int up = (direction == 1 ? j : i) & 1, di = direction == 2, dj = direction == 1;
     wide face[3]; /* within the own coarse cell, between, within the other */
     for (int n = 0; n < 3; n++) {
         const int offset = up ? n : 1 - n;
-        face[n] = form_row(l->face[axis], f, i + di * offset, j + dj * offset, dim);
+        face[n] = class_row(l->face[direction], f, i + di * offset, j + dj * offset, dim);
     }
     const int sibling = up ? -1 : 1, far = up ? 2 : -2;
-    wide there = form_row(l->inverse, f, i + di * sibling, j + dj * sibling, dim);
-    wide other_there = form_row(l->inverse, f, i + di * far, j + dj * far, dim);
+    wide there = class_row(l->inverse, f, i + di * sibling, j + dj * sibling, dim);
+    wide other_there = class_row(l->inverse, f, i + di * far, j + dj * far, dim);
     return line_of(face[1], face[0], there, face[2], other_there, l->scale);
 }
 
 /* The same along the row. */
-INLINE line line_along(const level *l, const forms_around *f, int i, int j) {
+INLINE line line_along(const level *l, const classes_around *f, int i, int j) {
     const wide_int up = {0, -1, 0, -1, 0, -1, 0, -1};
-    const long_row face = form_long_row(l->face[0], f, i, j);
-    const long_row there = form_long_row(l->inverse, f, i, j);
+    const long_row face = class_long_row(l->face[0], f, i, j);
+    const long_row there = class_long_row(l->inverse, f, i, j);
     wide here = long_at(&face, 0), after = long_at(&face, 1);
     return line_of(wide_select(up, after, here), wide_select(up, here, after),
                    wide_select(up, long_at(&there, -1), long_at(&there, 1)),
@@ -114,8 +122,8 @@ INLINE line line_along(const level *l, const forms_around *f, int i, int j) {
 
 /* ---- A fine brick ---------------------------------------------------------------------------- */
 
-/* Shares of a row's cells: of their own coarse cell, then of the nearest along each axis. They stay
- * between 0 and 1: next to a large one the others give way. */
+/* Shares of a row's cells: of their own coarse cell, then of the nearest along each direction. They
+ * stay between 0 and 1: next to a large one the others give way. */
 INLINE void limit_shares(wide share[4], wide there, int dim) {
     wide most = wide_max(share[1], share[2]), sum = share[1] + share[2];
     if (dim == 3) most = wide_max(most, share[3]), sum += share[3];
@@ -136,6 +144,9 @@ INLINE void limit_shares(wide share[4], wide there, int dim) {
         share[a] = wide_select(there > wide_splat(0), share[a], wide_splat(0));
 }
 
+/* The 1/4 of the head. */
+static const real surface_lengthening = (real)0.25;
+
 /* What a coarse row of four cells adds up. */
 typedef struct coarse_row {
     quad face[3], surface, taken;
@@ -147,7 +158,7 @@ INLINE quad pair_lanes(wide v) {
 }
 
 /* Adds row j of plane i to a coarse row; its shares go to `share`. */
-INLINE void add_fine_row(const level *l, const forms_around *f, int i, int j, coarse_row *sum,
+INLINE void add_fine_row(const level *l, const classes_around *f, int i, int j, coarse_row *sum,
                          wide share[4], int dim) {
     line along = line_along(l, f, i, j), across = line_across(l, f, i, j, 1, dim);
     share[1] = along.share, share[2] = across.share;
@@ -158,10 +169,10 @@ INLINE void add_fine_row(const level *l, const forms_around *f, int i, int j, co
         share[3] = beyond.share;
         if (!(i & 1)) sum->face[2] += pair_lanes(beyond.weight);
     }
-    const int64_t at = f->own + i * 64 + j * 8;
+    const int64_t at = f->own + row_at(i, j);
     limit_shares(share, wide_load(l->inverse + at), dim);
     wide s = wide_load(l->surface + at);
-    s = s / (wide_splat(1) + s * wide_splat((real)0.25 / l->scale));
+    s = s / (wide_splat(1) + s * wide_splat(surface_lengthening / l->scale));
     sum->surface += pair_lanes(s);
     sum->taken += pair_lanes(share[0]);
 }
@@ -175,8 +186,8 @@ INLINE void store_coarse_row(const level *c, int64_t at, const coarse_row *sum, 
 /* `original`: whether this is the copy that leaves the brick's transfers. */
 INLINE void coarsen_brick(const level *l, int64_t brick, const level *c, int64_t to, bool original,
                           int dim) {
-    const forms_around f = forms_of(l, brick, dim);
-    real *transfer = l->transfer + l->carry[brick] * (int64_t)transfer_reals(dim);
+    const classes_around f = classes_of(l, brick, dim);
+    real *transfer = l->transfer + l->transfer_class[brick] * (int64_t)transfer_reals(dim);
     for (int plane = 0; plane < (dim == 2 ? 1 : 4); plane++)
         for (int q = 0; q < PAIRS; q++) {
             coarse_row sum = {0};
@@ -189,13 +200,13 @@ INLINE void coarsen_brick(const level *l, int64_t brick, const level *c, int64_t
                     wide_store(t + a * WIDE,
                                i & 1 ? PACK(first[a], second[a], 0) : PACK(first[a], second[a], 1));
             }
-            store_coarse_row(c, to + plane * 64 + q * 8, &sum, dim);
+            store_coarse_row(c, to + row_at(plane, q), &sum, dim);
         }
 }
 
 /* ---- A coarse brick -------------------------------------------------------------------------- */
 
-/* The rows of an octant whose fine brick is plain all around, or not there. */
+/* The rows of an octant whose fine brick is uniform all around, or not there. */
 INLINE void fill_octant(const level *c, int64_t to, bool there, int dim) {
     coarse_row row = {0};
     if (there) {
@@ -203,36 +214,38 @@ INLINE void fill_octant(const level *c, int64_t to, bool there, int dim) {
         row.taken = quad_splat(1);
     }
     for (int plane = 0; plane < (dim == 2 ? 1 : 4); plane++)
-        for (int q = 0; q < PAIRS; q++) store_coarse_row(c, to + plane * 64 + q * 8, &row, dim);
+        for (int q = 0; q < PAIRS; q++) store_coarse_row(c, to + row_at(plane, q), &row, dim);
 }
 
 INLINE void coarsen_chunk(const pass_data *d, chunk items, int dim) {
     const level *l = d->fine, *c = d->coarse;
-    for (int64_t form = FORM_OWN + items.begin; form < FORM_OWN + items.end; form++)
+    for (int64_t class = STENCIL_OWN + items.begin; class < STENCIL_OWN + items.end; class ++)
         for (int o = 0; o < 1 << dim; o++) {
-            const int32_t brick = c->children[c->owner[form]][o];
-            const int64_t to = form * checker_cells(dim) + octant_at(o);
-            if (brick == l->count || l->carry[brick] == CARRY_PLAIN)
+            const int32_t brick = c->children[c->owner[class]][o];
+            const int64_t to = class * checker_cells(dim) + octant_at(o);
+            if (brick == l->count || l->transfer_class[brick] == TRANSFER_UNIFORM)
                 fill_octant(c, to, brick != l->count, dim);
             else
-                coarsen_brick(l, brick, c, to, c->originals[c->owner[form]] >> o & 1, dim);
+                coarsen_brick(l, brick, c, to, c->originals[c->owner[class]] >> o & 1, dim);
         }
 }
 
+static const real least_taken = (real)0.02;
+
 /* Of a coarse level `inverse` holds so far how much fine cells take from a cell. Where that is next
  * to nothing the cell is cut off. */
-INLINE void drop_dead_chunk(const pass_data *d, chunk items, int dim) {
+INLINE void drop_isolated_chunk(const pass_data *d, chunk items, int dim) {
     const level *l = d->fine;
-    const wide least = wide_splat((real)0.02), none = wide_splat(0);
-    for (int64_t form = FORM_OWN + items.begin; form < FORM_OWN + items.end; form++) {
-        const forms_around f = forms_of(l, l->owner[form], dim);
+    const wide least = wide_splat(least_taken), none = wide_splat(0);
+    for (int64_t class = STENCIL_OWN + items.begin; class < STENCIL_OWN + items.end; class ++) {
+        const classes_around f = classes_of(l, l->owner[class], dim);
         for (int i = 0; i < checker_planes(dim); i++)
-            for (int j = 0; j < 8; j++) {
-                const int64_t at = f.own + i * 64 + j * 8;
+            for (int j = 0; j < BRICK_EDGE; j++) {
+                const int64_t at = f.own + row_at(i, j);
                 wide here = wide_load(l->inverse + at);
-                wide before = wide_load(l->inverse + f.near[0] + i * 64 + j * 8);
-                wide other[3] = {ROW_BEFORE(here, before), form_row(l->inverse, &f, i, j - 1, dim),
-                                 dim == 3 ? form_row(l->inverse, &f, i - 1, j, dim) : none};
+                wide before = wide_load(l->inverse + f.near[0] + row_at(i, j));
+                wide other[3] = {ROW_BEFORE(here, before), class_row(l->inverse, &f, i, j - 1, dim),
+                                 dim == 3 ? class_row(l->inverse, &f, i - 1, j, dim) : none};
                 wide_int alive = here > least;
                 wide_store(l->surface + at, wide_select(alive, wide_load(l->surface + at), none));
                 for (int a = 0; a < dim; a++)
@@ -249,17 +262,17 @@ typedef struct row_stencil {
     wide side[CHECKER_SLOTS], surface, inverse;
 } row_stencil;
 
-INLINE row_stencil row_stencil_of(const level *l, const forms_around *f, int i, int j, int dim) {
-    const int64_t at = i * 64 + j * 8;
+INLINE row_stencil row_stencil_of(const level *l, const classes_around *f, int i, int j, int dim) {
+    const int64_t at = row_at(i, j);
     wide low = wide_load(l->face[0] + f->own + at);
     row_stencil r = {.surface = wide_load(l->surface + f->own + at)};
     r.side[0] = low;
     r.side[1] = ROW_AFTER(low, wide_load(l->face[0] + f->near[1] + at));
-    r.side[2] = form_row(l->face[1], f, i, j, dim);
-    r.side[3] = form_row(l->face[1], f, i, j + 1, dim);
+    r.side[2] = class_row(l->face[1], f, i, j, dim);
+    r.side[3] = class_row(l->face[1], f, i, j + 1, dim);
     if (dim == 3) {
-        r.side[4] = form_row(l->face[2], f, i, j, dim);
-        r.side[5] = form_row(l->face[2], f, i + 1, j, dim);
+        r.side[4] = class_row(l->face[2], f, i, j, dim);
+        r.side[5] = class_row(l->face[2], f, i + 1, j, dim);
     }
     wide diagonal = r.surface + ((r.side[0] + r.side[1]) + (r.side[2] + r.side[3]));
     if (dim == 3) diagonal += r.side[4] + r.side[5];
@@ -281,47 +294,47 @@ INLINE void store_stencil(real *w, const row_stencil *first, const row_stencil *
     wide_store(w + (2 * dim + 1) * WIDE, PACK(first->surface, second->surface, phase));
 }
 
-/* Whether all faces of a row's cells are whole and none is at the surface. */
-INLINE wide_int whole_cells(const row_stencil *r, real scale, int dim) {
-    wide_int whole = r->surface == wide_splat(0);
-    for (int s = 0; s < 2 * dim; s++) whole &= r->side[s] == wide_splat(scale);
-    return whole;
+/* Whether all faces of a row's cells are open and none is at the surface. */
+INLINE wide_int uniform_cells(const row_stencil *r, real scale, int dim) {
+    wide_int uniform = r->surface == wide_splat(0);
+    for (int s = 0; s < 2 * dim; s++) uniform &= r->side[s] == wide_splat(scale);
+    return uniform;
 }
 
 /* Wides that need no stencil, if most do not: to ask at each costs more than it gains where a
  * processor cannot foresee the answer. */
-INLINE uint32_t whole_or_none(uint32_t whole, int dim) {
+INLINE uint32_t most_or_none(uint32_t uniform, int dim) {
     const int most = checker_planes(dim) * PAIRS * 3 / 4;
-    return __builtin_popcount(whole) >= most ? whole : 0;
+    return __builtin_popcount(uniform) >= most ? uniform : 0;
 }
 
-INLINE void pack_forms_chunk(const pass_data *d, chunk items, double *part, int dim) {
+INLINE void pack_stencils_chunk(const pass_data *d, chunk items, double *part, int dim) {
     const level *l = d->fine;
-    for (int64_t form = FORM_OWN + items.begin; form < FORM_OWN + items.end; form++) {
-        const forms_around f = forms_of(l, l->owner[form], dim);
-        real *stencil = l->stencil + form * stencil_reals(dim);
+    for (int64_t class = STENCIL_OWN + items.begin; class < STENCIL_OWN + items.end; class ++) {
+        const classes_around f = classes_of(l, l->owner[class], dim);
+        real *stencil = l->stencil + class * stencil_reals(dim);
         const int black = checker_half(dim) * stencil_wides(dim);
-        uint32_t whole[2] = {0};
+        uint32_t uniform[2] = {0};
         int unknowns = 0;
         for (int i = 0; i < checker_planes(dim); i++)
             for (int q = 0; q < PAIRS; q++) {
                 const row_stencil first = row_stencil_of(l, &f, i, 2 * q, dim);
                 const row_stencil second = row_stencil_of(l, &f, i, 2 * q + 1, dim);
-                const int64_t row = f.own + i * 64 + q * 16;
+                const int64_t row = f.own + row_at(i, 2 * q);
                 wide_store(l->inverse + row, first.inverse);
                 wide_store(l->inverse + row + 8, second.inverse);
                 unknowns += wide_count(first.inverse > wide_splat(0)) +
                             wide_count(second.inverse > wide_splat(0));
-                const wide_int a = whole_cells(&first, l->scale, dim);
-                const wide_int b = whole_cells(&second, l->scale, dim);
-                whole[i & 1] |= (uint32_t)wide_all(PACK(a, b, 0)) << (i * PAIRS + q);
-                whole[!(i & 1)] |= (uint32_t)wide_all(PACK(a, b, 1)) << (i * PAIRS + q);
+                const wide_int a = uniform_cells(&first, l->scale, dim);
+                const wide_int b = uniform_cells(&second, l->scale, dim);
+                uniform[i & 1] |= (uint32_t)wide_all(PACK(a, b, 0)) << (i * PAIRS + q);
+                uniform[!(i & 1)] |= (uint32_t)wide_all(PACK(a, b, 1)) << (i * PAIRS + q);
                 real *w = stencil + (i * PLANE_REALS + q * WIDE) * stencil_wides(dim);
                 store_stencil(i & 1 ? w + black : w, &first, &second, 0, dim);
                 store_stencil(i & 1 ? w : w + black, &first, &second, 1, dim);
             }
         for (int colour = RED; colour <= BLACK; colour++)
-            l->whole[form][colour] = whole_or_none(whole[colour], dim);
+            l->uniform_wides[class][colour] = most_or_none(uniform[colour], dim);
         part[0] += unknowns;
     }
 }

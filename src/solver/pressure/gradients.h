@@ -6,7 +6,7 @@
 #include "solver/pressure/relax.h"
 
 /* (A v) of half a wide, from differences: a region without surface is exactly singular. No stencil
- * where all faces are whole. */
+ * where all faces are open. */
 INLINE quad_double apply(const real *stencil, quad_double own, const quad_double n[CHECKER_SLOTS],
                          int dim) {
     if (!stencil) {
@@ -30,7 +30,7 @@ INLINE void first_relax(const level *l, int64_t at, wide b, const real *stencil,
     wide_store(l->z + at, b * inverse);
 }
 
-INLINE void turn_chunk(const pass_data *d, chunk items, int dim) {
+INLINE void update_direction_chunk(const pass_data *d, chunk items, int dim) {
     real *p = d->p->p;
     const real *z = d->fine->z;
     const wide beta = wide_splat(d->beta);
@@ -56,14 +56,14 @@ INLINE wide energy_wide(const around *other, const real *p, const real *stencil,
     return sum;
 }
 
-INLINE wide energy_brick(const level *l, const real *field, int64_t brick, bool plain, int dim) {
+INLINE wide energy_brick(const level *l, const real *field, int64_t brick, bool uniform, int dim) {
     const around other = around_of(l, field, brick, BLACK, dim);
     const real *p = field + half_at(l, brick, RED, dim), *stencil = stencil_of(l, brick, RED, dim);
-    const uint32_t whole = l->whole[l->form[brick]][RED];
+    const uint32_t uniform_wides = l->uniform_wides[l->stencil_class[brick]][RED];
     wide sum = wide_splat(0);
     for (int i = 0; i < checker_planes(dim); i++)
         for (int q = 0; q < PAIRS; q++) {
-            const bool bare = plain || is_whole(whole, i, q);
+            const bool bare = uniform || is_uniform_wide(uniform_wides, i, q);
             const int at = i * PLANE_REALS + q * WIDE;
             const real *w = bare ? NULL : stencil + at * stencil_wides(dim);
             sum += i & 1 ? energy_wide(&other, p, w, i, q, 1, dim)
@@ -76,12 +76,12 @@ INLINE wide energy_brick(const level *l, const real *field, int64_t brick, bool 
 INLINE wide surface_energy(const level *l, const real *field, int64_t brick, int colour, int dim) {
     const real *p = field + half_at(l, brick, colour, dim);
     const real *w = stencil_of(l, brick, colour, dim) + (2 * dim + 1) * WIDE;
-    const uint32_t whole = l->whole[l->form[brick]][colour];
+    const uint32_t uniform_wides = l->uniform_wides[l->stencil_class[brick]][colour];
     wide sum = wide_splat(0);
     for (int i = 0; i < checker_planes(dim); i++)
         for (int q = 0; q < PAIRS; q++) {
             const int at = i * PLANE_REALS + q * WIDE;
-            if (is_whole(whole, i, q)) continue;
+            if (is_uniform_wide(uniform_wides, i, q)) continue;
             wide own = wide_load(p + at);
             sum = wide_fma(wide_load(w + at * stencil_wides(dim)) * own, own, sum);
         }
@@ -92,7 +92,7 @@ INLINE void energy_chunk(const pass_data *d, chunk items, double *part, int dim)
     const level *l = d->fine;
     const real *p = d->p->p;
     for (int64_t brick = items.begin; brick < items.end; brick++) {
-        if (l->form[brick] == FORM_PLAIN) {
+        if (l->stencil_class[brick] == STENCIL_UNIFORM) {
             part[0] += wide_sum(energy_brick(l, p, brick, true, dim));
             continue;
         }
@@ -111,7 +111,7 @@ typedef struct spot {
     const real *stencil;
 } spot;
 
-INLINE quad_double advance_wide(const pass_data *d, const around *other, spot s, int dim) {
+INLINE quad_double update_solution_wide(const pass_data *d, const around *other, spot s, int dim) {
     const pressure *p = d->p;
     wide n[CHECKER_SLOTS], own = wide_load(p->p + s.at), b = wide_load(d->fine->b + s.at);
     const quad_double alpha = double_splat(d->alpha), per_unit = double_splat(d->alpha / d->unit);
@@ -132,7 +132,8 @@ INLINE quad_double advance_wide(const pass_data *d, const around *other, spot s,
     return sum;
 }
 
-INLINE quad_double restart_wide(const pass_data *d, const around_double *other, spot s, int dim) {
+INLINE quad_double restart_residual_wide(const pass_data *d, const around_double *other, spot s,
+                                         int dim) {
     const pressure *p = d->p;
     quad_double n[CHECKER_SLOTS], sum = double_splat(0);
     quad left[2];
@@ -153,21 +154,23 @@ INLINE quad_double restart_wide(const pass_data *d, const around_double *other, 
 /* Both as the same loop over the wides of one colour of a brick. */
 #define OVER_HALF(name, type)                                                                   \
     INLINE double name##_half(const pass_data *d, const type *other, int64_t brick, int colour, \
-                              bool plain, int dim) {                                            \
+                              bool uniform, int dim) {                                          \
         const real *stencil = stencil_of(d->fine, brick, colour, dim);                          \
-        const uint32_t whole = d->fine->whole[d->fine->form[brick]][colour];                    \
+        const uint32_t uniform_wides =                                                          \
+            d->fine->uniform_wides[d->fine->stencil_class[brick]][colour];                      \
         const int64_t half = half_at(d->fine, brick, colour, dim);                              \
         quad_double sum = double_splat(0);                                                      \
         for (int i = 0; i < checker_planes(dim); i++)                                           \
             for (int q = 0; q < PAIRS; q++) {                                                   \
                 const int at = i * PLANE_REALS + q * WIDE;                                      \
-                spot s = {                                                                      \
-                    half + at,                                                                  \
-                    i,                                                                          \
-                    q,                                                                          \
-                    colour,                                                                     \
-                    0,                                                                          \
-                    plain || is_whole(whole, i, q) ? NULL : stencil + at * stencil_wides(dim)}; \
+                spot s = {half + at,                                                            \
+                          i,                                                                    \
+                          q,                                                                    \
+                          colour,                                                               \
+                          0,                                                                    \
+                          uniform || is_uniform_wide(uniform_wides, i, q)                       \
+                              ? NULL                                                            \
+                              : stencil + at * stencil_wides(dim)};                             \
                 if ((i + colour) & 1) {                                                         \
                     s.phase = 1;                                                                \
                     sum += name##_wide(d, other, s, dim);                                       \
@@ -178,34 +181,34 @@ INLINE quad_double restart_wide(const pass_data *d, const around_double *other, 
             }                                                                                   \
         return double_sum(sum);                                                                 \
     }
-OVER_HALF(advance, around)
-OVER_HALF(restart, around_double)
+OVER_HALF(update_solution, around)
+OVER_HALF(restart_residual, around_double)
 
-INLINE void advance_chunk(const pass_data *d, chunk items, double *part, int dim) {
+INLINE void update_solution_chunk(const pass_data *d, chunk items, double *part, int dim) {
     const level *l = d->fine;
     for (int64_t brick = items.begin; brick < items.end; brick++)
         for (int colour = RED; colour <= BLACK; colour++) {
             const around other = around_of(l, d->p->p, brick, !colour, dim);
-            part[0] += l->form[brick] == FORM_PLAIN
-                           ? advance_half(d, &other, brick, colour, true, dim)
-                           : advance_half(d, &other, brick, colour, false, dim);
+            part[0] += l->stencil_class[brick] == STENCIL_UNIFORM
+                           ? update_solution_half(d, &other, brick, colour, true, dim)
+                           : update_solution_half(d, &other, brick, colour, false, dim);
         }
 }
 
-INLINE void restart_chunk(const pass_data *d, chunk items, double *part, int dim) {
+INLINE void restart_residual_chunk(const pass_data *d, chunk items, double *part, int dim) {
     const level *l = d->fine;
     for (int64_t brick = items.begin; brick < items.end; brick++)
         for (int colour = RED; colour <= BLACK; colour++) {
             around_double other = {.own = d->p->x + half_at(l, brick, !colour, dim)};
             for (int s = 0; s < 2 * dim; s++)
                 other.near[s] = d->p->x + half_at(l, l->near[brick][s], !colour, dim);
-            part[0] += l->form[brick] == FORM_PLAIN
-                           ? restart_half(d, &other, brick, colour, true, dim)
-                           : restart_half(d, &other, brick, colour, false, dim);
+            part[0] += l->stencil_class[brick] == STENCIL_UNIFORM
+                           ? restart_residual_half(d, &other, brick, colour, true, dim)
+                           : restart_residual_half(d, &other, brick, colour, false, dim);
         }
 }
 
-INLINE void size_chunk(const pass_data *d, chunk items, double *part, int dim) {
+INLINE void right_side_square_chunk(const pass_data *d, chunk items, double *part, int dim) {
     for (int colour = RED; colour <= BLACK; colour++) {
         const int64_t first = half_at(d->fine, items.begin, colour, dim);
         const int64_t last = half_at(d->fine, items.end, colour, dim);

@@ -1,8 +1,8 @@
 /*
- * The reference: conjugate gradients preconditioned by modified incomplete Cholesky factors of level
- * 0, MIC(0) (Bridson 2015, section 5.4.2: tau 0.97, sigma 0.25), in double and one cell at a time.
- * Unknowns are numbered brick by brick, row by row; of a cell's neighbours those with lower numbers
- * come before it.
+ * The reference: conjugate gradients preconditioned by modified incomplete Cholesky factors of
+ * level 0, MIC(0) (Bridson 2015, section 5.4.2: tau 0.97, sigma 0.25), in double and one cell at a
+ * time. Unknowns are numbered brick by brick, row by row; of a cell's neighbours those with lower
+ * numbers come before it.
  */
 #include "solver/pressure/system.h"
 #include <math.h>
@@ -71,21 +71,20 @@ static void number_unknowns(const pressure *p, mic *k) {
     k->count = 0;
     for (int64_t b = 0; b < l->count; b++)
         for (int c = 0; c < cells; c++) {
-            const bool there = l->inverse[(int64_t)l->form[b] * cells + c] > 0;
+            const bool there = l->inverse[(int64_t)l->stencil_class[b] * cells + c] > 0;
             k->number[b * cells + c] = there ? (int32_t)k->count : -1;
             if (there)
                 k->place[k->count++] =
-                    half_at(l, b, checker_colour(c / 64, c / 8 % 8, c % 8), l->dim) +
-                    checker_place(c / 64, c / 8 % 8, c % 8);
+                    half_at(l, b, checker_colour_of(c), l->dim) + checker_place_of(c);
         }
 }
 
 /* The cell beside a cell: its brick times cells plus its place in rows. */
 static int64_t beside(const level *l, int64_t b, int c, int side) {
     const int cells = checker_cells(l->dim);
-    const int stride = side / 2 == 0 ? 1 : side / 2 == 1 ? 8 : 64, at = c / stride % 8;
-    if (side & 1 ? at < 7 : at > 0) return b * cells + c + (side & 1 ? stride : -stride);
-    return (int64_t)l->near[b][side] * cells + c + (side & 1 ? -7 : 7) * stride;
+    const int stride = direction_stride(side / 2), at = c / stride % BRICK_EDGE;
+    if (side & 1 ? at < ROW_LAST : at > 0) return b * cells + c + (side & 1 ? stride : -stride);
+    return (int64_t)l->near[b][side] * cells + c + (side & 1 ? -ROW_LAST : ROW_LAST) * stride;
 }
 
 static void fill_matrix(const pressure *p, mic *k) {
@@ -94,11 +93,11 @@ static void fill_matrix(const pressure *p, mic *k) {
     for (int64_t at = 0; at < (int64_t)l->count * cells; at++) {
         const int32_t n = k->number[at];
         if (n < 0) continue;
-        const int64_t b = at / cells, own = l->form[b] * (int64_t)cells + at % cells;
+        const int64_t b = at / cells, own = l->stencil_class[b] * (int64_t)cells + at % cells;
         k->diagonal[n] = (double)l->surface[own];
         for (int side = 0; side < 2 * l->dim; side++) {
             const int64_t next = beside(l, b, (int)(at % cells), side);
-            const int64_t there = l->form[next / cells] * (int64_t)cells + next % cells;
+            const int64_t there = l->stencil_class[next / cells] * (int64_t)cells + next % cells;
             const double w = (double)l->face[side / 2][side & 1 ? there : own];
             k->near[n][side] = w > 0 ? k->number[next] : -1;
             k->weight[n][side] = w;

@@ -18,8 +18,8 @@ static void descend(pressure *p, int number) {
     half_sweep(p, l, RED);
     if (first_colour(number) == BLACK) half_sweep(p, l, BLACK), half_sweep(p, l, RED);
     const pass_data data = {.fine = l, .coarse = l + 1};
-    pass(p, p->passes->restrict_one, l->count, &data);
-    pass(p, p->passes->restrict_two, l[1].count, &data);
+    pass(p, p->passes->restrict_residual, l->count, &data);
+    pass(p, p->passes->collect_restricted, l[1].count, &data);
 }
 
 /* Half sweeps that read the same from both ends; the first has been done. The last level has few
@@ -66,12 +66,12 @@ static void iterate(pressure *p, double goal, int most, double unit, pressure_re
         const double bz = cycle(p);
         data.beta = before > 0 ? (real)(bz / before) : 0;
         before = bz;
-        pass(p, p->passes->turn, l->count, &data);
+        pass(p, p->passes->update_direction, l->count, &data);
         const double energy = pass_sum(p, p->passes->energy, l->count, &data);
         if (!(energy > 0) || !(bz > 0)) return;
         data.alpha = bz / energy;
         report->iterations++;
-        const double left = sqrt(pass_sum(p, p->passes->advance, l->count, &data)) / unit;
+        const double left = sqrt(pass_sum(p, p->passes->update_solution, l->count, &data)) / unit;
         if (!(left > goal)) return;
     }
 }
@@ -90,16 +90,16 @@ spate_status multigrid_solve(pressure *p, const pressure_options *o, pressure_re
     if (l->unknowns == 0) return SPATE_OK;
     if (p->level_count == 1) TRY(system_coarsen(p));
     pass_data data = {.p = p, .fine = l, .from_nothing = true};
-    const double size = sqrt(pass_sum(p, p->passes->size, l->count, &data));
+    const double size = sqrt(pass_sum(p, p->passes->right_side_square, l->count, &data));
     if (size == 0) return SPATE_OK;
     data.unit = sqrt((double)l->unknowns) / size;
-    double left = sqrt(pass_sum(p, p->passes->restart, l->count, &data));
+    double left = sqrt(pass_sum(p, p->passes->restart_residual, l->count, &data));
     data.from_nothing = false;
     const double goal = o->tolerance * size;
     for (int before = -1; left > goal && before < report->iterations;) {
         before = report->iterations;
         iterate(p, fmax(0.9 * goal, ROUND_GAIN * left), o->max_iterations, data.unit, report);
-        left = sqrt(pass_sum(p, p->passes->restart, l->count, &data));
+        left = sqrt(pass_sum(p, p->passes->restart_residual, l->count, &data));
     }
     report->residual = left / size;
     report->converged = left <= goal;

@@ -1,7 +1,7 @@
 /*
- * Connected regions of unknowns, by union and find over nodes: one for each plain brick, whose cells
- * all hang together, and one for each cell of the others, in rows. Of two sets the lower root stays
- * the root, so that the result depends on no order.
+ * Connected regions of unknowns, by union and find over nodes: one for each uniform brick, whose
+ * cells all hang together, and one for each cell of the others, in rows. Of two sets the lower root
+ * stays the root, so that the result depends on no order.
  */
 #include "solver/pressure/system.h"
 #include <math.h>
@@ -39,15 +39,17 @@ static void join(int32_t *parent, int32_t a, int32_t b) {
     if (b < a) parent[a] = b;
 }
 
-static bool is_plain(const level *l, int32_t brick) { return l->form[brick] == FORM_PLAIN; }
-
-static int32_t node_of(const pressure *p, int32_t brick, int cell) {
-    return p->pockets.first[brick] + (is_plain(&p->levels[0], brick) ? 0 : cell);
+static bool is_uniform(const level *l, int32_t brick) {
+    return l->stencil_class[brick] == STENCIL_UNIFORM;
 }
 
-/* Rows of a brick's own form; `field` is any that forms have. */
+static int32_t node_of(const pressure *p, int32_t brick, int cell) {
+    return p->pockets.first[brick] + (is_uniform(&p->levels[0], brick) ? 0 : cell);
+}
+
+/* Rows of a brick's stencil class; `field` is any that classes have. */
 static const real *rows_of(const level *l, const real *field, int32_t brick) {
-    return field + (int64_t)l->form[brick] * checker_cells(l->dim);
+    return field + (int64_t)l->stencil_class[brick] * checker_cells(l->dim);
 }
 
 /* Each cell of a row hangs on the first of those it is connected with: sets to begin with. */
@@ -57,31 +59,32 @@ static void begin_own(const pressure *p, int32_t brick) {
     int32_t *parent = p->pockets.parent + p->pockets.first[brick];
     const int32_t first = p->pockets.first[brick];
     for (int c = 0; c < checker_cells(l->dim); c++)
-        parent[c] = c % 8 && face[c] > 0 ? parent[c - 1] : first + c;
+        parent[c] = c % BRICK_EDGE && face[c] > 0 ? parent[c - 1] : first + c;
 }
 
-/* Joins a row with the one before it along an axis, which begins at `other` in brick `beyond`. Where
- * two faces side by side are open and the cells of both rows hang together, one is enough. */
-static void join_across(const pressure *p, int32_t brick, int row, int axis, int32_t beyond,
+/* Joins a row with the one before it in a direction, which begins at `other` in brick `beyond`.
+ * Where two faces side by side are open and the cells of both rows hang together, one is enough. */
+static void join_across(const pressure *p, int32_t brick, int row, int direction, int32_t beyond,
                         int other) {
     const level *l = &p->levels[0];
-    const real *face = rows_of(l, l->face[axis], brick) + row;
+    const real *face = rows_of(l, l->face[direction], brick) + row;
     const real *along = rows_of(l, l->face[0], brick) + row;
     const real *beside = rows_of(l, l->face[0], beyond) + other;
-    for (int k = 0; k < 8; k++) {
+    for (int k = 0; k < BRICK_EDGE; k++) {
         if (!(face[k] > 0)) continue;
         if (k > 0 && face[k - 1] > 0 && along[k] > 0 && beside[k] > 0) continue;
         join(p->pockets.parent, node_of(p, brick, row + k), node_of(p, beyond, other + k));
     }
 }
 
-/* The rows of a brick that is not plain with one another... */
+/* The rows of a brick that is not uniform with one another... */
 static void join_within(const pressure *p, int32_t brick) {
     const level *l = &p->levels[0];
-    for (int axis = 1; axis < l->dim; axis++) {
-        const int stride = axis == 1 ? 8 : 64;
-        for (int row = 0; row < checker_cells(l->dim); row += 8)
-            if (row / stride % 8) join_across(p, brick, row, axis, brick, row - stride);
+    for (int direction = 1; direction < l->dim; direction++) {
+        const int stride = direction_stride(direction);
+        for (int row = 0; row < checker_cells(l->dim); row += BRICK_EDGE)
+            if (row / stride % BRICK_EDGE)
+                join_across(p, brick, row, direction, brick, row - stride);
     }
 }
 
@@ -93,33 +96,36 @@ static void join_beyond(const pressure *p, int32_t brick) {
     const int32_t before = l->near[brick][0];
     const real *across = rows_of(l, l->face[1], brick);
     const real *beside = rows_of(l, l->face[1], before);
-    for (int row = 0; row < cells; row += 8) {
+    for (int row = 0; row < cells; row += BRICK_EDGE) {
         if (!(along[row] > 0)) continue;
         /* as in join_across, down the rows of a plane */
-        if (row % 64 && along[row - 8] > 0 && across[row] > 0 && beside[row + 7] > 0) continue;
-        join(p->pockets.parent, node_of(p, brick, row), node_of(p, before, row + 7));
+        if (row % row_at(1, 0) && along[row - BRICK_EDGE] > 0 && across[row] > 0 &&
+            beside[row + ROW_LAST] > 0)
+            continue;
+        join(p->pockets.parent, node_of(p, brick, row), node_of(p, before, row + ROW_LAST));
     }
-    for (int axis = 1; axis < l->dim; axis++) {
-        const int stride = axis == 1 ? 8 : 64;
-        for (int row = 0; row < cells; row += 8)
-            if (row / stride % 8 == 0)
-                join_across(p, brick, row, axis, l->near[brick][2 * axis], row + 7 * stride);
+    for (int direction = 1; direction < l->dim; direction++) {
+        const int stride = direction_stride(direction);
+        for (int row = 0; row < cells; row += BRICK_EDGE)
+            if (row / stride % BRICK_EDGE == 0)
+                join_across(p, brick, row, direction, l->near[brick][2 * direction],
+                            row + ROW_LAST * stride);
     }
 }
 
-/* A plain brick hangs together with all cells before it; of those in a line one is enough. */
-static void join_plain(const pressure *p, int32_t brick) {
+/* A uniform brick hangs together with all cells before it; of those in a line one is enough. */
+static void join_uniform(const pressure *p, int32_t brick) {
     const level *l = &p->levels[0];
-    for (int axis = 0; axis < l->dim; axis++) {
-        const int32_t beyond = l->near[brick][2 * axis];
-        const int side = axis == 0 ? 7 : axis == 1 ? 56 : 448;
-        const int step = axis == 0 ? 8 : 1, lines = l->dim == 2 ? 1 : 8;
-        const int line = axis == 2 ? 8 : 64;
-        const real *linked = rows_of(l, l->face[axis == 0], beyond);
-        const int count = is_plain(l, beyond) ? 1 : 8 * lines;
+    for (int direction = 0; direction < l->dim; direction++) {
+        const int32_t beyond = l->near[brick][2 * direction];
+        const int side = ROW_LAST * direction_stride(direction);
+        const int step = direction == 0 ? 8 : 1, lines = l->dim == 2 ? 1 : 8;
+        const int line = direction == 2 ? 8 : 64;
+        const real *linked = rows_of(l, l->face[direction == 0], beyond);
+        const int count = is_uniform(l, beyond) ? 1 : 8 * lines;
         for (int n = 0; n < count; n++) {
-            const int c = side + n / 8 * line + n % 8 * step;
-            if (n % 8 && linked[c] > 0) continue;
+            const int c = side + n / 8 * line + n % BRICK_EDGE * step;
+            if (n % BRICK_EDGE && linked[c] > 0) continue;
             join(p->pockets.parent, p->pockets.first[brick], node_of(p, beyond, c));
         }
     }
@@ -134,7 +140,7 @@ static spate_status number_nodes(pressure *p, int32_t *nodes) {
     TRY(GROW(p->ctx, k->first, k->first_capacity, l->count + 1));
     for (int32_t b = 0; b < l->count; b++) {
         k->first[b] = (int32_t)count;
-        count += is_plain(l, b) ? 1 : checker_cells(l->dim);
+        count += is_uniform(l, b) ? 1 : checker_cells(l->dim);
     }
     if (count > INT32_MAX)
         return fail(p->ctx, SPATE_BAD_INPUT, "the liquid has too many cells at its surface");
@@ -149,7 +155,7 @@ static spate_status number_nodes(pressure *p, int32_t *nodes) {
 static void begin_bricks(void *data, chunk items) {
     const pressure *p = data;
     for (int32_t b = (int32_t)items.begin; b < items.end; b++)
-        if (is_plain(&p->levels[0], b)) {
+        if (is_uniform(&p->levels[0], b)) {
             p->pockets.parent[p->pockets.first[b]] = p->pockets.first[b];
         } else {
             begin_own(p, b);
@@ -166,7 +172,7 @@ static void find_roots(void *data, chunk items) {
     const pockets *k = &p->pockets;
     for (int32_t b = (int32_t)items.begin; b < items.end; b++) {
         const real *inverse = rows_of(l, l->inverse, b);
-        for (int c = 0; c < (is_plain(l, b) ? 1 : checker_cells(l->dim)); c++) {
+        for (int c = 0; c < (is_uniform(l, b) ? 1 : checker_cells(l->dim)); c++) {
             const int32_t node = k->first[b] + c;
             int32_t root = node;
             while (k->parent[root] != root) root = k->parent[root];
@@ -180,9 +186,9 @@ static void find_roots(void *data, chunk items) {
 static void number_pockets(pressure *p, int32_t nodes) {
     const level *l = &p->levels[0];
     pockets *k = &p->pockets;
-    for (int32_t form = FORM_OWN; form < l->forms; form++) {
-        const real *surface = l->surface + (int64_t)form * checker_cells(l->dim);
-        const int32_t first = k->first[l->owner[form]];
+    for (int32_t class = STENCIL_OWN; class < l->stencil_classes; class ++) {
+        const real *surface = l->surface + (int64_t) class * checker_cells(l->dim);
+        const int32_t first = k->first[l->owner[class]];
         for (int c = 0; c < checker_cells(l->dim); c++)
             if (surface[c] > 0) k->label[k->root[first + c]] = LABEL_NONE;
     }
@@ -198,7 +204,7 @@ static int32_t pocket_of_brick(const pressure *p, int32_t brick) {
     const level *l = &p->levels[0];
     const pockets *k = &p->pockets;
     const int32_t first = k->first[brick];
-    if (is_plain(l, brick)) return pocket_of(k, first);
+    if (is_uniform(l, brick)) return pocket_of(k, first);
     const real *inverse = rows_of(l, l->inverse, brick);
     int32_t pocket = LABEL_CLOSED;
     for (int c = 0; c < checker_cells(l->dim); c++) {
@@ -223,8 +229,8 @@ spate_status pockets_find(pressure *p) {
     TRY(number_nodes(p, &nodes));
     parallel_for(p->ctx->pool, l->count, CHUNK, begin_bricks, p);
     for (int32_t b = 0; b < l->count; b++)
-        if (is_plain(l, b))
-            join_plain(p, b);
+        if (is_uniform(l, b))
+            join_uniform(p, b);
         else
             join_beyond(p, b);
     parallel_for(p->ctx->pool, l->count, CHUNK, find_roots, p);
@@ -245,7 +251,7 @@ typedef struct mean_data {
     double *v;
 } mean_data;
 
-/* Sums over bricks that are in one pocket as a whole; what is no unknown is 0. */
+/* Sums over bricks that are in one pocket with all cells; what is no unknown is 0. */
 static void sum_bricks(void *data, chunk items) {
     const mean_data *d = data;
     const level *l = &d->p->levels[0];
@@ -261,8 +267,7 @@ static void sum_bricks(void *data, chunk items) {
 }
 
 static int64_t place_of(const level *l, int64_t brick, int c) {
-    const int i = c / 64, j = c / 8 % 8, k = c % 8;
-    return half_at(l, brick, checker_colour(i, j, k), l->dim) + checker_place(i, j, k);
+    return half_at(l, brick, checker_colour_of(c), l->dim) + checker_place_of(c);
 }
 
 static void take_means(void *data, chunk items) {
@@ -271,7 +276,7 @@ static void take_means(void *data, chunk items) {
     const level *l = &d->p->levels[0];
     for (int64_t b = items.begin; b < items.end; b++) {
         if (k->brick_pocket[b] == LABEL_NONE) continue;
-        if (is_plain(l, (int32_t)b)) {
+        if (is_uniform(l, (int32_t)b)) {
             for (int colour = RED; colour <= BLACK; colour++)
                 for (int c = 0; c < checker_half(l->dim); c++)
                     d->v[half_at(l, b, colour, l->dim) + c] -= k->sum[k->brick_pocket[b]];
@@ -288,16 +293,16 @@ static void take_means(void *data, chunk items) {
 /* Adds up sums and cells of a brick, cell by cell where it has more than one pocket. */
 static void add_brick(pockets *k, const level *l, const double *v, int32_t b) {
     const real *inverse = rows_of(l, l->inverse, b);
-    const int32_t whole = k->brick_pocket[b];
-    if (whole >= 0) k->sum[whole] += k->brick_sum[b];
-    if (whole >= 0 && is_plain(l, b)) k->cells[whole] += checker_cells(l->dim);
-    if (whole == LABEL_NONE || is_plain(l, b)) return;
+    const int32_t common = k->brick_pocket[b];
+    if (common >= 0) k->sum[common] += k->brick_sum[b];
+    if (common >= 0 && is_uniform(l, b)) k->cells[common] += checker_cells(l->dim);
+    if (common == LABEL_NONE || is_uniform(l, b)) return;
     for (int c = 0; c < checker_cells(l->dim); c++) {
         if (!(inverse[c] > 0)) continue;
-        const int32_t pocket = whole >= 0 ? whole : pocket_of(k, k->first[b] + c);
+        const int32_t pocket = common >= 0 ? common : pocket_of(k, k->first[b] + c);
         if (pocket < 0) continue;
         k->cells[pocket]++;
-        if (whole < 0) k->sum[pocket] += v[place_of(l, b, c)];
+        if (common < 0) k->sum[pocket] += v[place_of(l, b, c)];
     }
 }
 

@@ -53,7 +53,7 @@ static spate_status solve(pressure *p, mac *m, const pressure_options *options,
     else
         TRY(multigrid_solve(p, options, report));
     pockets_remove_means(p, p->x);
-    pass(p, p->passes->hand_over, m->bricks.count, &(pass_data){.p = p, .m = m});
+    pass(p, p->passes->store_pressure, m->bricks.count, &(pass_data){.p = p, .m = m});
     return SPATE_OK;
 }
 
@@ -66,7 +66,7 @@ spate_status pressure_solve(pressure *p, mac *m, const double *rhs, const pressu
 
 static double largest_divergence(pressure *p, mac *m) {
     level *l = &p->levels[0];
-    pass(p, p->passes->leftover, l->count, &(pass_data){.p = p, .m = m, .fine = l});
+    pass(p, p->passes->largest_divergence, l->count, &(pass_data){.p = p, .m = m, .fine = l});
     double most = 0;
     for (int32_t b = 0; b < l->count; b++)
         if (!(p->largest[b] <= most)) most = p->largest[b];

@@ -4,11 +4,11 @@
  *
  * Discretisation. Faces may be partly in solids, which enter by the open share w of each face
  * (Batty, Bertails and Bridson 2007; the form of Ng, Min and Gibou 2009), and the liquid's surface
- * lies between cells, where the pressure is 0 (ghost fluid: Gibou et al. 2002; Enright et al. 2003).
- * Of a liquid cell i (phi < 0), with p in units of density dx / dt,
+ * lies between cells, where the pressure is 0 (ghost fluid: Gibou et al. 2002; Enright et al.
+ * 2003). Of a liquid cell i (phi < 0), with p in units of density dx / dt,
  *
  *     sum over faces to liquid cells  w (p_i - p_j)  +  sum over faces to air  (w / theta) p_i
- *         = swell - sum over all faces, outward  w u + (1 - w) u_wall,
+ *         = target_divergence - sum over all faces, outward  w u + (1 - w) u_wall,
  *
  *     theta = phi_i / (phi_i - phi_j), at least 0.001 (1 where the surface is put on the faces).
  *
@@ -17,13 +17,13 @@
  *
  * Pockets: a connected region of unknowns that no surface touches can only be solved if what flows
  * into it through its walls is nothing in sum. The mean of its right-hand side is taken off (and
- * reported), and its pressure, which has no level of its own, gets mean 0. Weights are stored, not
+ * reported), and its pressure, known but for a constant, gets mean 0. Weights are stored, not
  * the diagonal, and A is applied as weights times differences in double, so that such a region is
  * exactly singular.
  *
- * Solver. Conjugate gradients with one V-cycle of multigrid as preconditioner. Solution and residual
- * are doubles, the cycle works in `real`. A level has a brick wherever the finer one has any of the
- * eight (four) within it.
+ * Solver. Conjugate gradients with one V-cycle of multigrid as preconditioner. Solution and
+ * residual are doubles, the cycle works in `real`. A level has a brick wherever the finer one has
+ * any of the eight (four) within it.
  *   operator    coarse faces from the finer ones as resistors (coarsen.h), which keeps the stencil
  *               of 7 (5) points and keeps walls shut that are thinner than a coarse cell
  *   transfers   linear interpolation from a cell's own coarse cell and the nearest along each axis
@@ -32,8 +32,8 @@
  *   smoother    red-black Gauss-Seidel: on the finest level red, black, red before and after the
  *               correction, on coarse ones two whole sweeps, after the correction in reverse order,
  *               so that the cycle is symmetric and, whatever the coarse operators, positive
- * The number of iterations does not grow with resolution: 6 to 8 for 1e-6 from 32^3 to 256^3, some 12
- * where walls are thinner than a cell.
+ * The number of iterations does not grow with resolution: 6 to 8 for 1e-6 from 32^3 to 256^3, some
+ * 12 where walls are thinner than a cell.
  *
  * Bricks in the midst of the liquid have no weights of their own; where memory is the limit that
  * makes half the time. Cells are kept by colour (checker.h). Half sweeps of one colour depend on no
@@ -81,9 +81,9 @@ void pressure_free(pressure *p);
 size_t pressure_bytes(const pressure *p);
 
 /* Makes m->velocity free of divergence in the liquid. Writes m->pressure (0 outside the liquid) and
- * sets bit a of m->known where face a is open and next to a liquid cell. Faces between two cells
- * that are not liquid stay as they are. A brick that the grid does not have counts as air with phi 1
- * behind open faces at rest. */
+ * sets bit a of m->valid where face a is open and next to a liquid cell. Faces between two cells
+ * that are not liquid stay as they are. A brick that the grid does not have counts as air with phi
+ * 1 behind open faces at rest. */
 spate_status pressure_project(pressure *p, mac *m, const pressure_options *options,
                               pressure_report *report);
 

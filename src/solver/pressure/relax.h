@@ -14,7 +14,7 @@ INLINE around around_of(const level *l, const real *field, int64_t brick, int co
 }
 
 INLINE const real *stencil_of(const level *l, int64_t brick, int colour, int dim) {
-    return l->stencil + (int64_t)l->form[brick] * stencil_reals(dim) +
+    return l->stencil + (int64_t)l->stencil_class[brick] * stencil_reals(dim) +
            colour * checker_half(dim) * stencil_wides(dim);
 }
 
@@ -34,17 +34,17 @@ typedef struct sweep {
     around other;
     const real *b, *stencil;
     real *z;
-    uint32_t whole;
-    real scale, inverse; /* of whole wides */
+    uint32_t uniform_wides;
+    real scale, inverse; /* of uniform wides */
 } sweep;
 
-INLINE void relax_plane(const sweep *s, int i, int phase, bool plain, int dim) {
+INLINE void relax_plane(const sweep *s, int i, int phase, bool uniform, int dim) {
     for (int q = 0; q < PAIRS; q++) {
         const int at = i * PLANE_REALS + q * WIDE;
         wide n[CHECKER_SLOTS];
         fetch(&s->other, i, q, phase, n, dim);
         wide b = wide_load(s->b + at), z;
-        if (plain || is_whole(s->whole, i, q)) {
+        if (uniform || is_uniform_wide(s->uniform_wides, i, q)) {
             z = wide_fma(sum_slots(n, dim), wide_splat(s->scale), b) * wide_splat(s->inverse);
         } else {
             const real *w = s->stencil + at * stencil_wides(dim);
@@ -54,12 +54,12 @@ INLINE void relax_plane(const sweep *s, int i, int phase, bool plain, int dim) {
     }
 }
 
-INLINE void relax_planes(const sweep *s, int colour, bool plain, int dim) {
+INLINE void relax_planes(const sweep *s, int colour, bool uniform, int dim) {
     for (int i = 0; i < checker_planes(dim); i++) {
         if ((i + colour) & 1)
-            relax_plane(s, i, 1, plain, dim);
+            relax_plane(s, i, 1, uniform, dim);
         else
-            relax_plane(s, i, 0, plain, dim);
+            relax_plane(s, i, 0, uniform, dim);
     }
 }
 
@@ -69,10 +69,10 @@ INLINE void relax_brick(const level *l, int64_t brick, int colour, int dim) {
                      .b = l->b + at,
                      .stencil = stencil_of(l, brick, colour, dim),
                      .z = l->z + at,
-                     .whole = l->whole[l->form[brick]][colour],
+                     .uniform_wides = l->uniform_wides[l->stencil_class[brick]][colour],
                      .scale = l->scale,
                      .inverse = 1 / (2 * dim * l->scale)};
-    if (l->form[brick] == FORM_PLAIN)
+    if (l->stencil_class[brick] == STENCIL_UNIFORM)
         relax_planes(&s, colour, true, dim);
     else
         relax_planes(&s, colour, false, dim);
@@ -101,12 +101,12 @@ INLINE void relax_dot_chunk(const pass_data *d, chunk items, double *part, int d
 /* ---- To the next level ----------------------------------------------------------------------- */
 
 /* Residual of a black wide. */
-INLINE wide residual(const sweep *s, int i, int q, int phase, bool plain, int dim) {
+INLINE wide residual(const sweep *s, int i, int q, int phase, bool uniform, int dim) {
     const int at = i * PLANE_REALS + q * WIDE;
     wide n[CHECKER_SLOTS];
     fetch(&s->other, i, q, phase, n, dim);
     wide b = wide_load(s->b + at), z = wide_load(s->z + at);
-    if (plain || is_whole(s->whole, i, q))
+    if (uniform || is_uniform_wide(s->uniform_wides, i, q))
         return wide_fma(sum_slots(n, dim) - wide_splat(2 * dim) * z, wide_splat(s->scale), b);
     const real *w = s->stencil + at * stencil_wides(dim);
     for (int k = 0; k < 2 * dim; k++) n[k] -= z;
@@ -114,13 +114,13 @@ INLINE wide residual(const sweep *s, int i, int q, int phase, bool plain, int di
 }
 
 /* What the black cells of a coarse row (four coarse cells) give: to their own coarse cells, and to
- * those on both sides along each axis. */
+ * those on both sides along each direction. */
 typedef struct given_row {
     quad own, low[3], high[3];
 } given_row;
 
-/* Adds a black wide in which axis 2 points low (even planes) or high; its halves point low and high
- * along axis 1, and along axis 0 by the phase. */
+/* Adds a black wide in which direction 2 points low (even planes) or high; its halves point low and
+ * high along direction 1, and along direction 0 by the phase. */
 INLINE void give_wide(given_row *g, wide r, const real *transfer, int phase, int dim) {
     wide part[4];
     for (int a = 0; a <= dim; a++)
@@ -138,7 +138,7 @@ INLINE void give_wide(given_row *g, wide r, const real *transfer, int phase, int
         g->high[2] += wide_low(part[3]) + wide_high(part[3]);
 }
 
-INLINE given_row give_row(const sweep *s, const real *transfer, int plane, int q, bool plain,
+INLINE given_row give_row(const sweep *s, const real *transfer, int plane, int q, bool uniform,
                           int dim) {
     given_row g = {0};
     for (int i = plane * 2; i < plane * 2 + (dim == 2 ? 1 : 2); i++) {
@@ -146,9 +146,9 @@ INLINE given_row give_row(const sweep *s, const real *transfer, int plane, int q
         const real *t = transfer ? transfer + at * transfer_wides(dim) : NULL;
         /* black: phase 1 on even planes */
         if (i & 1)
-            give_wide(&g, residual(s, i, q, 0, plain, dim), t, 0, dim);
+            give_wide(&g, residual(s, i, q, 0, uniform, dim), t, 0, dim);
         else
-            give_wide(&g, residual(s, i, q, 1, plain, dim), t, 1, dim);
+            give_wide(&g, residual(s, i, q, 1, uniform, dim), t, 1, dim);
     }
     return g;
 }
@@ -181,28 +181,30 @@ INLINE void store_sums(given_row g[4][4], real *sums, int dim) {
     }
 }
 
-INLINE void restrict_brick(const level *l, int64_t brick, bool plain, bool plainly, int dim) {
+INLINE void restrict_brick(const level *l, int64_t brick, bool uniform, bool uniform_transfer,
+                           int dim) {
     const int64_t at = half_at(l, brick, BLACK, dim);
     const sweep s = {.other = around_of(l, l->z, brick, RED, dim),
                      .b = l->b + at,
                      .stencil = stencil_of(l, brick, BLACK, dim),
                      .z = l->z + at,
-                     .whole = l->whole[l->form[brick]][BLACK],
+                     .uniform_wides = l->uniform_wides[l->stencil_class[brick]][BLACK],
                      .scale = l->scale};
     const real *transfer =
-        plainly ? NULL : l->transfer + l->carry[brick] * (int64_t)transfer_reals(dim);
+        uniform_transfer ? NULL
+                         : l->transfer + l->transfer_class[brick] * (int64_t)transfer_reals(dim);
     given_row g[4][4];
     for (int i = 0; i < (dim == 2 ? 1 : 4); i++)
-        for (int q = 0; q < PAIRS; q++) g[i][q] = give_row(&s, transfer, i, q, plain, dim);
+        for (int q = 0; q < PAIRS; q++) g[i][q] = give_row(&s, transfer, i, q, uniform, dim);
     store_sums(g, l->sums + brick * sums_reals(dim), dim);
 }
 
-INLINE void restrict_one_chunk(const pass_data *d, chunk items, int dim) {
+INLINE void restrict_residual_chunk(const pass_data *d, chunk items, int dim) {
     const level *l = d->fine;
     for (int64_t brick = items.begin; brick < items.end; brick++) {
-        if (l->carry[brick] == CARRY_PLAIN)
+        if (l->transfer_class[brick] == TRANSFER_UNIFORM)
             restrict_brick(l, brick, true, true, dim);
-        else if (l->form[brick] == FORM_PLAIN)
+        else if (l->stencil_class[brick] == STENCIL_UNIFORM)
             restrict_brick(l, brick, true, false, dim);
         else
             restrict_brick(l, brick, false, false, dim);
@@ -226,14 +228,14 @@ INLINE void collect_child(const level *fine, int32_t child, real *rows, int dim)
             if (j == 3) v += quad_load(from[3] + i * 4);
             if (dim == 3 && i == 0) v += quad_load(from[4] + j * 4);
             if (dim == 3 && i == 3) v += quad_load(from[5] + j * 4);
-            quad_store(rows + i * 64 + j * 8, v);
+            quad_store(rows + row_at(i, j), v);
         }
 }
 
-INLINE void restrict_two_chunk(const pass_data *d, chunk items, int dim) {
+INLINE void collect_restricted_chunk(const pass_data *d, chunk items, int dim) {
     const level *l = d->coarse;
     for (int64_t brick = items.begin; brick < items.end; brick++) {
-        real rows[512];
+        real rows[BRICK_CELLS_MAX];
         for (int o = 0; o < 1 << dim; o++)
             collect_child(d->fine, l->children[brick][o], rows + octant_at(o), dim);
         const int64_t red = half_at(l, brick, RED, dim), black = half_at(l, brick, BLACK, dim);
@@ -241,8 +243,8 @@ INLINE void restrict_two_chunk(const pass_data *d, chunk items, int dim) {
         for (int i = 0; i < checker_planes(dim); i++)
             for (int q = 0; q < PAIRS; q++) {
                 const int to = i * PLANE_REALS + q * WIDE;
-                wide first = wide_load(rows + i * 64 + q * 16);
-                wide second = wide_load(rows + i * 64 + q * 16 + 8);
+                wide first = wide_load(rows + row_at(i, 2 * q));
+                wide second = wide_load(rows + row_at(i, 2 * q + 1));
                 wide even = PACK(first, second, 0), odd = PACK(first, second, 1);
                 wide b = i & 1 ? even : odd;
                 wide_store(l->b + red + to, i & 1 ? odd : even);
@@ -267,8 +269,8 @@ INLINE void unpack_chunk(const pass_data *d, chunk items, int dim) {
                 const int at = i * PLANE_REALS + q * WIDE;
                 wide even = wide_load((i & 1 ? black : red) + at);
                 wide odd = wide_load((i & 1 ? red : black) + at);
-                wide_store(rows + i * 64 + q * 16, UNPACK_FIRST(even, odd));
-                wide_store(rows + i * 64 + q * 16 + 8, UNPACK_SECOND(even, odd));
+                wide_store(rows + row_at(i, 2 * q), UNPACK_FIRST(even, odd));
+                wide_store(rows + row_at(i, 2 * q + 1), UNPACK_SECOND(even, odd));
             }
     }
 }
@@ -284,11 +286,12 @@ INLINE patch patch_of(const level *coarse, int32_t brick, int octant, int dim) {
     const real *own = coarse->rows + (int64_t)brick * checker_cells(dim) + at;
     patch p = {.own = own};
     for (int a = 0; a < dim; a++) {
-        const int stride = a == 0 ? 1 : a == 1 ? 8 : 64, high = octant >> a & 1;
+        const int stride = direction_stride(a), high = octant >> a & 1;
         for (int side = 0; side < 2; side++) {
             const int32_t next = coarse->near[brick][2 * a + side];
-            const int step = side ? 4 * stride : -stride; /* from the octant's first to beyond it */
-            const int wrap = side ? -8 * stride : 8 * stride;
+            const int step =
+                side ? BRICK_EDGE / 2 * stride : -stride; /* from the octant's first to beyond it */
+            const int wrap = (side ? -BRICK_EDGE : BRICK_EDGE) * stride;
             p.near[2 * a + side] =
                 side == high ? coarse->rows + (int64_t)next * checker_cells(dim) + at + step + wrap
                              : own + step;
@@ -299,16 +302,17 @@ INLINE patch patch_of(const level *coarse, int32_t brick, int octant, int dim) {
 
 /* Adds to the black wides of one coarse row what they take from the coarse cells. */
 INLINE void prolong_row(const patch *p, int plane, int q, const real *transfer, real *z, int dim) {
-    const int at = plane * 64 + q * 8;
+    const int at = row_at(plane, q);
     const quad own = quad_load(p->own + at), none = {0};
     const quad low0 = {p->near[0][at], own[0], own[1], own[2]};
     const quad high0 = {own[1], own[2], own[3], p->near[1][at]};
-    const quad low1 = quad_load(q > 0 ? p->own + at - 8 : p->near[2] + plane * 64);
-    const quad high1 = quad_load(q < 3 ? p->own + at + 8 : p->near[3] + plane * 64);
+    const quad low1 = quad_load(q > 0 ? p->own + at - row_at(0, 1) : p->near[2] + row_at(plane, 0));
+    const quad high1 =
+        quad_load(q < 3 ? p->own + at + row_at(0, 1) : p->near[3] + row_at(plane, 0));
     quad low2 = none, high2 = none;
     if (dim == 3) {
-        low2 = quad_load(plane > 0 ? p->own + at - 64 : p->near[4] + q * 8);
-        high2 = quad_load(plane < 3 ? p->own + at + 64 : p->near[5] + q * 8);
+        low2 = quad_load(plane > 0 ? p->own + at - row_at(1, 0) : p->near[4] + row_at(0, q));
+        high2 = quad_load(plane < 3 ? p->own + at + row_at(1, 0) : p->near[5] + row_at(0, q));
     }
     for (int i = 0; i < (dim == 2 ? 1 : 2); i++) {
         const int to = (plane * 2 + i) * PLANE_REALS + q * WIDE;
@@ -338,12 +342,13 @@ INLINE void prolong_chunk(const pass_data *d, chunk items, int dim) {
             const int64_t brick = d->coarse->children[coarse][o];
             if (!(d->coarse->originals[coarse] >> o & 1)) continue;
             const patch p = patch_of(d->coarse, (int32_t)coarse, o, dim);
-            const bool plain = l->carry[brick] == CARRY_PLAIN;
-            const real *transfer = l->transfer + l->carry[brick] * (int64_t)transfer_reals(dim);
+            const bool uniform = l->transfer_class[brick] == TRANSFER_UNIFORM;
+            const real *transfer =
+                l->transfer + l->transfer_class[brick] * (int64_t)transfer_reals(dim);
             real *z = l->z + half_at(l, brick, BLACK, dim);
             for (int i = 0; i < (dim == 2 ? 1 : 4); i++)
                 for (int q = 0; q < PAIRS; q++)
-                    prolong_row(&p, i, q, plain ? NULL : transfer, z, dim);
+                    prolong_row(&p, i, q, uniform ? NULL : transfer, z, dim);
         }
 }
 

@@ -1,5 +1,5 @@
-/* Assembly of the system, and the levels above it. Arrays only ever grow, so a steady step allocates
- * nothing. */
+/* Assembly of the system, and the levels above it. Arrays only ever grow, so a steady step
+ * allocates nothing. */
 #include "solver/pressure/system.h"
 
 /* ---- Memory ---------------------------------------------------------------------------------- */
@@ -21,15 +21,15 @@ static spate_status reserve_bricks(level *l) {
         const int64_t n = more(needed);
         l->brick_capacity = 0;
         if (!RENEW(l, l->near, n) || !RENEW(l, l->children, n) || !RENEW(l, l->originals, n) ||
-            !RENEW(l, l->form, n) || !RENEW(l, l->carry, n) || !RENEW(l, l->b, n * cells) ||
-            !RENEW(l, l->z, n * cells) || !RENEW(l, l->sums, n * sums_reals(l->dim)) ||
-            !RENEW(l, l->rows, n * cells))
+            !RENEW(l, l->stencil_class, n) || !RENEW(l, l->transfer_class, n) ||
+            !RENEW(l, l->b, n * cells) || !RENEW(l, l->z, n * cells) ||
+            !RENEW(l, l->sums, n * sums_reals(l->dim)) || !RENEW(l, l->rows, n * cells))
             return SPATE_OUT_OF_MEMORY;
         l->brick_capacity = n;
     }
     /* the empty brick is its own neighbour */
     for (int s = 0; s < CHECKER_SLOTS; s++) l->near[l->count][s] = l->count;
-    l->form[l->count] = FORM_EMPTY, l->carry[l->count] = CARRY_PLAIN;
+    l->stencil_class[l->count] = STENCIL_EMPTY, l->transfer_class[l->count] = TRANSFER_UNIFORM;
     for (int c = RED; c <= BLACK; c++) {
         const int64_t at = half_at(l, l->count, c, l->dim);
         memset(l->b + at, 0, (size_t)cells / 2 * sizeof *l->b);
@@ -41,47 +41,47 @@ static spate_status reserve_bricks(level *l) {
     return SPATE_OK;
 }
 
-/* What the empty and the plain form hold. */
-static void fill_shared_forms(level *l) {
+/* What the empty and the uniform stencil hold. */
+static void fill_shared_stencils(level *l) {
     const int cells = checker_cells(l->dim), wides = stencil_wides(l->dim);
     const real inverse = 1 / (2 * l->dim * l->scale);
-    l->whole[FORM_EMPTY][RED] = l->whole[FORM_EMPTY][BLACK] = 0;
-    l->whole[FORM_PLAIN][RED] = l->whole[FORM_PLAIN][BLACK] = UINT32_MAX;
+    l->uniform_wides[STENCIL_EMPTY][RED] = l->uniform_wides[STENCIL_EMPTY][BLACK] = 0;
+    l->uniform_wides[STENCIL_UNIFORM][RED] = l->uniform_wides[STENCIL_UNIFORM][BLACK] = UINT32_MAX;
     for (int c = 0; c < 2 * cells; c++) {
-        const bool plain = c >= cells;
-        for (int a = 0; a < l->dim; a++) l->face[a][c] = plain ? l->scale : 0;
+        const bool uniform = c >= cells;
+        for (int a = 0; a < l->dim; a++) l->face[a][c] = uniform ? l->scale : 0;
         l->surface[c] = 0;
-        l->inverse[c] = plain ? inverse : 0;
+        l->inverse[c] = uniform ? inverse : 0;
         real *w = l->stencil + (int64_t)c / WIDE * WIDE * wides + c % WIDE;
-        for (int s = 0; s < 2 * l->dim; s++) w[s * WIDE] = plain ? l->scale : 0;
-        w[2 * l->dim * WIDE] = plain ? inverse : 0;
+        for (int s = 0; s < 2 * l->dim; s++) w[s * WIDE] = uniform ? l->scale : 0;
+        w[2 * l->dim * WIDE] = uniform ? inverse : 0;
         w[(2 * l->dim + 1) * WIDE] = 0;
     }
 }
 
-static spate_status reserve_forms(level *l) {
+static spate_status reserve_stencils(level *l) {
     const int64_t cells = checker_cells(l->dim);
-    if (l->forms > l->form_capacity) {
-        const int64_t n = more(l->forms);
-        l->form_capacity = 0;
+    if (l->stencil_classes > l->stencil_capacity) {
+        const int64_t n = more(l->stencil_classes);
+        l->stencil_capacity = 0;
         for (int a = 0; a < l->dim; a++)
             if (!RENEW(l, l->face[a], n * cells)) return SPATE_OUT_OF_MEMORY;
         if (!RENEW(l, l->surface, n * cells) || !RENEW(l, l->inverse, n * cells) ||
             !RENEW(l, l->stencil, n * stencil_reals(l->dim)) || !RENEW(l, l->owner, n) ||
-            !RENEW(l, l->whole, n))
+            !RENEW(l, l->uniform_wides, n))
             return SPATE_OUT_OF_MEMORY;
-        l->form_capacity = n;
+        l->stencil_capacity = n;
     }
-    fill_shared_forms(l);
+    fill_shared_stencils(l);
     return SPATE_OK;
 }
 
-static spate_status reserve_carries(level *l) {
-    if (l->carries <= l->carry_capacity) return SPATE_OK;
-    const int64_t n = more(l->carries);
-    l->carry_capacity = 0;
+static spate_status reserve_transfers(level *l) {
+    if (l->transfer_classes <= l->transfer_capacity) return SPATE_OK;
+    const int64_t n = more(l->transfer_classes);
+    l->transfer_capacity = 0;
     if (!RENEW(l, l->transfer, n * transfer_reals(l->dim))) return SPATE_OUT_OF_MEMORY;
-    l->carry_capacity = n;
+    l->transfer_capacity = n;
     return SPATE_OK;
 }
 
@@ -117,13 +117,13 @@ static spate_status reserve_grid(pressure *p, int32_t bricks) {
 static void level_free(level *l) {
     if (!l->ctx) return;
     spate_context *ctx = l->ctx;
-    sites_free(&l->bricks);
-    give(ctx, l->originals), give(ctx, l->near), give(ctx, l->children), give(ctx, l->form),
-        give(ctx, l->carry);
+    sparse_lattice_free(&l->bricks);
+    give(ctx, l->originals), give(ctx, l->near), give(ctx, l->children),
+        give(ctx, l->stencil_class), give(ctx, l->transfer_class);
     give(ctx, l->owner), give(ctx, l->surface), give(ctx, l->inverse), give(ctx, l->stencil);
     for (int a = 0; a < 3; a++) give(ctx, l->face[a]);
     give(ctx, l->transfer), give(ctx, l->b), give(ctx, l->z), give(ctx, l->sums);
-    give(ctx, l->rows), give(ctx, l->whole);
+    give(ctx, l->rows), give(ctx, l->uniform_wides);
     *l = (level){0};
 }
 
@@ -147,22 +147,16 @@ size_t system_bytes(const pressure *p) {
         if (!l->ctx) continue;
         const size_t cells = (size_t)checker_cells(l->dim), dim = (size_t)l->dim;
         bytes += (size_t)l->brick_capacity *
-                 (sizeof *l->near + sizeof *l->children + 2 * sizeof *l->form +
+                 (sizeof *l->near + sizeof *l->children + 2 * sizeof *l->stencil_class +
                   (3 * cells + (size_t)sums_reals(l->dim)) * sizeof(real));
-        bytes += (size_t)l->form_capacity * ((dim + 2) * cells + (size_t)stencil_reals(l->dim)) *
+        bytes += (size_t)l->stencil_capacity * ((dim + 2) * cells + (size_t)stencil_reals(l->dim)) *
                  sizeof(real);
-        bytes += (size_t)l->carry_capacity * (size_t)transfer_reals(l->dim) * sizeof(real);
+        bytes += (size_t)l->transfer_capacity * (size_t)transfer_reals(l->dim) * sizeof(real);
     }
     return bytes;
 }
 
 /* ---- Level 0 --------------------------------------------------------------------------------- */
-
-/* The side along one of the solver's axes, as an offset among the neighbours of a site. */
-static int side_code(int side, int dim) {
-    const int step = side / 2 == 0 ? 1 : side / 2 == 1 ? 3 : 9;
-    return (dim == 2 ? 4 : 13) + (side & 1 ? step : -step);
-}
 
 /* Another dimension or another period: begin anew. */
 static void match_grid(pressure *p, const mac *m) {
@@ -186,7 +180,7 @@ static void match_grid(pressure *p, const mac *m) {
         }
         doublings += doubled;
         if (doublings > DOUBLINGS_MAX && p->levels_most > i) p->levels_most = i;
-        sites_create(p->ctx, m->dim, size, &l->bricks);
+        sparse_lattice_create(p->ctx, m->dim, size, &l->bricks);
     }
 }
 
@@ -209,22 +203,22 @@ static spate_status number_bricks(pressure *p, const mac *m) {
     return SPATE_OK;
 }
 
-/* Bricks marked FORM_OWN get forms of their own. */
-static spate_status number_forms(level *l) {
-    l->forms = FORM_OWN;
+/* Bricks marked STENCIL_OWN get classes of their own. */
+static spate_status number_stencils(level *l) {
+    l->stencil_classes = STENCIL_OWN;
     for (int32_t b = 0; b < l->count; b++)
-        if (l->form[b] != FORM_PLAIN) l->form[b] = l->forms++;
-    TRY(reserve_forms(l));
+        if (l->stencil_class[b] != STENCIL_UNIFORM) l->stencil_class[b] = l->stencil_classes++;
+    TRY(reserve_stencils(l));
     for (int32_t b = 0; b < l->count; b++)
-        if (l->form[b] != FORM_PLAIN) l->owner[l->form[b]] = b;
+        if (l->stencil_class[b] != STENCIL_UNIFORM) l->owner[l->stencil_class[b]] = b;
     return SPATE_OK;
 }
 
 /* Stencils from the rows of faces; counts unknowns. */
-static void finish_forms(pressure *p, level *l) {
-    const int64_t own = l->forms - FORM_OWN, plain = l->count - own;
-    const double in_own = pass_sum(p, p->passes->pack_forms, own, &(pass_data){.fine = l});
-    l->unknowns = (int64_t)in_own + plain * checker_cells(l->dim);
+static void finish_stencils(pressure *p, level *l) {
+    const int64_t own = l->stencil_classes - STENCIL_OWN, uniform = l->count - own;
+    const double in_own = pass_sum(p, p->passes->pack_stencils, own, &(pass_data){.fine = l});
+    l->unknowns = (int64_t)in_own + uniform * checker_cells(l->dim);
 }
 
 spate_status system_assemble(pressure *p, mac *m, const pressure_options *options,
@@ -238,9 +232,9 @@ spate_status system_assemble(pressure *p, mac *m, const pressure_options *option
     TRY(number_bricks(p, m));
     TRY(reserve_vectors(p));
     pass(p, p->passes->classify, l->count, &data);
-    TRY(number_forms(l));
-    pass(p, p->passes->face_rows, l->forms - FORM_OWN, &data);
-    finish_forms(p, l);
+    TRY(number_stencils(l));
+    pass(p, p->passes->face_rows, l->stencil_classes - STENCIL_OWN, &data);
+    finish_stencils(p, l);
     pass(p, p->passes->right_side, l->count, &data);
     p->level_count = 1;
     return SPATE_OK;
@@ -250,10 +244,9 @@ spate_status system_assemble(pressure *p, mac *m, const pressure_options *option
 
 /* Where a brick is on the next level, and in which octant of the brick there. */
 static int to_coarse(const int32_t coords[3], int dim, int32_t parent[3]) {
-    int octant = 0;
+    const int half[3] = {coords[0] & 1, coords[1] & 1, coords[2] & 1};
     for (int a = 0; a < 3; a++) parent[a] = coords[a] >> 1;
-    for (int axis = 0; axis < dim; axis++) octant |= (coords[dim - 1 - axis] & 1) << axis;
-    return octant;
+    return box_index(2, half, dim);
 }
 
 /* Where the copy of a brick is along the axes of which a bit is set in `copy`; false if the next
@@ -270,15 +263,15 @@ static bool copy_at(const level *l, const level *c, const int32_t coords[3], int
 
 static spate_status insert_parents(const level *l, const int32_t (*coords)[3], level *c) {
     int32_t at[3], parent[3];
-    TRY(sites_begin(&c->bricks));
+    TRY(sparse_lattice_begin(&c->bricks));
     for (int32_t b = 0; b < l->count; b++)
         for (int copy = 0; copy < 8; copy++) {
             if (!copy_at(l, c, coords[b], copy, at)) continue;
             to_coarse(at, l->dim, parent);
-            TRY(sites_insert(&c->bricks, parent));
+            TRY(sparse_lattice_insert(&c->bricks, parent));
         }
-    sites_number(&c->bricks);
-    return sites_finish(&c->bricks, l->ctx->pool);
+    sparse_lattice_number(&c->bricks);
+    return sparse_lattice_finish(&c->bricks, l->ctx->pool);
 }
 
 static void find_children(const level *l, const int32_t (*coords)[3], level *c) {
@@ -291,7 +284,7 @@ static void find_children(const level *l, const int32_t (*coords)[3], level *c) 
         for (int copy = 0; copy < 8; copy++) {
             if (!copy_at(l, c, coords[b], copy, at)) continue;
             const int octant = to_coarse(at, l->dim, parent);
-            const int32_t number = sites_find(&c->bricks, parent);
+            const int32_t number = sparse_lattice_find(&c->bricks, parent);
             c->children[number][octant] = b;
             if (copy == 0) c->originals[number] |= (uint8_t)(1 << octant);
         }
@@ -299,8 +292,8 @@ static void find_children(const level *l, const int32_t (*coords)[3], level *c) 
 
 /* Along a periodic axis with an odd number of bricks the next level cannot have half of them. It
  * has as many instead and holds the domain twice, side by side. All that it is given comes twice
- * too, so both copies stay the same to the bit, and only the first is read. This goes on three times
- * at most; a period then is an odd number of different cells, and coarsening ends. */
+ * too, so both copies stay the same to the bit, and only the first is read. This goes on three
+ * times at most; a period then is an odd number of different cells, and coarsening ends. */
 static spate_status place_bricks(pressure *p, const level *l, const int32_t (*coords)[3],
                                  level *c) {
     TRY(insert_parents(l, coords, c));
@@ -315,26 +308,27 @@ static spate_status place_bricks(pressure *p, const level *l, const int32_t (*co
     return SPATE_OK;
 }
 
-/* A brick that is plain with plain ones at all its sides carries plainly. */
-static spate_status number_carries(level *l) {
-    l->carries = CARRY_OWN;
+/* A brick that is uniform with uniform ones at all its sides has a uniform transfer. */
+static spate_status number_transfers(level *l) {
+    l->transfer_classes = TRANSFER_OWN;
     for (int32_t b = 0; b < l->count; b++) {
-        bool plain = l->form[b] == FORM_PLAIN;
-        for (int s = 0; s < 2 * l->dim; s++) plain &= l->form[l->near[b][s]] == FORM_PLAIN;
-        l->carry[b] = plain ? CARRY_PLAIN : l->carries++;
+        bool uniform = l->stencil_class[b] == STENCIL_UNIFORM;
+        for (int s = 0; s < 2 * l->dim; s++)
+            uniform &= l->stencil_class[l->near[b][s]] == STENCIL_UNIFORM;
+        l->transfer_class[b] = uniform ? TRANSFER_UNIFORM : l->transfer_classes++;
     }
-    return reserve_carries(l);
+    return reserve_transfers(l);
 }
 
-/* Marks the coarse bricks that are plain. */
-static void mark_plain(const level *l, level *c) {
+/* Marks the coarse bricks that are uniform. */
+static void mark_uniform(const level *l, level *c) {
     for (int32_t b = 0; b < c->count; b++) {
-        bool plain = true;
+        bool uniform = true;
         for (int o = 0; o < 1 << c->dim; o++) {
             const int32_t child = c->children[b][o];
-            plain &= child != l->count && l->carry[child] == CARRY_PLAIN;
+            uniform &= child != l->count && l->transfer_class[child] == TRANSFER_UNIFORM;
         }
-        c->form[b] = plain ? FORM_PLAIN : FORM_OWN;
+        c->stencil_class[b] = uniform ? STENCIL_UNIFORM : STENCIL_OWN;
     }
 }
 
@@ -344,12 +338,13 @@ spate_status system_coarsen(pressure *p) {
         const pass_data data = {.p = p, .fine = l, .coarse = c};
         const void *coords = i ? l->bricks.coords : p->coords;
         TRY(place_bricks(p, l, coords, c));
-        TRY(number_carries(l));
-        mark_plain(l, c);
-        TRY(number_forms(c));
-        pass(p, p->passes->coarsen, c->forms - FORM_OWN, &data);
-        pass(p, p->passes->drop_dead, c->forms - FORM_OWN, &(pass_data){.fine = c});
-        finish_forms(p, c);
+        TRY(number_transfers(l));
+        mark_uniform(l, c);
+        TRY(number_stencils(c));
+        pass(p, p->passes->coarsen, c->stencil_classes - STENCIL_OWN, &data);
+        pass(p, p->passes->drop_isolated, c->stencil_classes - STENCIL_OWN,
+             &(pass_data){.fine = c});
+        finish_stencils(p, c);
         if (c->unknowns == 0) return SPATE_OK;
         p->level_count = i + 2;
     }

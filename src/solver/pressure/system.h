@@ -9,17 +9,21 @@
 #include "solver/pressure/checker.h"
 #include "solver/pressure/pressure.h"
 
-/* Colours, and how bricks can look: all bricks that look alike share a form. */
 enum { RED, BLACK };
-enum { FORM_EMPTY, FORM_PLAIN, FORM_OWN }; /* no unknowns; all there is, faces whole; its own */
-enum { CARRY_PLAIN, CARRY_OWN };           /* the same for transfers to the next level */
-enum { DOUBLINGS_MAX = 3 };                /* levels that hold an odd period twice (system.c) */
-enum { LEVELS_MAX = 20, CHUNK = 8 };       /* bricks of a chunk */
 
-/* Reals of a brick, form or carry. A stencil holds for each wide its weights by slot, the inverse
- * of the diagonal and the surface's part of it; a transfer for each black wide the share of its own
- * coarse cell and those of the nearest ones along axes 0, 1 and 2; sums are what a brick restricts
- * to the coarse cells in it and, by side, to those next to it. */
+/* Classes of stencils: bricks without unknowns share one, so do those in the midst of the liquid,
+ * all of whose cells are unknowns with open faces; the others have their own. The same for
+ * transfers to the next level: uniform where a brick and those at its sides have uniform
+ * stencils. */
+enum { STENCIL_EMPTY, STENCIL_UNIFORM, STENCIL_OWN };
+enum { TRANSFER_UNIFORM, TRANSFER_OWN };
+enum { DOUBLINGS_MAX = 3 };          /* levels that hold an odd period twice (system.c) */
+enum { LEVELS_MAX = 20, CHUNK = 8 }; /* bricks of a chunk */
+
+/* Reals of a brick or a class. A stencil holds for each wide its weights by slot, the inverse of
+ * the diagonal and the surface's part of it; a transfer for each black wide the share of its own
+ * coarse cell and those of the nearest ones in directions 0, 1 and 2; sums are what a brick
+ * restricts to the coarse cells in it and, by side, to those next to it. */
 INLINE int stencil_wides(int dim) { return 2 * dim + 2; }
 INLINE int transfer_wides(int dim) { return dim + 1; }
 INLINE int stencil_reals(int dim) { return checker_cells(dim) * stencil_wides(dim); }
@@ -28,41 +32,51 @@ INLINE int sums_side(int dim) { return dim == 2 ? 4 : 16; }
 INLINE int sums_own(int dim) { return dim == 2 ? 16 : 64; }
 INLINE int sums_reals(int dim) { return sums_own(dim) + 2 * dim * sums_side(dim); }
 
-/* Where the octant of a child begins among the rows of a coarse brick. */
+/* Where the octant of a child begins among the rows of a coarse brick. Bit d is its half in
+ * direction d, so that octants are the places of a box of edge 2 (sparse_lattice.h). */
 INLINE int octant_at(int octant) {
-    return (octant & 1) * 4 + (octant >> 1 & 1) * 32 + (octant >> 2 & 1) * 256;
+    int at = 0;
+    for (int d = 0; d < 3; d++) at += (octant >> d & 1) * (BRICK_EDGE / 2) * direction_stride(d);
+    return at;
+}
+
+/* The axis of the grid that a direction is; and the code of the neighbour at side 2 d (low) or 2 d
+ * + 1 (high) of direction d. */
+INLINE int grid_axis(int direction, int dim) { return dim - 1 - direction; }
+INLINE int side_code(int side, int dim) {
+    return neighbour_beside(grid_axis(side / 2, dim), side & 1 ? 1 : -1, dim);
 }
 
 /*
  * A level of the multigrid. Brick `count` is the empty one that stands for all that do not exist.
- * Fields by form are in rows as in the grid, all others in the order of checker.h.
+ * Fields by stencil class are in rows as in the grid, all others in the order of checker.h.
  */
 typedef struct level {
     spate_context *ctx;
     int dim;
-    real scale;      /* weight of a whole face */
-    bool doubled[3]; /* holds the finer level twice along an axis of the grid (system.c) */
-    sites bricks;    /* where they are; of coarse levels */
-    int32_t count, forms, carries;
-    int32_t (*near)[CHECKER_SLOTS]; /* bricks at the sides: 2 axis, 2 axis + 1 */
-    int32_t (*children)[8]; /* of the finer level, by octant: bit a is the half along axis a */
-    uint8_t *originals;     /* which of the children are no copies, a bit each */
-    int32_t *form, *carry;  /* of a brick */
-    int32_t *owner;         /* brick of a form */
+    real scale;            /* weight of an open face */
+    bool doubled[3];       /* holds the finer level twice along an axis of the grid (system.c) */
+    sparse_lattice bricks; /* where they are; of coarse levels */
+    int32_t count, stencil_classes, transfer_classes;
+    int32_t (*near)[CHECKER_SLOTS];          /* bricks at the sides: 2 d, 2 d + 1 for direction d */
+    int32_t (*children)[8];                  /* of the finer level, by octant */
+    uint8_t *originals;                      /* which of the children are no copies, a bit each */
+    int32_t *stencil_class, *transfer_class; /* of a brick */
+    int32_t *owner;                          /* brick of a stencil class */
     int64_t unknowns;
-    /* by form */
-    real *face[3]; /* weight between a cell and the one before it along an axis */
+    /* by stencil class */
+    real *face[3]; /* weight between a cell and the one before it, by direction */
     real *surface; /* weight between a cell and the liquid's surface */
     real *inverse; /* of the diagonal; 0 where the cell is no unknown */
     real *stencil;
-    uint32_t (*whole)[2]; /* by colour: which wides have whole faces only; a bit each */
-    /* by carry */
+    uint32_t (*uniform_wides)[2]; /* by colour: which wides have open faces only; a bit each */
+    /* by transfer class */
     real *transfer;
     /* by brick */
     real *b, *z; /* right-hand side, and what the cycle makes of it */
     real *sums;  /* restricted to the next level */
     real *rows;  /* z in rows: what the finer level takes from it */
-    int64_t brick_capacity, form_capacity, carry_capacity;
+    int64_t brick_capacity, stencil_capacity, transfer_capacity;
 } level;
 
 /* Where a brick's half of a colour begins in fields by brick. */
@@ -70,7 +84,9 @@ INLINE int64_t half_at(const level *l, int64_t brick, int colour, int dim) {
     return (colour * l->brick_capacity + brick) * checker_half(dim);
 }
 
-INLINE bool is_whole(uint32_t whole, int i, int q) { return whole >> (i * PAIRS + q) & 1; }
+INLINE bool is_uniform_wide(uint32_t uniform, int i, int q) {
+    return uniform >> (i * PAIRS + q) & 1;
+}
 
 /* What a pass over bricks is given. */
 typedef struct pass_data {
@@ -86,34 +102,34 @@ typedef struct pass_data {
 } pass_data;
 
 /* The passes, compiled for each instruction set; [dim - 2]. */
-#define PRESSURE_PASSES(TASK, SUM)                                                               \
-    TASK(find_liquid)  /* bricks of the grid: whether there is any */                            \
-    TASK(classify)     /* active bricks: plain or not */                                         \
-    TASK(right_side)   /* active: right-hand side */                                             \
-    TASK(face_rows)    /* forms of level 0 from the grid */                                      \
-    SUM(pack_forms)    /* forms: stencils from rows; counts unknowns */                          \
-    TASK(coarsen)      /* coarse forms: rows and transfers from the finer level */               \
-    TASK(drop_dead)    /* coarse forms: cells that nobody takes anything from */                 \
-    TASK(relax)        /* half a sweep */                                                        \
-    SUM(relax_dot)     /* the same, the last of a cycle: b z */                                  \
-    TASK(restrict_one) /* residual of the black cells to sums */                                 \
-    TASK(restrict_two) /* sums to the right-hand side of the next level */                       \
-    TASK(unpack)       /* z to rows */                                                           \
-    TASK(prolong)      /* correction of the black cells */                                       \
-    TASK(turn)         /* p = z + beta p */                                                      \
-    SUM(energy)        /* p A p */                                                               \
-    SUM(advance)    /* x += alpha p, b -= A p alpha unit, first half sweep; residual's square */ \
-    SUM(restart)    /* b = (rhs - A x) unit, first half sweep; residual's square */              \
-    SUM(size)       /* rhs rhs */                                                                \
-    TASK(hand_over) /* x to the grid's pressure */                                               \
-    TASK(correct)   /* the grid's velocity */                                                    \
-    TASK(leftover)  /* active: largest divergence of a brick */
+#define PRESSURE_PASSES(TASK, SUM)                                                             \
+    TASK(find_liquid)        /* bricks of the grid: whether there is any */                    \
+    TASK(classify)           /* active bricks: uniform or not */                               \
+    TASK(right_side)         /* active: right-hand side */                                     \
+    TASK(face_rows)          /* stencils of level 0 from the grid */                           \
+    SUM(pack_stencils)       /* stencils from rows; counts unknowns */                         \
+    TASK(coarsen)            /* coarse stencils: rows and transfers from the finer level */    \
+    TASK(drop_isolated)      /* coarse stencils: cells that nobody takes anything from */      \
+    TASK(relax)              /* half a sweep */                                                \
+    SUM(relax_dot)           /* the same, the last of a cycle: b z */                          \
+    TASK(restrict_residual)  /* residual of the black cells to sums */                         \
+    TASK(collect_restricted) /* sums to the right-hand side of the next level */               \
+    TASK(unpack)             /* z to rows */                                                   \
+    TASK(prolong)            /* correction of the black cells */                               \
+    TASK(update_direction)   /* p = z + beta p */                                              \
+    SUM(energy)              /* p A p */                                                       \
+    SUM(update_solution)     /* x += alpha p, b -= A p alpha unit, half a sweep; residual^2 */ \
+    SUM(restart_residual)    /* b = (rhs - A x) unit, half a sweep; residual^2 */              \
+    SUM(right_side_square)   /* rhs rhs */                                                     \
+    TASK(store_pressure)     /* x to the grid's pressure */                                    \
+    TASK(correct)            /* the grid's velocity */                                         \
+    TASK(largest_divergence) /* active: of a brick */
 
 typedef struct pressure_passes {
     PRESSURE_PASSES(TASK_FIELD, SUM_FIELD)
 } pressure_passes;
 
-/* Connected regions of unknowns: sets of nodes, one for each plain brick and one for each cell of
+/* Connected regions of unknowns: sets of nodes, one for each uniform brick and one for each cell of
  * the others (pockets.c). */
 typedef struct pockets {
     int32_t *first;        /* node of a brick */

@@ -27,7 +27,7 @@ typedef struct passage {
 static passage passage_of(const mac *m, int64_t b, int c, const int at[3], int axis, int way) {
     const int64_t beside = mac_beside(m, b, c, at, axis, way);
     passage p = {.face = way < 0 ? b * mac_cells(m->dim) + c : beside, .beyond = beside};
-    p.open = p.face < 0 ? 1 : (double)m->open[axis][p.face];
+    p.open = p.face < 0 ? 1 : (double)m->face_fraction[axis][p.face];
     if (beside >= 0 && !(m->phi[0][beside] < 0)) p.beyond = -1;
     return p;
 }
@@ -39,7 +39,7 @@ static double outflow(const mac *m, int64_t b, int c, const int at[3]) {
             const passage p = passage_of(m, b, c, at, a, way);
             if (p.face >= 0)
                 sum += way * (p.open * (double)m->velocity[a][p.face] +
-                              (1 - p.open) * (double)m->wall[a][p.face]);
+                              (1 - p.open) * (double)m->solid_velocity[a][p.face]);
         }
     return sum;
 }
@@ -81,7 +81,7 @@ static void correct(void *data, chunk items) {
                 if (p.face < 0 || (way > 0 && p.beyond >= 0)) continue;
                 const double step = p.beyond < 0 ? 2 * here : here - m->pressure[0][p.beyond];
                 real *u = m->velocity[a] + p.face;
-                *u = p.open > 0 ? (real)((double)*u + way * step) : m->wall[a][p.face];
+                *u = p.open > 0 ? (real)((double)*u + way * step) : m->solid_velocity[a][p.face];
             }
     }
 }

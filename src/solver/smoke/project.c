@@ -27,26 +27,27 @@ typedef struct brick_row {
     int64_t in_bricks, in_array;
 } brick_row;
 
-static brick_row brick_row_at(const smoke *s, int64_t brick, int r) {
+/* Rows are counted through all bricks; a brick's begin at first_row. */
+static int64_t first_row(const smoke *s, int64_t brick) {
+    return brick * (mac_cells(s->layout.dim) / BRICK_EDGE);
+}
+
+static brick_row brick_row_at(const smoke *s, int64_t r) {
     const int dim = s->layout.dim;
-    brick_row row = {.in_bricks = brick * mac_cells(dim) + r * BRICK_EDGE};
+    brick_row row = {.in_bricks = r * BRICK_EDGE};
+    const int64_t brick = row.in_bricks / mac_cells(dim);
     int at[3];
-    mac_place(r * BRICK_EDGE, dim, at);
+    mac_place((int)(row.in_bricks % mac_cells(dim)), dim, at);
     for (int a = 0; a < dim; a++)
         row.cell[a] = s->grid.bricks.coords[brick][a] * BRICK_EDGE + at[a];
     row.in_array = layout_at(&s->layout, row.cell[0], row.cell[1], row.cell[2]);
     return row;
 }
 
-/* Goes through the rows of bricks `begin` to `end`. */
-#define FOR_BRICK_ROWS(s, items, row)                                                              \
-    for (int64_t b_ = (items).begin; b_ < (items).end; b_++)                                       \
-        for (int r_ = 0, once_ = 1; r_ < mac_cells((s)->layout.dim) / BRICK_EDGE; r_++, once_ = 1) \
-            for (const brick_row row = brick_row_at(s, b_, r_); once_; once_ = 0)
-
 static void velocity_to_bricks(void *data, chunk items) {
     smoke *s = data;
-    FOR_BRICK_ROWS(s, items, row) {
+    for (int64_t r = first_row(s, items.begin); r < first_row(s, items.end); r++) {
+        const brick_row row = brick_row_at(s, r);
         for (int a = 0; a < s->layout.dim; a++) {
             const int length = row_length(&s->layout, a, row.cell);
             real *to = s->grid.velocity[a] + row.in_bricks;
@@ -59,7 +60,8 @@ static void velocity_to_bricks(void *data, chunk items) {
 /* The velocity into `next`, the pressure where it belongs. */
 static void bricks_to_arrays(void *data, chunk items) {
     smoke *s = data;
-    FOR_BRICK_ROWS(s, items, row) {
+    for (int64_t r = first_row(s, items.begin); r < first_row(s, items.end); r++) {
+        const brick_row row = brick_row_at(s, r);
         for (int a = 0; a < s->layout.dim; a++) {
             const int length = row_length(&s->layout, a, row.cell);
             if (length)
@@ -122,7 +124,8 @@ static void find_right_side(void *data, chunk items) {
 
 static void right_side_to_bricks(void *data, chunk items) {
     smoke *s = data;
-    FOR_BRICK_ROWS(s, items, row) {
+    for (int64_t r = first_row(s, items.begin); r < first_row(s, items.end); r++) {
+        const brick_row row = brick_row_at(s, r);
         const int length = row_length(&s->layout, PLACE_MIDDLE, row.cell);
         for (int k = 0; k < BRICK_EDGE; k++)
             s->right[row.in_bricks + k] = k < length ? (double)s->spare[1][row.in_array + k] : 0;
@@ -132,7 +135,8 @@ static void right_side_to_bricks(void *data, chunk items) {
 /* Into spare[0]. */
 static void pressure_from_bricks(void *data, chunk items) {
     smoke *s = data;
-    FOR_BRICK_ROWS(s, items, row) {
+    for (int64_t r = first_row(s, items.begin); r < first_row(s, items.end); r++) {
+        const brick_row row = brick_row_at(s, r);
         const int length = row_length(&s->layout, PLACE_MIDDLE, row.cell);
         for (int k = 0; k < length; k++)
             s->spare[0][row.in_array + k] = (real)s->grid.pressure[0][row.in_bricks + k];

@@ -267,22 +267,23 @@ static spate_status make_control_volumes(smoke *s) {
 /* All that cover the domain, and those beyond its last faces. */
 static spate_status make_bricks(smoke *s) {
     const layout *l = &s->layout;
-    sites *bricks = &s->grid.bricks;
+    sparse_lattice *bricks = &s->grid.bricks;
     int period[3] = {0}, count[3] = {1, 1, 1};
     for (int a = 0; a < l->dim; a++) {
         if (l->periodic[a]) period[a] = l->n[a];
         count[a] = l->n[a] / BRICK_EDGE + !l->periodic[a];
     }
     mac_create(s->sim->ctx, l->dim, period,
-               MAC_BIT(velocity) | MAC_BIT(open) | MAC_BIT(wall) | MAC_BIT(phi) |
-                   MAC_BIT(pressure) | MAC_BIT(known),
+               MAC_BIT(velocity) | MAC_BIT(face_fraction) | MAC_BIT(solid_velocity) | MAC_BIT(phi) |
+                   MAC_BIT(pressure) | MAC_BIT(valid),
                &s->grid);
-    TRY(sites_begin(bricks));
+    TRY(sparse_lattice_begin(bricks));
     for (int32_t i = 0; i < count[0]; i++)
         for (int32_t j = 0; j < count[1]; j++)
-            for (int32_t k = 0; k < count[2]; k++) TRY(sites_insert(bricks, (int32_t[3]){i, j, k}));
-    sites_number(bricks);
-    TRY(sites_finish(bricks, s->threads));
+            for (int32_t k = 0; k < count[2]; k++)
+                TRY(sparse_lattice_insert(bricks, (int32_t[3]){i, j, k}));
+    sparse_lattice_number(bricks);
+    TRY(sparse_lattice_finish(bricks, s->threads));
     TRY(mac_reserve(&s->grid));
     const size_t cells = (size_t)bricks->count * (size_t)mac_cells(l->dim);
     const bool by_hand =

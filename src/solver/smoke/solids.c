@@ -46,8 +46,9 @@ static void hold_faces(void *data, chunk items) {
             if (!domain_cell(s, b, at, cell)) continue;
             const int64_t from = b * mac_cells(l->dim) + c;
             for (int a = 0; a < l->dim; a++)
-                if (!(m->open[a][from] > 0) && has_value(l, a, cell))
-                    s->velocity[a][layout_at(l, cell[0], cell[1], cell[2])] = m->wall[a][from];
+                if (!(m->face_fraction[a][from] > 0) && has_value(l, a, cell))
+                    s->velocity[a][layout_at(l, cell[0], cell[1], cell[2])] =
+                        m->solid_velocity[a][from];
         }
     }
 }
@@ -69,7 +70,8 @@ static void stick_faces(void *data, chunk items) {
             const int64_t from = b * mac_cells(l->dim) + c;
             const int64_t to = layout_at(l, cell[0], cell[1], cell[2]);
             for (int a = 0; a < l->dim; a++) {
-                const double share = (double)m->open[a][from], still = (double)m->wall[a][from];
+                const double share = (double)m->face_fraction[a][from],
+                             still = (double)m->solid_velocity[a][from];
                 if (!(share > 0) || !has_value(l, a, cell) || s->depth[a][to] != DEPTH_STICKY)
                     continue;
                 const double slip = (double)s->velocity[a][to] - still;
@@ -109,8 +111,8 @@ static bool is_sticky(const smoke *s, const boundary_part *part, int a, bool ope
 /* A face inside a collider; those of sides and sources are prescribed. */
 static uint8_t face_depth(const smoke *s, const boundary_part *part, int a, int64_t from,
                           const int cell[3]) {
-    const bool open = s->grid.open[a][from] > 0;
-    if (s->grid.known[0][from] >> (a + 4) & 1) return DEPTH_HELD;
+    const bool open = s->grid.face_fraction[a][from] > 0;
+    if (mac_is_prescribed(&s->grid, a, from)) return DEPTH_HELD;
     if (s->distance[a] && is_sticky(s, part, a, open, cell)) return DEPTH_STICKY;
     return open ? DEPTH_GAS : DEPTH_SECOND;
 }
@@ -122,8 +124,9 @@ static uint8_t cell_depth(const smoke *s, int64_t brick, int c, const int at[3])
     for (int a = 0; a < m->dim; a++) {
         const int64_t low = brick * mac_cells(m->dim) + c;
         const int64_t high = mac_beside(m, brick, c, at, a, 1);
-        if (m->open[a][low] > 0 || high < 0 || m->open[a][high] > 0) return DEPTH_GAS;
-        solid |= !(m->known[0][low] >> (a + 4) & 1) || !(m->known[0][high] >> (a + 4) & 1);
+        if (m->face_fraction[a][low] > 0 || high < 0 || m->face_fraction[a][high] > 0)
+            return DEPTH_GAS;
+        solid |= !mac_is_prescribed(m, a, low) || !mac_is_prescribed(m, a, high);
     }
     return solid ? DEPTH_SECOND : DEPTH_GAS;
 }
@@ -156,7 +159,7 @@ static void mark_bricks(void *data, chunk items) {
                                           : DEPTH_GAS;
                     if (s->face_fraction[a])
                         s->face_fraction[a][to] =
-                            s->depth[a][to] == DEPTH_HELD ? 0 : s->grid.open[a][from];
+                            s->depth[a][to] == DEPTH_HELD ? 0 : s->grid.face_fraction[a][from];
                 }
             if (has_value(l, PLACE_MIDDLE, cell))
                 s->depth[PLACE_MIDDLE][to] = s->closed[b] ? cell_depth(s, b, c, at) : DEPTH_GAS;
@@ -245,7 +248,7 @@ static void mark_inside(void *data, chunk items) {
             mac_place(c, l->dim, at);
             const bool inside = domain_cell(s, b, at, cell) && has_value(l, PLACE_MIDDLE, cell);
             m->phi[0][to] = inside ? -1 : 1;
-            for (int a = 0; a < l->dim; a++) s->closed[b] |= m->open[a][to] < 1;
+            for (int a = 0; a < l->dim; a++) s->closed[b] |= m->face_fraction[a][to] < 1;
         }
     }
 }

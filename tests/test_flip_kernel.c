@@ -35,7 +35,7 @@ typedef struct cloud {
     int dim;
     const domain *domain;
     int64_t count;
-    double (*x)[3], (*v)[3], *mass, *size; /* size: d of sharp.c */
+    double (*x)[3], (*v)[3], *mass, *size; /* size: d of particle_radius.h */
 } cloud;
 
 static cloud cloud_of(const play *p) {
@@ -132,8 +132,8 @@ static play scattered(int dim, const char *walls, bool uneven) {
 static bool is_behind(const domain *d, int dim, int c, const int g[3]) {
     bool behind = false;
     for (int a = 0; a < dim; a++) {
-        behind |= g[a] < 0 && flip_is_mirror(d->walls[a][0]);
-        behind |= g[a] > d->cells[a] - (a != c) && flip_is_mirror(d->walls[a][1]);
+        behind |= g[a] < 0 && wall_is_closed(d->walls[a][0]);
+        behind |= g[a] > d->cells[a] - (a != c) && wall_is_closed(d->walls[a][1]);
     }
     return behind;
 }
@@ -141,8 +141,8 @@ static bool is_behind(const domain *d, int dim, int c, const int g[3]) {
 /* The image behind a closed side of the middle of cell g along an axis, with its sign; false where it
  * is out of every particle's reach. */
 static bool image_of(const domain *d, int axis, int g, double *middle, double *sign) {
-    const bool low = g == 0 && flip_is_mirror(d->walls[axis][0]);
-    const bool high = g == d->cells[axis] - 1 && flip_is_mirror(d->walls[axis][1]);
+    const bool low = g == 0 && wall_is_closed(d->walls[axis][0]);
+    const bool high = g == d->cells[axis] - 1 && wall_is_closed(d->walls[axis][1]);
     if (!low && !high) return false;
     *middle = low ? -0.5 : d->cells[axis] + 0.5;
     *sign = d->walls[axis][low ? 0 : 1] == WALL_STICKY ? -1 : 1;
@@ -178,7 +178,7 @@ static double transfer_error(int dim, const char *walls, double a_u) {
     play p = scattered(dim, walls, true);
     flip *f = lay_out(&p);
     cloud all = cloud_of(&p);
-    assert_int_equal(flip_scatter_sharp(f), SPATE_OK);
+    assert_int_equal(flip_scatter_kernel(f), SPATE_OK);
     double worst = 0;
     for (int32_t brick = 0; brick < f->grid.bricks.count; brick++)
         for (int n = 0; n < mac_cells(dim); n++)
@@ -214,8 +214,8 @@ static void test_faces_match_all_particles(void **state) {
 
 static double velocity_at(const flip *f, int c, int i, int j, int k) {
     const int32_t corner[3] = {i >> 3, j >> 3, k >> 3};
-    const int32_t brick = sites_find(&f->grid.bricks, corner);
-    const int64_t at = mac_cell(&f->grid, brick, i & 7, j & 7, k & 7);
+    const int32_t brick = sparse_lattice_find(&f->grid.bricks, corner);
+    const int64_t at = mac_cell(&f->grid, brick, (const int[3]){i & 7, j & 7, k & 7});
     return (double)(f->grid.velocity[c][at] / f->grid.mass[c][at]);
 }
 
@@ -238,11 +238,12 @@ static void test_particle_on_a_face_wins(void **state) {
         flip *f = lay_out(&p);
         flip_options options = *f->options;
         if (sharp) {
-            assert_int_equal(flip_scatter_sharp(f), SPATE_OK);
+            assert_int_equal(flip_scatter_kernel(f), SPATE_OK);
         } else {
             options.transfer = FLIP_FLIP;
             f->options = &options;
-            parallel_colours(p.ctx->pool, f->colour_starts, 4, 4, f->passes->scatter[0], f);
+            flip_view view = flip_view_of(f);
+            parallel_colours(p.ctx->pool, f->colour_starts, 4, 4, f->kernels->scatter[0], &view);
         }
         there[sharp] = velocity_at(f, 0, 5, 5, 0);
         play_close(&p);
@@ -258,21 +259,21 @@ static void test_far_faces_take_the_nearest(void **state) {
         open_pool(1, 2, "[1.6, 1.6]", "slip", ando, BODY("points: [[0.51, 0.53], [0.67, 0.56]]"));
     set_velocity(&p, 0, 1, 2), set_velocity(&p, 1, -3, 4);
     flip *f = lay_out(&p);
-    assert_int_equal(flip_scatter_sharp(f), SPATE_OK);
+    assert_int_equal(flip_scatter_kernel(f), SPATE_OK);
     /* x faces of cells (6, 5) at (6, 5.5) and (6, 4) at (6, 4.5): the second particle is nearer to the
      * first of them, the other is near to neither and out of the second's reach */
     CHECK_BELOW(fabs(velocity_at(f, 0, 6, 5, 0) - -3), 1e-6);
     CHECK_BELOW(fabs(velocity_at(f, 0, 6, 4, 0) - 1), 1e-6);
     CHECK_BELOW(fabs(velocity_at(f, 1, 4, 5, 0) - 2), 1e-6);
-    int64_t faces = 0;
+    int64_t reached = 0;
     double mass = (double)p.sim->particles.mass[0], momentum = 0, weights = 0;
     for (int c = 0; c < 2; c++)
         for (int64_t n = 0; n < (int64_t)f->grid.bricks.count * mac_cells(2); n++) {
-            faces += f->grid.mass[c][n] > 0;
+            reached += f->grid.mass[c][n] > 0;
             if (c == 1) continue;
             momentum += (double)f->grid.velocity[c][n], weights += (double)f->grid.mass[c][n];
         }
-    assert_int_equal(faces, 4 + 4 + 4 + 4 - 1); /* one x face is near to both */
+    assert_int_equal(reached, 4 + 4 + 4 + 4 - 1); /* one x face is near to both */
     assert_true(weights > mass);
     assert_true(momentum < weights && momentum > -3 * weights);
     play_close(&p);
@@ -287,7 +288,7 @@ static void test_keeps_a_constant_velocity(void **state) {
         for (int64_t i = 0; i < p.sim->particles.count; i++)
             for (int a = 0; a < dim; a++) p.sim->particles.velocity[i][a] = (real)v[a];
         flip *f = lay_out(&p);
-        assert_int_equal(flip_scatter_sharp(f), SPATE_OK);
+        assert_int_equal(flip_scatter_kernel(f), SPATE_OK);
         double worst = 0;
         for (int c = 0; c < dim; c++)
             for (int64_t n = 0; n < (int64_t)f->grid.bricks.count * mac_cells(dim); n++) {
@@ -334,14 +335,14 @@ typedef struct level_error {
 
 static void compare_cell(const flip *f, const int g[3], double sum, double rho0, level_error *e) {
     const int32_t corner[3] = {g[0] >> 3, g[1] >> 3, g[2] >> 3};
-    const int32_t brick = sites_find(&f->grid.bricks, corner);
+    const int32_t brick = sparse_lattice_find(&f->grid.bricks, corner);
     const double phi = 1 - sum / (0.2 * full_count(f->grid.dim) * rho0);
     e->air += phi > 0, e->between += phi <= 0 && phi > -1, e->liquid += phi <= -1;
     if (brick < 0) {
         assert_true(sum == 0);
         return;
     }
-    const int64_t at = mac_cell(&f->grid, brick, g[0] & 7, g[1] & 7, g[2] & 7);
+    const int64_t at = mac_cell(&f->grid, brick, (const int[3]){g[0] & 7, g[1] & 7, g[2] & 7});
     e->phi = fmax(e->phi, fabs((double)f->grid.phi[0][at] - fmax(phi, -1)));
 }
 
@@ -416,7 +417,7 @@ static void test_lone_particle_is_air(void **state) {
             assert_int_equal(flip_density_surface(f), SPATE_OK);
             const int32_t first[3] = {0, 0, 0};
             const int64_t cells = (int64_t)f->grid.bricks.count * mac_cells(dim);
-            const int64_t brick = pooled ? sites_find(&f->grid.bricks, first) : -1;
+            const int64_t brick = pooled ? sparse_lattice_find(&f->grid.bricks, first) : -1;
             int partly = 0;
             for (int64_t n = 0; n < cells; n++) {
                 const real phi = f->grid.phi[0][n];
