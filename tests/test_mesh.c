@@ -530,7 +530,7 @@ static void test_truncated(void **state) {
 static void test_files(void **state) {
     fixture *f = *state;
     mesh *m = NULL;
-    assert_int_equal(mesh_load(&f->arena, "/nonexistent/part.obj", &m), SPATE_IO_ERROR);
+    assert_int_equal(mesh_load(&f->arena, "/nonexistent/part.obj", &m), SPATE_BAD_INPUT);
     assert_non_null(strstr(f->ctx->message, "/nonexistent/part.obj"));
     char path[] = "/tmp/spate-test-mesh-XXXXXX";
     int fd = mkstemp(path);
