@@ -18,15 +18,17 @@ typedef struct tile_rows {
 INLINE int row_count(int dim) { return dim == 3 ? TILE_ROWS : TILE; }
 
 INLINE void find_rows(const viscous_level *level, int32_t brick, tile_rows *rows, int dim) {
-    static const int along[3] = {-1, 0, BRICK_EDGE};
-    for (int r = 0; r < row_count(dim); r++)
-        for (int n = 0; n < 3; n++) {
-            int at[3];
-            box_place(TILE, r * TILE, dim, at);
-            for (int a = 0; a < dim - 1; a++) at[a]--;
-            at[dim - 1] = along[n];
-            rows->at[r][n] = viscous_cell(level, brick, at);
+    const int32_t *neighbours = level->neighbours[brick];
+    for (int r = 0; r < row_count(dim); r++) {
+        const int at[3] = {dim == 3 ? r / TILE - 1 : r - 1, dim == 3 ? r % TILE - 1 : 0, 0};
+        const int code = neighbour_code(BRICK_EDGE, at, dim);
+        const int first = neighbour_index(BRICK_EDGE, at, dim);
+        for (int n = 0; n < 3; n++) { /* the last axis runs fastest in codes too */
+            const int32_t from = neighbours[code + n - 1];
+            const int in_row = n ? first : first + BRICK_EDGE - 1;
+            rows->at[r][n] = from < 0 ? -1 : (int64_t)from * mac_cells(dim) + in_row;
         }
+    }
 }
 
 INLINE void load_tile(const tile_rows *rows, const real *from, double *tile, int dim) {
