@@ -6,8 +6,8 @@
 static const double reach_spacings = 3, reach_pixels = 6, cells_a_spacing = 2.5;
 enum { CELLS_MAX = 2048 }; /* along the longer side */
 
-/* The sum at the surface, and the least that a particle has where it is: one alone is drawn as a disc of
- * about its own area. */
+/* The sum at the surface, and the least that a particle has where it is: one alone is drawn as a
+ * disc of about its own area. */
 static const float surface_level = 0.4f, least_level = 0.455f;
 static const float least_open = 0.3f; /* inside solids the open share would vanish */
 
@@ -94,8 +94,8 @@ static void spread(area *a, const liquid_area_point *p, float times) {
             spread_at(a, p, (double)p->at[0] + shift[0][i], (double)p->at[1] + shift[1][j], times);
 }
 
-/* The share of a disc of radius 1 about a point that a straight wall at distance d leaves open, by the
- * kernel's weight: the integral of 35/32 (1 - x^2)^3. */
+/* The share of a disc of radius 1 about a point that a straight wall at distance d leaves open, by
+ * the kernel's weight: the integral of 35/32 (1 - x^2)^3. */
 static double open_share(double d) {
     if (d >= 1) return 1;
     if (d <= -1) return 0;
@@ -187,14 +187,15 @@ static spate_status strengthen(spate_context *ctx, area *a) {
 
 /* ---- Pixels ---------------------------------------------------------------------------------- */
 
-/* A layer's claim to a place. Grains are drawn over the liquid, which wets the first of them: between
- * the two there would be a gap, for both keep off the place where they meet. */
+/* A layer's claim to a place. Grains are drawn over the liquid, which wets the first of them:
+ * between the two there would be a gap, for both keep off the place where they meet. */
 static float claim(const area *a, int layer, double x, double y) {
     const float grains = 0.2f;
     return level_set_at(a, layer, x, y) * (layer == a->in->hidden ? grains : 1);
 }
 
-/* How far inside a layer, against all others, or inside the liquid as a whole (-1); positive inside. */
+/* How far inside a layer, against all others, or inside the liquid as a whole (-1); positive
+ * inside. */
 static float excess(const area *a, int layer, double x, double y) {
     if (layer < 0) return level_set_at(a, -1, x, y) - surface_level;
     float others = 0;

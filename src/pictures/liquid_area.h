@@ -2,8 +2,8 @@
  * Liquid area: liquid in a 2D picture, filled and smooth, with a darker line along its surface.
  *
  * Particles spread their own area over a lattice by a kernel; where the sum, over the share of the
- * kernel that solids leave open, passes a half or so, there is liquid. A particle that alone would not
- * reach it counts for more, so that drops and films stay as they are seen as points.
+ * kernel that solids leave open, passes a half or so, there is liquid. A particle that alone would
+ * not reach it counts for more, so that drops and films stay as they are seen as points.
  */
 #ifndef SPATE_PICTURES_LIQUID_AREA_H
 #define SPATE_PICTURES_LIQUID_AREA_H

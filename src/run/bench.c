@@ -1,14 +1,15 @@
 /*
- * Benchmarks, stepped with everything a run does but the writing of files; the best of several rounds
- * counts.
- *   mpm          a block of material in a domain of `domain_scale` blocks' edges, thrown so that it is
- *                sorted every dozen steps
+ * Benchmarks, stepped with everything a run does but the writing of files; the best of several
+ * rounds counts.
+ *   mpm          a block of material in a domain of `domain_scale` blocks' edges, thrown so that it
+ *                is sorted every dozen steps
  *   flip, dam    a dam of 0.4 x 0.6 in a unit square or cube, 100 cells along an edge by default
- *   flip, tank   a full tank with a post in it, 128 cells along an edge, one particle a cell: a closed
- *                pocket, for the pressure
- *   sph          a column of 1 m^3, 117,649 particles by default, falls in a tank of 3.2 x 2 x 1.06 m;
- *                support of 2 spacings
- *   smoke        a plume in a closed box, 128 cells along an edge by default; --particles says cells
+ *   flip, tank   a full tank with a post in it, 128 cells along an edge, one particle a cell: a
+ *                closed pocket, for the pressure
+ *   sph          a column of 1 m^3, 117,649 particles by default, falls in a tank of
+ *                3.2 x 2 x 1.06 m; support of 2 spacings
+ *   smoke        a plume in a closed box, 128 cells along an edge by default; --particles says
+ *                cells
  *   or a scene of the user's
  */
 #include "core/text.h"
@@ -81,7 +82,8 @@ struct bench_case {
     "{model: clay, density: 1000, young_modulus: 1.0e5, poisson: 0.3, friction_angle: 45, " \
     "chi: 2, xi: 1, alpha_h: -0.05}"
 
-/* Edge of the domain in cells for about `wanted` particles, where cells hold this many on average. */
+/* Edge of the domain in cells for about `wanted` particles, where cells hold this many on
+ * average. */
 static double cells_along(double wanted, double per_cell, int dim) {
     return fmax(8, round(pow(wanted / per_cell, 1.0 / dim)));
 }
@@ -157,8 +159,8 @@ static void write_block(text *t, const bench_case *c, const spate_bench_options 
     }
 }
 
-/* The errors that dfsph is allowed are those of other tools' measurements: density 0.05 %, divergence
- * 0.1 %. */
+/* The errors that dfsph is allowed are those of other tools' measurements: density 0.05 %,
+ * divergence 0.1 %. */
 #define SPH_YAML ", support: 2, tolerance: 5.0e-4, divergence_tolerance: 1.0e-3"
 
 static const bench_case bench_cases[] = {
@@ -217,8 +219,8 @@ static spate_status load_scene(spate_context *ctx, const char *path, const char 
 
 enum { CONTESTANTS_MAX = 16 };
 
-/* One simulation of a case: those of several integrators are stepped in turn, round by round, so that
- * what else the machine does touches all of them alike. */
+/* One simulation of a case: those of several integrators are stepped in turn, round by round, so
+ * that what else the machine does touches all of them alike. */
 typedef struct contestant {
     char scheme[NAME_MAX_LENGTH]; /* "": the scene's own */
     spate_scene *scene;
@@ -272,10 +274,11 @@ static void contestant_report(const contestant *one, const bench_case *c,
     /* What a solver on a grid has instead of particles are its cells. */
     double cells = 1, count = (double)sim->particles.count;
     for (int a = 0; a < one->scene->dim; a++) cells *= one->scene->domain.cells[a];
-    if (one->scene->solver->on_grid) count = cells;
+    const solver_declaration *solver = one->scene->solver;
+    if (solver->on_grid) count = cells;
     spate_bench_row row = {
         .name = o->scene ? "scene" : c->name,
-        .solver = one->scene->solver->name,
+        .solver = solver->name,
         .variant = o->scene ? one->scene->name : c->variant,
         .integrator = one->scheme[0] ? one->scheme
                       : o->scene     ? ""

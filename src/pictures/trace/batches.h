@@ -1,7 +1,7 @@
 /*
  * Batches: the particles of a frame in 3D, sorted by how they are drawn. All that is clear is one
- * batch, all grains are one, and each material with a skin is one, so that bodies of different stuff
- * do not melt together. Where an attribute gives the colours, all are grains.
+ * batch, all grains are one, and each material with a skin is one, so that bodies of different
+ * stuff do not melt together. Where an attribute gives the colours, all are grains.
  */
 #ifndef SPATE_PICTURES_TRACE_BATCHES_H
 #define SPATE_PICTURES_TRACE_BATCHES_H
