@@ -18,8 +18,8 @@ static level_set make_cube(spate_context *ctx) {
                      v3_splat(2 * half);
         colours[i] = i % SIDE < SIDE / 2 ? red : blue;
     }
-    assert_int_equal(level_set_create(ctx, centers, ALL, half, 1.4f * half, v3_splat(-INFINITY),
-                                      v3_splat(INFINITY), &l),
+    assert_int_equal(level_set_create(ctx, &(level_set_particles){centers, ALL, half}, 1.4f * half,
+                                      (v3[]){v3_splat(-INFINITY), v3_splat(INFINITY)}, &l),
                      SPATE_OK);
     return l;
 }
@@ -78,8 +78,8 @@ static void of_two_the_nearer_decides(void **state) {
     const v3 two[2] = {{-half, 0, 0, 0}, {half, 0, 0, 0}}, own[2] = {red, blue};
     level_set l;
     colour_field t;
-    assert_int_equal(level_set_create(*state, two, 2, half, 1.4f * half, v3_splat(-INFINITY),
-                                      v3_splat(INFINITY), &l),
+    assert_int_equal(level_set_create(*state, &(level_set_particles){two, 2, half}, 1.4f * half,
+                                      (v3[]){v3_splat(-INFINITY), v3_splat(INFINITY)}, &l),
                      SPATE_OK);
     assert_int_equal(colour_field_create(&l, two, own, 2, &t), SPATE_OK);
     v3 left = colour_field_at(&t, v3_set(-2 * half, 0, 0)),

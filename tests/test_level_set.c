@@ -23,7 +23,9 @@ static void surface_is_flat_and_in_place(void **state) {
     level_set l;
     int64_t n = make_cube(particles);
     float edge = SIDE * 2 * half, radius = 1.6f * half;
-    assert_int_equal(level_set_create(*state, particles, n, half, radius, low, high, &l), SPATE_OK);
+    assert_int_equal(level_set_create(*state, &(level_set_particles){particles, n, half}, radius,
+                                      (v3[]){low, high}, &l),
+                     SPATE_OK);
     for (int k = 0; k < 20; k++) {
         float at = edge * (0.3f + 0.02f * (float)k);
         ray down = {v3_set(at, 2, 0.5f * edge), {0, -1, 0, 0}};
@@ -52,7 +54,8 @@ static void walls_cut_it(void **state) {
     int64_t n = make_cube(particles);
     v3 wall = high;
     wall[0] = 0.3f;
-    assert_int_equal(level_set_create(*state, particles, n, half, 1.6f * half, low, wall, &l),
+    assert_int_equal(level_set_create(*state, &(level_set_particles){particles, n, half},
+                                      1.6f * half, (v3[]){low, wall}, &l),
                      SPATE_OK);
     ray in = {v3_set(2, 0.24f, 0.24f), {-1, 0, 0, 0}},
         out = {v3_set(0.2f, 0.24f, 0.24f), {1, 0, 0, 0}};
@@ -69,9 +72,9 @@ static void single_drops_stay(void **state) {
     int64_t n = make_cube(particles);
     particles[n] = v3_set(0.9f, 0.8f, 0.7f);
     for (int with = 0; with <= 1; with++) {
-        assert_int_equal(
-            level_set_create(*state, particles, n + with, half, 1.6f * half, low, high, &l),
-            SPATE_OK);
+        assert_int_equal(level_set_create(*state, &(level_set_particles){particles, n + with, half},
+                                          1.6f * half, (v3[]){low, high}, &l),
+                         SPATE_OK);
         ray r = {v3_set(0.9f, 2, 0.7f), {0, -1, 0, 0}};
         hit h = level_set_cross(&l, &r, 0, INFINITY, false);
         assert_true(h.met == (with == 1));
@@ -83,7 +86,9 @@ static void single_drops_stay(void **state) {
 static void nothing_gives_nothing(void **state) {
     level_set l;
     ray r = {{0, 0, 0, 0}, {1, 0, 0, 0}};
-    assert_int_equal(level_set_create(*state, NULL, 0, half, half, low, high, &l), SPATE_OK);
+    assert_int_equal(level_set_create(*state, &(level_set_particles){NULL, 0, half}, half,
+                                      (v3[]){low, high}, &l),
+                     SPATE_OK);
     assert_false(level_set_cross(&l, &r, 0, INFINITY, false).met);
     assert_true(level_set_value(&l, v3_splat(0)) > 0);
     level_set_free(&l);
@@ -93,9 +98,9 @@ static void nothing_gives_nothing(void **state) {
 static void huge_spans_are_coarse(void **state) {
     level_set l;
     v3 two[2] = {{0, 0, 0, 0}, {1000, 900, 800, 0}};
-    assert_int_equal(
-        level_set_create(*state, two, 2, half, half, v3_splat(-INFINITY), v3_splat(INFINITY), &l),
-        SPATE_OK);
+    assert_int_equal(level_set_create(*state, &(level_set_particles){two, 2, half}, half,
+                                      (v3[]){v3_splat(-INFINITY), v3_splat(INFINITY)}, &l),
+                     SPATE_OK);
     assert_true((double)l.points[0] * l.points[1] * l.points[2] <= 50e6);
     level_set_free(&l);
 }

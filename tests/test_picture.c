@@ -36,16 +36,16 @@ static void discs_have_their_area(void **state) {
 static void lines_have_their_area(void **state) {
     spate_context *ctx = *state;
     picture p = blank(ctx, 400, 300);
-    picture_line(&p, 20, 30, 370, 250, 3, black, 1);
+    picture_line(&p, (picture_ends){20, 30, 370, 250}, 3, black, 1);
     double length = hypot(350, 220);
     assert_true(fabs(dark_area(&p) - (3 * length + M_PI * 2.25)) < 0.02 * 3 * length);
     /* Nothing away from it. */
     assert_true(p.pixels[250 * 400 + 60].g == 1);
     picture_fill(&p, white);
     /* Far ends cost nothing and the part inside is right; one outside is not drawn. */
-    picture_line(&p, -1e7, 150, 1e7, 150, 2, black, 1);
+    picture_line(&p, (picture_ends){-1e7, 150, 1e7, 150}, 2, black, 1);
     assert_true(fabs(dark_area(&p) - 800) < 8);
-    picture_line(&p, -1e7, -50, 1e7, -50, 2, black, 1);
+    picture_line(&p, (picture_ends){-1e7, -50, 1e7, -50}, 2, black, 1);
     assert_true(fabs(dark_area(&p) - 800) < 8);
     picture_free(ctx, &p);
 }

@@ -1,7 +1,7 @@
 /*
- * Files: on the system's disk (port/disk.h), or by the program's own functions (file_hooks.h). A file
- * on disk that is replaced is written beside the old one as "<path>.tmp", synced where asked for, and
- * renamed over it, so that at any moment one whole file is there.
+ * Files: on the system's disk (port/disk.h), or by the program's own functions (file_hooks.h). A
+ * file on disk that is replaced is written beside the old one as "<path>.tmp", synced where asked
+ * for, and renamed over it, so that at any moment one whole file is there.
  */
 #include "core/file.h"
 #include "core/arena.h"

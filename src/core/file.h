@@ -57,11 +57,13 @@ int64_t file_size(const spate_context *ctx, const char *path); /* -1 when there 
 bool file_is_below(const spate_context *ctx, const char *path, const char *folder);
 /* Puts everything written to the folder's file system on disk. */
 spate_status file_sync_folder(spate_context *ctx, const char *path);
-/* Keeps other processes from locking the folder until file_unlock_folder or the process's end. Fails
- * with SPATE_BAD_INPUT when another one has it. Where a file system knows no locks, *lock is -1. */
+/* Keeps other processes from locking the folder until file_unlock_folder or the process's end.
+ * Fails with SPATE_BAD_INPUT when another one has it. Where a file system knows no locks, *lock is
+ * -1. */
 spate_status file_lock_folder(spate_context *ctx, const char *path, int *lock);
 void file_unlock_folder(int lock);
-/* Whether `path` is still the folder that was locked: nobody has renamed, removed or replaced it. */
+/* Whether `path` is still the folder that was locked: nobody has renamed, removed or replaced
+ * it. */
 bool file_is_locked_folder(const char *path, int lock);
 /* Makes the folder (parents too); fine when it exists. */
 spate_status file_make_folder(spate_context *ctx, const char *path);

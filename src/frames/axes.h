@@ -22,8 +22,8 @@ file_axes axes_of_files(const spate_scene *scene);
 file_axes axes_back(const file_axes *a);
 
 void axes_turn_point(const file_axes *a, double x[3]);
-/* Rows of reals (floats, or doubles), in place: vectors of 3, symmetric tensors of 6 (xx yy zz xy yz
- * xz), tensors of 9; a row of any other length has no direction. */
+/* Rows of reals (floats, or doubles), in place: vectors of 3, symmetric tensors of 6 (xx yy zz xy
+ * yz xz), tensors of 9; a row of any other length has no direction. */
 void axes_turn_floats(const file_axes *a, float *values, int64_t rows, int components);
 void axes_turn_doubles(const file_axes *a, double *values, int64_t rows, int components);
 static inline void axes_turn_reals(const file_axes *a, real *values, int64_t rows, int components) {

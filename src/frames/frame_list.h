@@ -7,7 +7,8 @@
 #include "frames/vtp_read.h"
 #include "scene/scene.h"
 
-/* The frames in a run's folder: of particles, or where there are none the surfaces, or the volumes. */
+/* The frames in a run's folder: of particles, or where there are none the surfaces, or the
+ * volumes. */
 typedef struct frame_list {
     spate_context *ctx;
     int64_t *numbers; /* ascending */

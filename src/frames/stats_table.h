@@ -1,4 +1,5 @@
-/* A table of numbers by column: stats.csv read back. Fields that are empty or no numbers are NAN. */
+/* A table of numbers by column: stats.csv read back. Fields that are empty or no numbers are
+ * NAN. */
 #ifndef SPATE_FRAMES_STATS_TABLE_H
 #define SPATE_FRAMES_STATS_TABLE_H
 

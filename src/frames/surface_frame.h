@@ -4,8 +4,8 @@
  *    .ply   binary little endian: vertices x y z, nx ny nz, vx vy vz, faces of three (Blender,
  *           MeshLab, Houdini); reals have the build's precision
  *    .obj   text: v, vn and f
- *    .vtp   VTK XML PolyData with N and v, as particles are written (ParaView); with surface.pvd, the
- *           list of frames and their times
+ *    .vtp   VTK XML PolyData with N and v, as particles are written (ParaView); with surface.pvd,
+ *           the list of frames and their times
  *
  * Which, how fine and how smooth is the scene's output.surface, .surface_resolution and
  * .surface_smoothing.
@@ -34,8 +34,8 @@ typedef struct surface_format {
 enum { SURFACE_FORMATS = 3 };
 extern const surface_format surface_formats[SURFACE_FORMATS];
 
-/* Writes it, with the name of the scene and the time where the format has room for them. The context
- * is that of the thread that writes. */
+/* Writes it, with the name of the scene and the time where the format has room for them. The
+ * context is that of the thread that writes. */
 spate_status surface_write(spate_context *ctx, const surface_mesh *m, const surface_format *format,
                            const char *scene, double time, const char *path);
 

@@ -1,4 +1,5 @@
-/* VTK XML ImageData, laid out as vtp.c lays out particles: the text, then the arrays behind a '_'. */
+/* VTK XML ImageData, laid out as vtp.c lays out particles: the text, then the arrays behind a
+ * '_'. */
 #include "frames/volume.h"
 #include "core/finite.h"
 #include <stdio.h>

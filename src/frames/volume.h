@@ -1,8 +1,8 @@
 /*
  * Volumes: the fields that a solver keeps on the cells of the domain, of one moment, as files for
- * other tools: VTK XML ImageData (.vti, for ParaView, VTK, PyVista), cell data, appended raw floats,
- * little endian; with volume.pvd, the list of frames and their times. In 2D the grid is one cell
- * thick. snapshot_load (vtp_read.h) reads them back.
+ * other tools: VTK XML ImageData (.vti, for ParaView, VTK, PyVista), cell data, appended raw
+ * floats, little endian; with volume.pvd, the list of frames and their times. In 2D the grid is one
+ * cell thick. snapshot_load (vtp_read.h) reads them back.
  */
 #ifndef SPATE_FRAMES_VOLUME_H
 #define SPATE_FRAMES_VOLUME_H

@@ -1,7 +1,7 @@
 /*
- * Reading frames back: the .vtp files that vtp.c and surface_frame.c write (VTK XML PolyData) and the
- * .vti files of volume.c (ImageData); one piece, appended raw arrays, little endian, UInt64 lengths. A damaged file
- * is told by name and never read past its end.
+ * Reading frames back: the .vtp files that vtp.c and surface_frame.c write (VTK XML PolyData) and
+ * the .vti files of volume.c (ImageData); one piece, appended raw arrays, little endian, UInt64
+ * lengths. A damaged file is told by name and never read past its end.
  */
 #ifndef SPATE_FRAMES_VTP_READ_H
 #define SPATE_FRAMES_VTP_READ_H

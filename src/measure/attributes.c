@@ -76,7 +76,8 @@ static void value_pressure(const particle_view *p, double *out) {
 static void value_stress(const particle_view *p, double *out) {
     static const int vtk_order[6] = {0, 1, 2, 5, 3, 4}; /* of xx yy zz yz xz xy */
     double tau[6] = {0}, J = 1;
-    if (p->sim->type->stress) p->sim->type->stress(p->sim, p->index, tau, NULL, &J);
+    const solver_type *type = p->sim->type;
+    if (type->stress) type->stress(p->sim, p->index, tau, NULL, &J);
     for (int c = 0; c < 6; c++) out[c] = tau[vtk_order[c]] / J;
 }
 
@@ -92,7 +93,8 @@ static void value_gradient(const particle_view *p, double *out) {
 
 static void value_energy(const particle_view *p, double *out) {
     out[0] = 0;
-    if (p->sim->type->stress) p->sim->type->stress(p->sim, p->index, NULL, out, NULL);
+    const solver_type *type = p->sim->type;
+    if (type->stress) type->stress(p->sim, p->index, NULL, out, NULL);
 }
 
 /* A = F - I. */

@@ -15,16 +15,17 @@
  * non-affine part of the motion, D^2_min of Falk and Langer (Physical Review E 57, 1998), of one
  * coordinate and by the inverse of the motion.
  *
- * Neighbours are the particles nearer than 2.1 spacings at rest. n: the particle and its neighbours,
- * r: directions in which they lie. Particles with fewer than two degrees of freedom to spare, as in
- * spray, are left out.
+ * Neighbours are the particles nearer than 2.1 spacings at rest. n: the particle and its
+ * neighbours, r: directions in which they lie. Particles with fewer than two degrees of freedom to
+ * spare, as in spray, are left out.
  */
 #ifndef SPATE_MEASURE_MIXING_H
 #define SPATE_MEASURE_MIXING_H
 
 #include "measure/point_grid.h"
 
-/* start: where particles began, by id. NAN when no particle has enough neighbours. Sorts the point grid.
+/* start: where particles began, by id. NAN when no particle has enough neighbours. Sorts the point
+ * grid.
  */
 spate_status mixing_measure(point_grid *c, const double (*start)[3], int64_t start_count, int axis,
                             double *out);

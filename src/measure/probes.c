@@ -7,6 +7,12 @@
 #include "measure/tally.h"
 #include "scene/sample.h"
 
+static const domain *domain_of(const tally_job *job) {
+    const spate_scene *scene = job->sim->scene;
+    return &scene->domain;
+}
+static int dim_of(const tally_job *job) { return job->sim->scene->dim; }
+
 static const double two_pi = 6.28318530717958647692;
 
 /* Whether the probe looks at particle i; its position goes to x. */
@@ -52,9 +58,10 @@ static double overlap(double a, double b, double c, double d) {
     return fmax(fmin(b, d) - fmax(a, c), 0);
 }
 
-/* The part of [low, high] of an axis that lies in the probe's column or in its image beyond a side. */
+/* The part of [low, high] of an axis that lies in the probe's column or in its image beyond a
+ * side. */
 static double in_column(const tally_job *job, int axis, double low, double high) {
-    const domain *d = &job->sim->scene->domain;
+    const domain *d = domain_of(job);
     const double half = 0.5 * job->probe->width, first = job->probe->at[axis] - half;
     const double last = job->probe->at[axis] + half, begin = d->origin[axis];
     const double size = d->size[axis], end = begin + size;
@@ -83,7 +90,8 @@ static void visit_depth(const tally_job *job, particle_range range, tally *t) {
     }
 }
 
-/* What particle i at x counts for at the probe's point: its mass, falling to 0 at a distance of dx. */
+/* What particle i at x counts for at the probe's point: its mass, falling to 0 at a distance of
+ * dx. */
 static double weight_at(const tally_job *job, int64_t i, const double x[3]) {
     const spate_scene *scene = job->sim->scene;
     double away[3] = {0};
@@ -195,15 +203,16 @@ static spate_status measure_height(tally_job *job, probe_memory *memory, double 
     (void)memory;
     tally t;
     TRY(tally_by(job, visit_height, &t));
-    out[0] = t.tops[0] == -HUGE_VAL ? job->sim->scene->domain.origin[1] : t.tops[0];
+    const domain *d = domain_of(job);
+    out[0] = t.tops[0] == -HUGE_VAL ? d->origin[1] : t.tops[0];
     return SPATE_OK;
 }
 
 /* The column's area: of what is in the domain. */
 static double column_area(const tally_job *job) {
-    const domain *d = &job->sim->scene->domain;
+    const domain *d = domain_of(job);
     double area = 1;
-    for (int a = 0; a < job->sim->scene->dim; a += 2) {
+    for (int a = 0; a < dim_of(job); a += 2) {
         const double first = job->probe->at[a] - 0.5 * job->probe->width,
                      last = first + job->probe->width;
         area *= d->walls[a][0] == WALL_PERIODIC
@@ -224,8 +233,9 @@ static spate_status measure_depth(tally_job *job, probe_memory *memory, double *
 static spate_status measure_pressure(tally_job *job, probe_memory *memory, double *out) {
     (void)memory;
     tally t;
-    if (job->sim->type->pressure) {
-        out[0] = job->sim->type->pressure(job->sim, job->probe->at);
+    const solver_type *type = job->sim->type;
+    if (type->pressure) {
+        out[0] = type->pressure(job->sim, job->probe->at);
         return SPATE_OK;
     }
     TRY(tally_by(job, visit_pressure, &t));
@@ -252,8 +262,7 @@ static spate_status measure_center(tally_job *job, probe_memory *memory, double 
     (void)memory;
     tally t;
     TRY(tally_by(job, visit_center, &t));
-    for (int a = 0; a < job->sim->scene->dim; a++)
-        out[a] = t.sums[0] > 0 ? t.sums[1 + a] / t.sums[0] : NAN;
+    for (int a = 0; a < dim_of(job); a++) out[a] = t.sums[0] > 0 ? t.sums[1 + a] / t.sums[0] : NAN;
     return SPATE_OK;
 }
 
@@ -357,8 +366,9 @@ static spate_status measure_mixing(tally_job *job, probe_memory *memory, double 
 static spate_status measure_contact(tally_job *job, probe_memory *memory, double *out) {
     (void)memory;
     double force[3] = {NAN, NAN, NAN};
-    if (job->sim->type->contact) job->sim->type->contact(job->sim, job->probe, force);
-    for (int a = 0; a < job->sim->scene->dim; a++) out[a] = force[a];
+    const solver_type *type = job->sim->type;
+    if (type->contact) type->contact(job->sim, job->probe, force);
+    for (int a = 0; a < dim_of(job); a++) out[a] = force[a];
     return SPATE_OK;
 }
 

@@ -5,9 +5,9 @@
  * extent          the farthest particle's surface (its centre plus or minus pscale) along an axis
  * height          the top (plus pscale) of the highest particle within half a cell of the position,
  *                 the domain's floor where there is none
- * depth           volume in a column over its area: each particle is a box of its volume, of which the
- *                 part inside the column counts. Closed sides mirror what reaches beyond them, and the
- *                 column ends at them; periodic ones continue it
+ * depth           volume in a column over its area: each particle is a box of its volume, of which
+ *                 the part inside the column counts. Closed sides mirror what reaches beyond them,
+ *                 and the column ends at them; periodic ones continue it
  * pressure        mean of the particles nearer than dx, weighted by mass and 1 - r / dx; 0 where
  *                 there is none
  * velocity        the solver's at the point, or the same mean; one column a coordinate, empty where
@@ -19,7 +19,8 @@
  *                 looked for around the circular mean and distances are to the nearest image
  * pieces          connected components of particles nearer than a gap (pieces.h)
  * largest_piece   share of the particles, by number, in the largest of them
- * mixing          share of the neighbours' order at the start that no linear map explains (mixing.h)
+ * mixing          share of the neighbours' order at the start that no linear map explains
+ *                 (mixing.h)
  * contact_force   of a body on a collider, the mean over a frame; one column a coordinate
  */
 #ifndef SPATE_MEASURE_PROBES_H

@@ -118,7 +118,8 @@ static void prefer(double known, double *value) {
 
 /* What a solver with a grid knows better. */
 static void take_numbers(statistics *s) {
-    if (!s->sim->type->numbers) return;
+    const solver_type *type = s->sim->type;
+    if (!type->numbers) return;
     solver_numbers known = {.max_divergence = NAN,
                             .mass = NAN,
                             .momentum = {NAN, NAN, NAN},
@@ -127,7 +128,7 @@ static void take_numbers(statistics *s) {
                             .potential_energy = NAN,
                             .volume = NAN,
                             .max_speed = NAN};
-    s->sim->type->numbers(s->sim, &known);
+    type->numbers(s->sim, &known);
     s->values[COLUMN_max_divergence] = known.max_divergence;
     prefer(known.mass, &s->values[COLUMN_mass]);
     for (int a = 0; a < 3; a++) {
@@ -192,7 +193,8 @@ static spate_status name_columns(statistics *s) {
     const spate_scene *scene = s->sim->scene;
     int at = 0;
     for (; at < COLUMN_COUNT; at++) s->names[at] = fixed[at];
-    for (int c = 0; c < s->solver_columns; c++) s->names[at++] = s->sim->type->columns[c].name;
+    const solver_type *type = s->sim->type;
+    for (int c = 0; c < s->solver_columns; c++) s->names[at++] = type->columns[c].name;
     TRY(name_forces(s, &at));
     for (int i = 0; i < scene->probe_count; i++) {
         const probe *p = &scene->probes[i];

@@ -1,15 +1,15 @@
 /*
  * Statistics: one row of numbers about the present state, the columns of stats.csv. First the
  * columns every run has, then the solver's own, then what acts on the colliders where the solver
- * knows it (NAME_force_x, ..., NAME_torque_x, ...; in 2D one NAME_torque, about z), then the scene's
- * probes. A quantity that does not exist is NAN here and left empty in the file.
+ * knows it (NAME_force_x, ..., NAME_torque_x, ...; in 2D one NAME_torque, about z), then the
+ * scene's probes. A quantity that does not exist is NAN here and left empty in the file.
  *
  * Mass, momenta, energies, volume and speed are sums over the particles, but for those that the
  * solver knows itself (solver_numbers), as one with its matter on a grid does.
  *
  * Sums are in double, over fixed chunks of blocks added in order: they do not depend on threads.
- * Angular momentum is about the origin and holds the affine part, m axial(C D), where the scheme has one.
- * What the probes mean: probes.h.
+ * Angular momentum is about the origin and holds the affine part, m axial(C D), where the scheme
+ * has one. What the probes mean: probes.h.
  */
 #ifndef SPATE_MEASURE_STATISTICS_H
 #define SPATE_MEASURE_STATISTICS_H

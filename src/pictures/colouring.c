@@ -261,7 +261,7 @@ static void draw_colour_bar(const colouring *s, picture *out) {
         double v = plot_tick(&t, i), y = y1 + (v - s->low) / (s->high - s->low) * (y0 - y1);
         char number[48];
         plot_tick_text(&t, v, number, sizeof number);
-        picture_line(out, x1, y, x1 + 0.5 * size, y, 1, ink, 1);
+        picture_line(out, (picture_ends){x1, y, x1 + 0.5 * size, y}, 1, ink, 1);
         picture_text(out, x1 + size, y + 0.5 * size, size, ALIGN_LEFT, ink, number);
     }
     double width = picture_text_width(size, s->label),
@@ -290,8 +290,9 @@ void colouring_scale_bar(const colouring *s, double pixels_a_unit, picture *out)
     if (s->plain) return;
     plot_number_text(length, number, sizeof number);
     snprintf(words, sizeof words, "%s %s", number, s->scene->units == UNITS_SI ? "m" : "cm");
-    picture_line(out, x - half, y, x + half, y, 0.22 * size, ink, 1);
+    picture_line(out, (picture_ends){x - half, y, x + half, y}, 0.22 * size, ink, 1);
     for (int end = -1; end <= 1; end += 2)
-        picture_line(out, x + end * half, y - 0.5 * size, x + end * half, y, 0.22 * size, ink, 1);
+        picture_line(out, (picture_ends){x + end * half, y - 0.5 * size, x + end * half, y},
+                     0.22 * size, ink, 1);
     picture_text(out, x, y - 0.8 * size, size, ALIGN_MIDDLE, ink, words);
 }

@@ -1,6 +1,6 @@
 /*
- * Colouring: what colour every particle of a frame gets, from an attribute through the colour map or
- * from its material, and the words beside the picture that say so.
+ * Colouring: what colour every particle of a frame gets, from an attribute through the colour map
+ * or from its material, and the words beside the picture that say so.
  */
 #ifndef SPATE_PICTURES_COLOURING_H
 #define SPATE_PICTURES_COLOURING_H
@@ -62,8 +62,8 @@ rgb colouring_smoke(const colouring *s, int index);
 /* Widens [*low, *high] to hold all but the outermost values of a frame. */
 spate_status colouring_measure(const colouring *s, const snapshot *frame, const char *file,
                                double *low, double *high);
-/* Sets the ends of the map to round numbers around [low, high], as far below 0 as above where it has
- * both signs. */
+/* Sets the ends of the map to round numbers around [low, high], as far below 0 as above where it
+ * has both signs. */
 void colouring_set_range(colouring *s, double low, double high);
 /* The map of what is shown, at 0..1. */
 rgb (*colouring_map(const colouring *s))(double at);

@@ -91,12 +91,12 @@ static void draw_walls(const colouring *s, const frame_2d_map *m, picture *out) 
         for (int side = 0; side < 2; side++) {
             const double *e = ends[axis][side];
             bool solid = is_solid(d->walls[axis][side]);
-            picture_line(out, e[0], e[1], e[2], e[3], solid ? 1.6 : 1, wall_ink,
+            picture_line(out, (picture_ends){e[0], e[1], e[2], e[3]}, solid ? 1.6 : 1, wall_ink,
                          solid ? 0.9f : 0.25f);
         }
 }
 
-/* ---- Particles --------------------------------------------------------------------------------- */
+/* ---- Particles ------------------------------------------------------------------------------- */
 
 /* A particle where the picture has it. */
 typedef struct frame_2d_particle {
@@ -161,8 +161,8 @@ static double solid_distance(const void *user, double x, double y) {
     return nearest * job->map.scale;
 }
 
-/* The liquids as areas: of one colour each, or all together where an attribute colours them. What else
- * there is takes up room beside them. */
+/* The liquids as areas: of one colour each, or all together where an attribute colours them. What
+ * else there is takes up room beside them. */
 static spate_status draw_liquid(const frame_2d_frame *f, frame_2d_job *job) {
     const spate_scene *scene = job->scene;
     const domain *d = &scene->domain;
@@ -211,7 +211,7 @@ static spate_status draw_particles(const colouring *s, const snapshot *frame, co
     return SPATE_OK;
 }
 
-/* ---- Smoke ------------------------------------------------------------------------------------- */
+/* ---- Smoke ----------------------------------------------------------------------------------- */
 
 typedef struct smoke_job {
     const colouring *colouring;
@@ -280,7 +280,8 @@ static spate_status draw_smoke(const colouring *s, const frame_2d_map *m, const 
     return SPATE_OK;
 }
 
-/* Paper over all that lies outside the camera's view, a pixel away from it: a wall there is seen. */
+/* Paper over all that lies outside the camera's view, a pixel away from it: a wall there is
+ * seen. */
 static void lay_mount(const colouring *s, const frame_2d_view *shown, const frame_2d_map *m,
                       picture *out) {
     const double *origin = s->scene->domain.origin, w = out->width, h = out->height;

@@ -1,4 +1,5 @@
-/* 2D frames: the picture of a 2D frame: liquid as an area, other particles as discs, or smoke; colliders, walls, scale and colour bar. */
+/* 2D frames: the picture of a 2D frame: liquid as an area, other particles as discs, or smoke;
+ * colliders, walls, scale and colour bar. */
 #ifndef SPATE_PICTURES_FRAME_2D_H
 #define SPATE_PICTURES_FRAME_2D_H
 

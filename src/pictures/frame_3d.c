@@ -68,8 +68,8 @@ done:
 
 /* ---- Smoke ----------------------------------------------------------------------------------- */
 
-/* How much of the light is stopped on a way as long as the domain is wide, where smoke is as thick as
- * colouring.high says: optical depth. */
+/* How much of the light is stopped on a way as long as the domain is wide, where smoke is as thick
+ * as colouring.high says: optical depth. */
 static const float opacity = 30;
 
 typedef struct matter_job {

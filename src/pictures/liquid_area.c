@@ -122,8 +122,8 @@ static void spread(area *a) {
     }
 }
 
-/* The share of a disc of radius 1 about a point that a straight wall at distance d leaves open, by the
- * kernel's weight: the integral of 35/32 (1 - x^2)^3. */
+/* The share of a disc of radius 1 about a point that a straight wall at distance d leaves open, by
+ * the kernel's weight: the integral of 35/32 (1 - x^2)^3. */
 static double open_share(double d) {
     if (d >= 1) return 1;
     if (d <= -1) return 0;
@@ -226,14 +226,15 @@ static spate_status strengthen(spate_context *ctx, area *a) {
 
 /* ---- Pixels ---------------------------------------------------------------------------------- */
 
-/* A layer's claim to a place. Grains are drawn over the liquid, which wets the first of them: between
- * the two there would be a gap, for both keep off the place where they meet. */
+/* A layer's claim to a place. Grains are drawn over the liquid, which wets the first of them:
+ * between the two there would be a gap, for both keep off the place where they meet. */
 static float claim(const area *a, int layer, double x, double y) {
     const float grains = 0.2f;
     return level_set_at(a, layer, x, y) * (layer == a->in->hidden ? grains : 1);
 }
 
-/* How far inside a layer, against all others, or inside the liquid as a whole (-1); positive inside. */
+/* How far inside a layer, against all others, or inside the liquid as a whole (-1); positive
+ * inside. */
 static float excess(const area *a, int layer, double x, double y) {
     if (layer < 0) return level_set_at(a, -1, x, y) - surface_level;
     float others = 0;

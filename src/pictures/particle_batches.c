@@ -18,11 +18,12 @@ static batch *batch_of(const sorting *s, int64_t i) {
     const material *m = colouring_material(s->colouring, s->materials, i);
     if (!m || m->look == LOOK_GRAINS) return &s->out->list[GRAINS];
     if (m->look == LOOK_SURFACE && colouring_by_material(s->colouring)) return &s->out->list[CLEAR];
-    return &s->out->list[SKINS + (m - s->colouring->scene->materials)];
+    const spate_scene *scene = s->colouring->scene;
+    return &s->out->list[SKINS + (m - scene->materials)];
 }
 
-/* Where a particle is, with its radius; false for what is not a number, or far out of the picture, and
- * would only spoil the rest. */
+/* Where a particle is, with its radius; false for what is not a number, or far out of the picture,
+ * and would only spoil the rest. */
 static bool place(const sorting *s, int64_t i, v3 *at) {
     double world[3];
     for (int a = 0; a < 3; a++) world[a] = snapshot_value(&s->frame->arrays[0], i, a);

@@ -1,5 +1,5 @@
-/* From particles_NNNN.vtp, surface_NNNN.ply or volume_NNNN.vti to frame_NNNN.png and film.mp4; from stats.csv to
- * plot_....png. */
+/* From particles_NNNN.vtp, surface_NNNN.ply or volume_NNNN.vti to frame_NNNN.png and film.mp4; from
+ * stats.csv to plot_....png. */
 #include "pictures/render.h"
 #include "core/text.h"
 #include "pictures/draw/plot.h"
@@ -70,7 +70,8 @@ static spate_status stop_here(render_job *job, int64_t done) {
                 job->folder, (long long)done, (long long)job->count);
 }
 
-/* Whether particles of one material fill all of the domain in the first frame: a plain surface in 2D. */
+/* Whether particles of one material fill all of the domain in the first frame: a plain surface in
+ * 2D. */
 static spate_status is_full(const spate_scene *scene, const char *folder, const frame_list *frames,
                             bool *full) {
     const domain *d = &scene->domain;

@@ -9,8 +9,8 @@
 spate_status render_load_scene(spate_context *ctx, const char *folder,
                                const spate_render_options *options, spate_scene **out);
 
-/* How its frames are to be coloured; NULL: by material, but what is everywhere the same, which is no
- * picture, by its speed. */
+/* How its frames are to be coloured; NULL: by material, but what is everywhere the same, which is
+ * no picture, by its speed. */
 spate_status render_choose_colouring(const spate_scene *scene, const char *colour,
                                      const char *folder, const frame_list *frames, colouring *out);
 

@@ -1,5 +1,5 @@
-/* The scene of a run as its pictures are to be taken: the camera and colours may be others than those
- * it ran with. */
+/* The scene of a run as its pictures are to be taken: the camera and colours may be others than
+ * those it ran with. */
 #include "core/text.h"
 #include "core/vec.h"
 #include "pictures/render.h"
@@ -9,7 +9,8 @@
 
 /* ---- Overrides ------------------------------------------------------------------------------- */
 
-/* Whether the path of a field, "materials.water.color", is like a pattern in which * is any name. */
+/* Whether the path of a field, "materials.water.color", is like a pattern in which * is any
+ * name. */
 static bool matches(const char *path, size_t length, const char *pattern) {
     const char *end = path + length;
     for (; *pattern; pattern++) {

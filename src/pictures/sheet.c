@@ -60,7 +60,8 @@ static double frame_time(const sheet_row *r, int64_t index) {
     return (double)r->frames.numbers[index] / r->scene->fps;
 }
 
-/* Columns are spread evenly up to the end, from the beginning on where there is something to see. */
+/* Columns are spread evenly up to the end, from the beginning on where there is something to
+ * see. */
 static double column_time(const sheet *s, int column) {
     if (s->alike) return s->end * (column + 1) / s->column_count;
     return s->column_count > 1 ? s->end * column / (s->column_count - 1) : s->end;
@@ -178,7 +179,8 @@ done:
 
 /* ---- Colours --------------------------------------------------------------------------------- */
 
-/* One scale for the rows that are coloured alike, from those that ended well where there are any. */
+/* One scale for the rows that are coloured alike, from those that ended well where there are
+ * any. */
 static spate_status choose_scale(sheet *s) {
     double low = HUGE_VAL, high = -HUGE_VAL;
     bool well = false;
@@ -267,7 +269,7 @@ static void draw_scale(sheet *s, const colouring *by) {
         double v = plot_tick(&t, i), y = y1 + (v - by->low) / (by->high - by->low) * (y0 - y1);
         char number[48];
         plot_tick_text(&t, v, number, sizeof number);
-        picture_line(&s->all, x1, y, x1 + 0.5 * size, y, 1, ink, 1);
+        picture_line(&s->all, (picture_ends){x1, y, x1 + 0.5 * size, y}, 1, ink, 1);
         picture_text(&s->all, x1 + size, y + 0.5 * size, size, ALIGN_LEFT, ink, number);
     }
     picture_text(&s->all, x0, l->top + 0.8 * size,

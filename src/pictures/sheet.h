@@ -1,7 +1,7 @@
 /*
  * Sheet: frames of several runs in one picture, a row a run, a column a time, so that they can be
- * held against each other. All cells share one colour scale, which the runs that ended well set. The
- * first column is the beginning, unless all rows begin with the same picture.
+ * held against each other. All cells share one colour scale, which the runs that ended well set.
+ * The first column is the beginning, unless all rows begin with the same picture.
  */
 #ifndef SPATE_PICTURES_SHEET_H
 #define SPATE_PICTURES_SHEET_H
@@ -25,13 +25,14 @@ typedef struct sheet_layout {
     int width, height; /* of all */
 } sheet_layout;
 
-/* Room for the cells of a scene; `about` is the width of one that is 16 : 9, `bar` leaves room for a
- * colour bar. */
+/* Room for the cells of a scene; `about` is the width of one that is 16 : 9, `bar` leaves room for
+ * a colour bar. */
 sheet_layout sheet_place(const spate_scene *scene, int rows, int columns, int about, bool bar);
 /* The top left pixel of a cell's picture. */
 void sheet_cell(const sheet_layout *l, int row, int column, int at[2]);
 
-/* Draws the variants that have frames, under options->title, and writes the picture; *drawn is false when none has. */
+/* Draws the variants that have frames, under options->title, and writes the picture; *drawn is
+ * false when none has. */
 spate_status sheet_write(spate_context *ctx, const spate_variant *variants, int count,
                          const spate_compare_options *options, const char *path, bool *drawn);
 

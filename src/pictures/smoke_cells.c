@@ -19,8 +19,8 @@ typedef struct dye_job {
     colour_source by; /* the field of the colour map */
 } dye_job;
 
-/* Where there are several materials, the dyes are the fields that bear their names; else all smoke is
- * alike. */
+/* Where there are several materials, the dyes are the fields that bear their names; else all smoke
+ * is alike. */
 static void find_dyes(const colouring *s, const snapshot *frame, dye_job *job) {
     const int named = s->scene->material_count > 1 ? s->scene->material_count : 0;
     for (int i = 0; i < named && job->dye_count < DYES_MAX; i++) {

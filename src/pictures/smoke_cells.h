@@ -1,7 +1,8 @@
 /*
  * Smoke cells: how thick and of what colour smoke is in the cells of a frame. Where the
- * scene has several materials, each is a dye, a field of its own name; else there is one, `density`. Where a
- * picture is coloured by another field, its value stands for the smoke and gives the colour.
+ * scene has several materials, each is a dye, a field of its own name; else there is one,
+ * `density`. Where a picture is coloured by another field, its value stands for the smoke and gives
+ * the colour.
  */
 #ifndef SPATE_PICTURES_SMOKE_CELLS_H
 #define SPATE_PICTURES_SMOKE_CELLS_H

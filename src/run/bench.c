@@ -106,8 +106,8 @@ static spate_status load_scene(spate_context *ctx, const char *path, const char 
 
 enum { CONTESTANTS_MAX = 16 };
 
-/* One simulation of a case: those of several integrators are stepped in turn, round by round, so that
- * what else the machine does touches all of them alike. */
+/* One simulation of a case: those of several integrators are stepped in turn, round by round, so
+ * that what else the machine does touches all of them alike. */
 typedef struct contestant {
     char scheme[NAME_MAX_LENGTH]; /* "": the scene's own */
     spate_scene *scene;
@@ -163,10 +163,11 @@ static void contestant_report(const contestant *one, const bench_case *c,
     /* What a solver on a grid has instead of particles are its cells. */
     double cells = 1, count = (double)sim->particles.count;
     for (int a = 0; a < one->scene->dim; a++) cells *= one->scene->domain.cells[a];
-    if (one->scene->solver->on_grid) count = cells;
+    const solver_declaration *solver = one->scene->solver;
+    if (solver->on_grid) count = cells;
     spate_bench_row row = {
         .name = o->scene ? "scene" : c->solver->name,
-        .solver = one->scene->solver->name,
+        .solver = solver->name,
         .variant = o->scene ? one->scene->name : c->benchmark->variant,
         .integrator = one->scheme[0] ? one->scheme
                       : o->scene     ? ""

@@ -353,8 +353,8 @@ static bool has_view(const reading *r, const char *name) {
     return false;
 }
 
-/* Output settings may change when a run goes on; but what has not been followed from the start cannot
- * be known later. */
+/* Output settings may change when a run goes on; but what has not been followed from the start
+ * cannot be known later. */
 static spate_status check_followed(const reading *r, const spate_simulation *sim) {
     const char *gradient = particle_fields[PARTICLE_gradient].name;
     if (!(sim->particles.fields & PARTICLE_BIT(gradient)) || has_view(r, gradient)) return SPATE_OK;

@@ -48,8 +48,8 @@ typedef struct compare_table {
     char title[512]; /* of the scene, then what the options add */
 } compare_table;
 
-/* Reads the statistics of all variants and sets their total_energy. After a failure there is nothing
- * to free. */
+/* Reads the statistics of all variants and sets their total_energy. After a failure there is
+ * nothing to free. */
 spate_status compare_table_create(spate_context *ctx, spate_variant *variants, int count,
                                   const spate_compare_options *options, compare_table *out);
 void compare_table_free(compare_table *c);

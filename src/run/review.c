@@ -1,10 +1,10 @@
 /*
  * What a run will cost, told before it is made.
  *
- * The step: the solver's own limit in an empty corner of the scene, for matter that moves as fast as
- * it will, about. That speed is what bodies, sources, colliders and sides begin with, and what falls
- * from the top of the matter to the level at which it comes to rest. The rest follows from counts: the
- * solver's cost of a particle or cell (solver_cost), and the bytes of a frame.
+ * The step: the solver's own limit in an empty corner of the scene, for matter that moves as fast
+ * as it will, about. That speed is what bodies, sources, colliders and sides begin with, and what
+ * falls from the top of the matter to the level at which it comes to rest. The rest follows from
+ * counts: the solver's cost of a particle or cell (solver_cost), and the bytes of a frame.
  */
 #include "core/vec.h"
 #include "measure/attributes.h"
@@ -60,7 +60,8 @@ static double seen_area(const spate_scene *s, const shape *of, int axis) {
     return area * hits / lines;
 }
 
-/* What a source brings flows through its shape: the areas along the axes times the velocity's parts. */
+/* What a source brings flows through its shape: the areas along the axes times the velocity's
+ * parts. */
 static void add_source(inquiry *q, const source *from) {
     const spate_scene *s = q->scene;
     double volume = 0;
@@ -267,8 +268,8 @@ static double particle_disk(const inquiry *q) {
 
 /* ---- Stiffness ---- */
 
-/* Steps of a frame from which on it is worth a word, and the speed of waves over that of matter up to
- * which they do not matter for its flow (the usual choice of weakly compressible methods). */
+/* Steps of a frame from which on it is worth a word, and the speed of waves over that of matter up
+ * to which they do not matter for its flow (the usual choice of weakly compressible methods). */
 static const double many_steps = 1000, enough_waves = 10;
 
 /* The modulus a user has set, by what the model calls it. */

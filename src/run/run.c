@@ -444,8 +444,8 @@ static spate_status begin_new(run *r) {
     return start_frame(r);
 }
 
-/* A run that solver.max_steps ended may be given more of them. Its last frame was cut short then, and
- * is made again. */
+/* A run that solver.max_steps ended may be given more of them. Its last frame was cut short then,
+ * and is made again. */
 static void allow_more_steps(run *r) {
     const int64_t limit = r->scene->max_steps;
     if (!r->record.max_steps_met || (limit > 0 && r->sim->step >= limit)) return;

@@ -26,21 +26,38 @@ rgb colour_given(const field_color *c, rgb otherwise) {
     return c->given ? colour_from_screen(c->rgb) : otherwise;
 }
 
+/* Ottosson's matrices. Cone responses l, m, s are between light and OKLab, where they are cubed. */
+static const float cones_of_oklab[3][3] = {{1, 0.3963377774f, 0.2158037573f},
+                                           {1, -0.1055613458f, -0.0638541728f},
+                                           {1, -0.0894841775f, -1.2914855480f}};
+static const float light_of_cones[3][3] = {{4.0767416621f, -3.3077115913f, 0.2309699292f},
+                                           {-1.2684380046f, 2.6097574011f, -0.3413193965f},
+                                           {-0.0041960863f, -0.7034186147f, 1.7076147010f}};
+static const float cones_of_light[3][3] = {{0.4122214708f, 0.5363325363f, 0.0514459929f},
+                                           {0.2119034982f, 0.6806995451f, 0.1073969566f},
+                                           {0.0883024619f, 0.2817188376f, 0.6299787005f}};
+static const float lightness_of_cones[3] = {0.2104542553f, 0.7936177850f, -0.0040720468f};
+
+static float dot(const float row[3], const float x[3]) {
+    return row[0] * x[0] + row[1] * x[1] + row[2] * x[2];
+}
+
 rgb colour_from_oklab(float lightness, float a, float b) {
-    float l = lightness + 0.3963377774f * a + 0.2158037573f * b;
-    float m = lightness - 0.1055613458f * a - 0.0638541728f * b;
-    float s = lightness - 0.0894841775f * a - 1.2914855480f * b;
-    l = l * l * l, m = m * m * m, s = s * s * s;
-    return (rgb){4.0767416621f * l - 3.3077115913f * m + 0.2309699292f * s,
-                 -1.2684380046f * l + 2.6097574011f * m - 0.3413193965f * s,
-                 -0.0041960863f * l - 0.7034186147f * m + 1.7076147010f * s};
+    const float lab[3] = {lightness, a, b};
+    float cones[3];
+    for (int i = 0; i < 3; i++) {
+        const float root = dot(cones_of_oklab[i], lab);
+        cones[i] = root * root * root;
+    }
+    return (rgb){dot(light_of_cones[0], cones), dot(light_of_cones[1], cones),
+                 dot(light_of_cones[2], cones)};
 }
 
 float colour_lightness(rgb c) {
-    float l = cbrtf(0.4122214708f * c.r + 0.5363325363f * c.g + 0.0514459929f * c.b);
-    float m = cbrtf(0.2119034982f * c.r + 0.6806995451f * c.g + 0.1073969566f * c.b);
-    float s = cbrtf(0.0883024619f * c.r + 0.2817188376f * c.g + 0.6299787005f * c.b);
-    return 0.2104542553f * l + 0.7936177850f * m - 0.0040720468f * s;
+    const float light[3] = {c.r, c.g, c.b};
+    float roots[3];
+    for (int i = 0; i < 3; i++) roots[i] = cbrtf(dot(cones_of_light[i], light));
+    return dot(lightness_of_cones, roots);
 }
 
 rgb colour_mix(rgb a, rgb b, float share_of_b) {
@@ -48,8 +65,8 @@ rgb colour_mix(rgb a, rgb b, float share_of_b) {
                  a.b + (b.b - a.b) * share_of_b};
 }
 
-/* Points of the maps, and between them. Indigo, blue, teal, leaf, cream: lightness in equal steps, all
- * inside the screen's gamut. */
+/* Points of the maps, and between them. Indigo, blue, teal, leaf, cream: lightness in equal steps,
+ * all inside the screen's gamut. */
 enum { SPANS = 4 };
 static const float map_points[SPANS + 1][3] = {
     {0.285f, 0.018f, -0.125f}, {0.440f, -0.035f, -0.125f}, {0.595f, -0.085f, -0.045f},

@@ -2,8 +2,8 @@
  * Colours. Inside pictures they are linear light, red green blue, 0 to 1.
  *
  * The colour map is a path through OKLab (Ottosson 2020), whose lightness grows evenly along it, so
- * equal steps of a quantity look equally large; it also reads in grey. Quantities of both signs have a map
- * of their own, from blue through white to red.
+ * equal steps of a quantity look equally large; it also reads in grey. Quantities of both signs
+ * have a map of their own, from blue through white to red.
  */
 #ifndef SPATE_PICTURES_DRAW_COLOUR_H
 #define SPATE_PICTURES_DRAW_COLOUR_H

@@ -40,62 +40,44 @@ static int start(char *const *arguments, int input, pid_t *process) {
     return error;
 }
 
-spate_status film_open(spate_context *ctx, const char *path, int width, int height, double fps,
-                       film *f) {
-    *f = (film){.ctx = ctx, .pipe = -1, .frame_bytes = (size_t)width * (size_t)height * 3};
+/* Runs ffmpeg on what comes from `input`: 0, or an errno value. */
+static int start_encoder(const film *f, int width, int height, double fps, int input,
+                         pid_t *process) {
     char size[32], rate[32], target[PATH_SIZE + 8];
-    if (snprintf(f->temporary, sizeof f->temporary, "%s.part", path) >= (int)sizeof f->temporary)
-        return fail(ctx, SPATE_BAD_INPUT, "%s: the path is too long", path);
-    memcpy(f->path, path, strlen(path) + 1);
     snprintf(size, sizeof size, "%dx%d", width, height);
     /* A whole fraction, for no locale to spoil. */
     snprintf(rate, sizeof rate, "%lld/1000", (long long)(fps * 1000 + 0.5));
     /* "file:" keeps ffmpeg from reading a path as an option or a protocol. */
     snprintf(target, sizeof target, "file:%s", f->temporary);
-    char *arguments[] = {"ffmpeg",
-                         "-loglevel",
-                         "error",
-                         "-y",
-                         "-f",
-                         "rawvideo",
-                         "-pix_fmt",
-                         "rgb24",
-                         "-s",
-                         size,
-                         "-r",
-                         rate,
-                         "-i",
-                         "pipe:0",
-                         "-an",
-                         "-vf",
-                         "pad=ceil(iw/2)*2:ceil(ih/2)*2,format=yuv420p",
-                         "-c:v",
-                         "libx264",
-                         "-preset",
-                         "medium",
-                         "-crf",
-                         "18",
-                         "-movflags",
-                         "+faststart",
-                         "-f",
-                         "mp4",
-                         target,
-                         NULL};
+    /* clang-format off */
+    char *arguments[] = {"ffmpeg", "-loglevel", "error", "-y",
+                         "-f", "rawvideo", "-pix_fmt", "rgb24", "-s", size, "-r", rate,
+                         "-i", "pipe:0", "-an",
+                         "-vf", "pad=ceil(iw/2)*2:ceil(ih/2)*2,format=yuv420p",
+                         "-c:v", "libx264", "-preset", "medium", "-crf", "18",
+                         "-movflags", "+faststart", "-f", "mp4", target, NULL};
+    /* clang-format on */
+    return start(arguments, input, process);
+}
+
+spate_status film_open(spate_context *ctx, const char *path, int width, int height, double fps,
+                       film *f) {
+    *f = (film){.ctx = ctx, .pipe = -1, .frame_bytes = (size_t)width * (size_t)height * 3};
+    if (snprintf(f->temporary, sizeof f->temporary, "%s.part", path) >= (int)sizeof f->temporary)
+        return fail(ctx, SPATE_BAD_INPUT, "%s: the path is too long", path);
+    memcpy(f->path, path, strlen(path) + 1);
     int ends[2];
     if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends))
         return fail(ctx, SPATE_IO_ERROR, "%s: no pipe to ffmpeg: %s", path, strerror(errno));
-    int error = start(arguments, ends[0], &f->process);
+    const int error = start_encoder(f, width, height, fps, ends[0], &f->process);
     close(ends[0]);
-    if (error) {
-        close(ends[1]);
-        f->process = 0;
-        warn(ctx, "film",
-             "no film: ffmpeg cannot be started (%s); install it, the pictures are made all the "
-             "same",
-             strerror(error));
-        return SPATE_OK;
-    }
     f->pipe = ends[1];
+    if (!error) return SPATE_OK;
+    close(ends[1]);
+    f->process = 0, f->pipe = -1;
+    warn(ctx, "film",
+         "no film: ffmpeg cannot be started (%s); install it, the pictures are made all the same",
+         strerror(error));
     return SPATE_OK;
 }
 

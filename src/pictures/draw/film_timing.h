@@ -1,7 +1,7 @@
 /*
- * Film timing: how fast a film shows the frames of a run. It has `fps` pictures a second; a second of it is
- * `speed` simulated seconds. Each picture shows the last frame that is not later than itself: frames
- * are repeated or left out, never mixed.
+ * Film timing: how fast a film shows the frames of a run. It has `fps` pictures a second; a second
+ * of it is `speed` simulated seconds. Each picture shows the last frame that is not later than
+ * itself: frames are repeated or left out, never mixed.
  *
  * Where nothing is asked for, speed is 1, or the round fraction that makes the film four seconds
  * long; and fps is the rate at which the frames then pass, halved or doubled until it suits a

@@ -88,24 +88,34 @@ static void draw_segments(picture *p, double (*segments)[4], int count, double w
         }
 }
 
-void picture_line(picture *p, double x0, double y0, double x1, double y1, double width, rgb colour,
-                  float cover) {
-    double low[2] = {0, 0}, high[2] = {p->width, p->height}, from[2] = {x0, y0};
-    double along[2] = {x1 - x0, y1 - y0}, near = 0, far = 1;
-    /* Cut to the picture and a little beyond, so that far ends cost nothing. */
+/* The part of a line that is in the picture or a little beyond, as shares of its way, so that far
+ * ends cost nothing; false: none. */
+static bool cut_line(const picture *p, const picture_ends *e, double beyond, double part[2]) {
+    const double high[2] = {p->width, p->height}, from[2] = {e->x0, e->y0};
+    const double along[2] = {e->x1 - e->x0, e->y1 - e->y0};
+    double near = 0, far = 1;
     for (int c = 0; c < 2; c++) {
-        double a = low[c] - 8 - width - from[c], b = high[c] + 8 + width - from[c];
+        double a = -beyond - from[c], b = high[c] + beyond - from[c];
         if (along[c] == 0) {
-            if (a > 0 || b < 0) return;
+            if (a > 0 || b < 0) return false;
             continue;
         }
         a /= along[c], b /= along[c];
         near = fmax(near, fmin(a, b)), far = fmin(far, fmax(a, b));
     }
-    if (!(near <= far)) return;
+    part[0] = near, part[1] = far;
+    return near <= far;
+}
+
+void picture_line(picture *p, picture_ends ends, double width, rgb colour, float cover) {
+    enum { BEYOND = 8, PIECE = 64 }; /* pixels */
+    const double x0 = ends.x0, y0 = ends.y0, along[2] = {ends.x1 - x0, ends.y1 - y0};
+    double part[2];
+    if (!cut_line(p, &ends, BEYOND + width, part)) return;
+    const double near = part[0], far = part[1];
     /* Short pieces keep the box of each small. */
     double length = hypot(along[0], along[1]) * (far - near);
-    int pieces = 1 + (int)(length / 64);
+    int pieces = 1 + (int)(length / PIECE);
     double half = width / 2 < 0.5 ? 0.5 : width / 2, ux = 0, uy = 0;
     if (width < 1) cover *= (float)width;
     if (length > 0) {

@@ -19,11 +19,15 @@ spate_status picture_create(spate_context *ctx, int width, int height, picture *
 void picture_free(spate_context *ctx, picture *p);
 
 void picture_fill(picture *p, rgb colour);
+/* Both ends of a line. */
+typedef struct picture_ends {
+    double x0, y0, x1, y1;
+} picture_ends;
+
 /* Lays `colour` over one pixel; outside the picture nothing happens. */
 void picture_blend(picture *p, int x, int y, rgb colour, float cover);
 void picture_disc(picture *p, double x, double y, double radius, rgb colour, float cover);
-void picture_line(picture *p, double x0, double y0, double x1, double y1, double width, rgb colour,
-                  float cover);
+void picture_line(picture *p, picture_ends ends, double width, rgb colour, float cover);
 void picture_box(picture *p, double x0, double y0, double x1, double y1, rgb colour, float cover);
 /* A vertical bar of the colour map, the low end at the bottom. */
 void picture_colour_bar(picture *p, double x0, double y0, double x1, double y1,

@@ -102,7 +102,8 @@ static spate_status choose_columns(const stats_table *t, const char *list, int *
     }
 }
 
-/* The numbers of a curve along an axis, added to [*low, *high] as far as they lie within `limits`. */
+/* The numbers of a curve along an axis, added to [*low, *high] as far as they lie within
+ * `limits`. */
 static void widen(const plot_curve *c, int axis, const double limits[2], double *low,
                   double *high) {
     const double *values = axis ? c->y : c->x;
@@ -126,8 +127,9 @@ static void make_room(int axis, double *low, double *high) {
     }
 }
 
-/* The ranges of both axes; false along `*missing` where there is no number at all. A broken curve may
- * reach out of the others' range by as much as that range: one that explodes would flatten them. */
+/* The ranges of both axes; false along `*missing` where there is no number at all. A broken curve
+ * may reach out of the others' range by as much as that range: one that explodes would flatten
+ * them. */
 static bool fit_axes(const plot_curve *curves, int count, plot_frame *f, int *missing) {
     for (int a = 0; a < 2; a++) {
         double low = HUGE_VAL, high = -HUGE_VAL, limits[2] = {-HUGE_VAL, HUGE_VAL};
@@ -152,17 +154,18 @@ static void draw_axes(picture *p, const plot_frame *f, const char *unit) {
                y = plot_choose_ticks(f->low[1], f->high[1], f->ticks[1]);
     for (int i = 0; i < y.count; i++) {
         double v = plot_tick(&y, i), at = to_y(f, v);
-        picture_line(p, f->x0, at, f->x1, at, 1, v == 0 ? ink : faint, v == 0 ? 0.5f : 0.9f);
+        picture_line(p, (picture_ends){f->x0, at, f->x1, at}, 1, v == 0 ? ink : faint,
+                     v == 0 ? 0.5f : 0.9f);
         plot_tick_text(&y, v, label, sizeof label);
         picture_text(p, f->x0 - f->size, at + 0.5 * f->size, f->size, ALIGN_RIGHT, ink, label);
     }
     for (int i = 0; i < x.count; i++) {
         double v = plot_tick(&x, i), at = to_x(f, v);
-        picture_line(p, at, f->y0, at, f->y0 + 0.5 * f->size, 1, ink, 1);
+        picture_line(p, (picture_ends){at, f->y0, at, f->y0 + 0.5 * f->size}, 1, ink, 1);
         plot_tick_text(&x, v, label, sizeof label);
         picture_text(p, at, f->y0 + 2.1 * f->size, f->size, ALIGN_MIDDLE, ink, label);
     }
-    picture_line(p, f->x0, f->y0, f->x1, f->y0, 1.2, ink, 1);
+    picture_line(p, (picture_ends){f->x0, f->y0, f->x1, f->y0}, 1.2, ink, 1);
     picture_text(p, 0.5 * (f->x0 + f->x1), f->y0 + 4.2 * f->size, f->size, ALIGN_MIDDLE, ink,
                  "time [s]");
     if (!*unit) return;
@@ -187,15 +190,17 @@ static void draw_piece(picture *p, plot_pen pen, double width, const double a[2]
     const double length = hypot(b[0] - a[0], b[1] - a[1]);
     const double on = (pen.dash == 1 ? 4 : 0.5) * width, period = (pen.dash == 1 ? 7.5 : 3) * width;
     if (!pen.dash || !(length > 0)) {
-        picture_line(p, a[0], a[1], b[0], b[1], width, pen.colour, 1);
+        picture_line(p, (picture_ends){a[0], a[1], b[0], b[1]}, width, pen.colour, 1);
         return;
     }
     for (double k = floor(*along / period); k * period < *along + length; k++) {
         double from = fmax(k * period - *along, 0) / length;
         double to = fmin(k * period + on - *along, length) / length;
         if (to <= from) continue;
-        picture_line(p, a[0] + from * (b[0] - a[0]), a[1] + from * (b[1] - a[1]),
-                     a[0] + to * (b[0] - a[0]), a[1] + to * (b[1] - a[1]), width, pen.colour, 1);
+        picture_line(p,
+                     (picture_ends){a[0] + from * (b[0] - a[0]), a[1] + from * (b[1] - a[1]),
+                                    a[0] + to * (b[0] - a[0]), a[1] + to * (b[1] - a[1])},
+                     width, pen.colour, 1);
     }
     *along += length;
 }
@@ -221,8 +226,8 @@ static bool cut_to_frame(const plot_frame *f, double a[2], double b[2]) {
 
 static void draw_cross(picture *p, const plot_frame *f, const double at[2], rgb colour) {
     const double r = 0.55 * f->size, x = at[0], y = fmin(fmax(at[1], f->y1), f->y0);
-    picture_line(p, x - r, y - r, x + r, y + r, 0.25 * f->size, colour, 1);
-    picture_line(p, x - r, y + r, x + r, y - r, 0.25 * f->size, colour, 1);
+    picture_line(p, (picture_ends){x - r, y - r, x + r, y + r}, 0.25 * f->size, colour, 1);
+    picture_line(p, (picture_ends){x - r, y + r, x + r, y - r}, 0.25 * f->size, colour, 1);
 }
 
 static void draw_curve(picture *p, const plot_frame *f, const plot_curve *c) {

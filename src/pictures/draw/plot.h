@@ -1,5 +1,5 @@
-/* Plots: numbers against time, as small clean pictures: columns of one stats.csv, or the same column of
- * several runs. */
+/* Plots: numbers against time, as small clean pictures: columns of one stats.csv, or the same
+ * column of several runs. */
 #ifndef SPATE_PICTURES_DRAW_PLOT_H
 #define SPATE_PICTURES_DRAW_PLOT_H
 
@@ -31,8 +31,8 @@ typedef struct plot_pen {
 } plot_pen;
 
 /* The pen of the i-th of many curves: seven colours that all kinds of colour vision tell apart
- * (Okabe and Ito 2008, without their yellow, which is lost on white), then the same in dashes and in
- * dots. */
+ * (Okabe and Ito 2008, without their yellow, which is lost on white), then the same in dashes and
+ * in dots. */
 enum { PLOT_PEN_COLOURS = 7 };
 plot_pen plot_choose_pen(int index);
 /* A piece of a curve, as legends show it. */
@@ -44,8 +44,9 @@ typedef struct plot_label {
     plot_pen pen;
 } plot_label;
 
-/* Draws a legend between left and right, in lines of a table from the base line y on, and returns the
- * last base line. Words that are too long become smaller. Without a picture it only measures. */
+/* Draws a legend between left and right, in lines of a table from the base line y on, and returns
+ * the last base line. Words that are too long become smaller. Without a picture it only
+ * measures. */
 double plot_legend(picture *p, const plot_label *labels, int count, double left, double right,
                    double y, double letters);
 

@@ -28,8 +28,8 @@ typedef struct reel {
 spate_status reel_picture_path(spate_context *ctx, const char *folder, int64_t number,
                                char path[PATH_SIZE]);
 
-/* Begins folder/film.mp4. r holds ctx, folder, numbers, count, picture and bytes, which must outlive
- * it; `rate` is that of the run's frames, fps and speed are as in film_timing_choose. */
+/* Begins folder/film.mp4. r holds ctx, folder, numbers, count, picture and bytes, which must
+ * outlive it; `rate` is that of the run's frames, fps and speed are as in film_timing_choose. */
 spate_status reel_open(reel *r, double rate, double fps, double speed);
 /* Shows frame `index` as long as it stays, from r->picture as it was drawn. */
 void reel_show(reel *r, int64_t index);

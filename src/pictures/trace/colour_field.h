@@ -1,6 +1,6 @@
 /*
- * Colour field: the colour at a place in or on a body, from the particles nearest to it. Every point of a
- * grid knows its nearest particle; between points their colours are mixed.
+ * Colour field: the colour at a place in or on a body, from the particles nearest to it. Every
+ * point of a grid knows its nearest particle; between points their colours are mixed.
  */
 #ifndef SPATE_PICTURES_TRACE_COLOUR_FIELD_H
 #define SPATE_PICTURES_TRACE_COLOUR_FIELD_H

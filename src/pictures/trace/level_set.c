@@ -276,16 +276,19 @@ static spate_status build(level_set *out, const v3 *centers, int64_t count, floa
     return status;
 }
 
-spate_status level_set_create(spate_context *ctx, const v3 *centers, int64_t count,
-                              float half_spacing, float radius, v3 min, v3 max, level_set *out) {
-    *out = (level_set){.ctx = ctx, .min = min, .max = max};
+spate_status level_set_create(spate_context *ctx, const level_set_particles *particles,
+                              float radius, const v3 box[2], level_set *out) {
+    const int64_t count = particles->count;
+    const float half_spacing = particles->half_spacing;
+    *out = (level_set){.ctx = ctx, .min = box[0], .max = box[1]};
     if (!count) return SPATE_OK;
-    if (!isfinite(min[0])) return build(out, centers, count, half_spacing, radius, false);
+    if (!isfinite(out->min[0]))
+        return build(out, particles->centers, count, half_spacing, radius, false);
     int64_t all = count, capacity = 0;
     v3 *list = NULL;
     spate_status status;
     TRY_OR_DONE(status, GROW(ctx, list, capacity, count));
-    memcpy(list, centers, (size_t)count * sizeof *list);
+    memcpy(list, particles->centers, (size_t)count * sizeof *list);
     TRY_OR_DONE(status, mirror_at_walls(out, 4 * half_spacing, &list, &capacity, &all));
     status = build(out, list, all, half_spacing, radius, true);
 done:

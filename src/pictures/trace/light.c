@@ -1,8 +1,8 @@
 /*
  * Light on the floor. A photon is sent down to every texel of the map; water bends and tints it,
- * smoke dims it, all else stops it, and where it lands its energy is laid down: shadows and caustics
- * in one. How much of the sky a texel sees is estimated from the lowest thing above it, spread by a
- * wide blur.
+ * smoke dims it, all else stops it, and where it lands its energy is laid down: shadows and
+ * caustics in one. How much of the sky a texel sees is estimated from the lowest thing above it,
+ * spread by a wide blur.
  */
 #include "core/threads.h"
 #include "pictures/trace/world.h"

@@ -7,13 +7,28 @@ enum { MIRRORS = 2 };
 /* Smoke stands out against a darker floor and sky. */
 static const v3 dusk = {0.17f, 0.20f, 0.26f, 0};
 
+/* The sky, from the horizon up, and how fast it changes; the sun in it. */
+static const v3 horizon = {0.62f, 0.68f, 0.75f, 0}, zenith = {0.15f, 0.30f, 0.54f, 0};
+static const float sky_rise = 2.2f;
+static const v3 sun_disc = {1, 0.97f, 0.92f, 0};
+
+/* The floor, its lines, and the light on it. */
+static const v3 floor_paint = {0.66f, 0.66f, 0.645f, 0};
+static const v3 sun_on_floor = {0.66f, 0.64f, 0.60f, 0}, sky_on_floor = {0.36f, 0.39f, 0.44f, 0};
+static const float line_ink = 0.42f, flattest = 0.15f; /* slope at which lines stop to blur more */
+
+/* The light on matt things. */
+static const v3 light_from_below = {0.30f, 0.29f, 0.27f, 0},
+                light_from_above = {0.42f, 0.47f, 0.54f, 0}, sun_light = {0.80f, 0.77f, 0.71f, 0};
+
 v3 shading_sky(const world *w, v3 along) {
     float up = along[1] > 0 ? along[1] : 0;
-    v3 sky = v3_mix(v3_set(0.62f, 0.68f, 0.75f), v3_set(0.15f, 0.30f, 0.54f), 1 - expf(-2.2f * up));
+    v3 sky = v3_mix(horizon, zenith, 1 - expf(-sky_rise * up));
     /* The sun as a soft box: what glints on water. */
-    float s = v3_dot(along, w->sun);
-    float glow = 1.1f * smooth_step(0.80f, 1.0f, s) + 14 * smooth_step(0.982f, 0.992f, s);
-    sky += v3_set(1, 0.97f, 0.92f) * v3_splat(up > 0 ? glow : 0);
+    const float s = v3_dot(along, w->sun);
+    const float halo = smooth_step(0.80f, 1.0f, s), disc = smooth_step(0.982f, 0.992f, s);
+    const float glow = 1.1f * halo + 14 * disc;
+    sky += sun_disc * v3_splat(up > 0 ? glow : 0);
     return w->smoke.ctx ? sky * dusk : sky;
 }
 
@@ -28,19 +43,21 @@ static v3 floor_colour(const world *w, const ray *r, float t, float travelled) {
     v3 x = ray_at(r, t), sun, size = w->stage->size;
     float sky, extent = max_of(size[0], size[2]);
     light_at(w, x[0], x[2], &sun, &sky);
-    v3 paint = v3_set(0.66f, 0.66f, 0.645f) * (w->smoke.ctx ? dusk : v3_splat(1));
-    float foot = w->pixel * (travelled + t) / max_of(0.15f, -r->along[1]);
+    v3 paint = floor_paint * (w->smoke.ctx ? dusk : v3_splat(1));
+    float foot = w->pixel * (travelled + t) / max_of(flattest, -r->along[1]);
     float dx = x[0] - 0.5f * size[0], dz = x[2] - 0.5f * size[2];
     float off = max_of(fabsf(dx) - 0.5f * size[0], fabsf(dz) - 0.5f * size[2]);
-    float width = 0.022f * w->line;
+    const float width = 0.022f * w->line;
     float line =
         max_of(line_cover(x[0], w->line, width, foot), line_cover(x[2], w->line, width, foot));
-    paint *= v3_splat(1 - 0.42f * line * (1 - smooth_step(-0.01f * extent, 0.02f * extent, off)));
-    v3 light = sun * v3_set(0.66f, 0.64f, 0.60f) + v3_set(0.36f, 0.39f, 0.44f) * v3_splat(sky);
+    const float fade =
+        smooth_step(-0.01f * extent, 0.02f * extent, off); /* lines end at the domain */
+    paint *= v3_splat(1 - line_ink * line * (1 - fade));
+    v3 light = sun * sun_on_floor + sky_on_floor * v3_splat(sky);
     float far = sqrtf(dx * dx + dz * dz) / extent;
-    ray level_set_look = {r->from, v3_set(r->along[0], 0, r->along[2])};
-    return v3_mix(paint * light, shading_sky(w, level_set_look.along),
-                  smooth_step(0.9f, 4.5f, far));
+    const v3 horizontal = v3_set(r->along[0], 0, r->along[2]);
+    const float haze = smooth_step(0.9f, 4.5f, far); /* far floor becomes sky */
+    return v3_mix(paint * light, shading_sky(w, horizontal), haze);
 }
 
 /* Matt surfaces: sun with shadow, sky from above, a little light back from the floor. */
@@ -55,9 +72,8 @@ static v3 matt_colour(const world *w, v3 x, v3 n, v3 paint, float open) {
         sun *= v3_splat(smoke_volume_sun(&w->smoke, x));
     }
     float up = 0.5f + 0.5f * n[1];
-    v3 around =
-        v3_mix(v3_set(0.30f, 0.29f, 0.27f), v3_set(0.42f, 0.47f, 0.54f), up) * v3_splat(open);
-    return paint * (around + sun * v3_splat(lit) * v3_set(0.80f, 0.77f, 0.71f));
+    v3 around = v3_mix(light_from_below, light_from_above, up) * v3_splat(open);
+    return paint * (around + sun * v3_splat(lit) * sun_light);
 }
 
 static v3 mirror(v3 along, v3 n) { return along - n * v3_splat(2 * v3_dot(along, n)); }
@@ -81,7 +97,7 @@ v3 shading_mirror(const world *w, const ray *r, shading_path way) {
 
 /* The normal of one of the faces that a grain has, wherever it is met. */
 static v3 break_stone(const batch *grains, v3 x, int which, v3 n) {
-    const float fineness = 1.6f, depth = 0.9f; /* triangles a radius; how far they tilt */
+    const float fineness = 1.6f, depth = 0.9f; /* faces a radius; how far they tilt */
     const v3 center = grains->centers[which];
     const uint64_t own = (uint64_t)(grains->colours[which][3] * 0x1p24f);
     uint64_t key = 0;

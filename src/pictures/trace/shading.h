@@ -1,6 +1,6 @@
 /*
- * Shading: what colour a ray sees where it meets something. Matt things have the light of sun and sky;
- * a skin has the finish of its stuff, and may send the ray on.
+ * Shading: what colour a ray sees where it meets something. Matt things have the light of sun and
+ * sky; a skin has the finish of its stuff, and may send the ray on.
  */
 #ifndef SPATE_PICTURES_TRACE_SHADING_H
 #define SPATE_PICTURES_TRACE_SHADING_H

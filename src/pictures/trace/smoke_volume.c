@@ -3,13 +3,15 @@
 #include "core/threads.h"
 #include <string.h>
 
+enum { CELLS_A_CHUNK = 1024 };
+
 /* At most so many places have a light of their own. */
 static const int64_t lights_most = 1 << 20;
 
 /* A ray that is all but stopped goes no further. */
 static const float stopped = 0.002f;
 
-/* ---- Values between the middles of cells ------------------------------------------------------- */
+/* ---- Values between the middles of cells ----------------------------------------------------- */
 
 static v3 v4_splat(float s) { return (v3){s, s, s, s}; }
 
@@ -47,7 +49,7 @@ static void cell_of(const smoke_grid *g, int64_t i, int at[3]) {
     at[2] = (int)(i / g->cells[0] / g->cells[1]);
 }
 
-/* ---- The light --------------------------------------------------------------------------------- */
+/* ---- The light ------------------------------------------------------------------------------- */
 
 typedef struct light_job {
     smoke_volume *smoke;
@@ -88,12 +90,25 @@ static float depth_along(const smoke_grid *g, v3 size, const ray *r, float near,
     return sum * step;
 }
 
+/* One octave of scattered light: its share, and how much less it is dimmed. */
+typedef struct octave {
+    float share, dimming;
+} octave;
+
+static float scattered(const octave *octaves, int count, float depth) {
+    float sum = 0;
+    for (int k = 0; k < count; k++) sum += octaves[k].share * expf(-octaves[k].dimming * depth);
+    return sum;
+}
+
+/* Light on smoke that lies this deep, optically, below the sun and the sky. */
 static v3 light_of(float to_sun, float to_sky) {
-    float sun = 0.60f * expf(-to_sun) + 0.29f * expf(-0.3f * to_sun) + 0.11f * expf(-0.1f * to_sun);
-    float sky = 0.75f * expf(-0.4f * to_sky) + 0.25f * expf(-0.06f * to_sky);
-    v3 from_ground = v3_set(0.035f, 0.035f, 0.035f);
-    return v3_set(0.90f, 0.84f, 0.74f) * v3_splat(sun) +
-           v3_set(0.12f, 0.16f, 0.23f) * v3_splat(sky) + from_ground;
+    static const octave sun[] = {{0.60f, 1}, {0.29f, 0.3f}, {0.11f, 0.1f}};
+    static const octave sky[] = {{0.75f, 0.4f}, {0.25f, 0.06f}};
+    static const v3 sun_colour = {0.90f, 0.84f, 0.74f, 0}, sky_colour = {0.12f, 0.16f, 0.23f, 0},
+                    from_ground = {0.035f, 0.035f, 0.035f, 0};
+    return sun_colour * v3_splat(scattered(sun, COUNT_OF(sun), to_sun)) +
+           sky_colour * v3_splat(scattered(sky, COUNT_OF(sky), to_sky)) + from_ground;
 }
 
 static void fill_light(void *data, chunk items) {
@@ -127,8 +142,8 @@ static spate_status create_light(smoke_volume *h, v3 sun, bool lit) {
     job.coarse.values = take(h->ctx, (size_t)count, sizeof(v3));
     const bool have = h->light.values && job.coarse.values;
     if (have) {
-        parallel_for(h->ctx->pool, count, 1024, thin_out, &job);
-        parallel_for(h->ctx->pool, count, 1024, fill_light, &job);
+        parallel_for(h->ctx->pool, count, CELLS_A_CHUNK, thin_out, &job);
+        parallel_for(h->ctx->pool, count, CELLS_A_CHUNK, fill_light, &job);
         for (int64_t i = 0; i < count && !lit; i++)
             for (int c = 0; c < 3; c++) h->light.values[i][c] = 1;
     }
@@ -136,7 +151,7 @@ static spate_status create_light(smoke_volume *h, v3 sun, bool lit) {
     return have ? SPATE_OK : SPATE_OUT_OF_MEMORY;
 }
 
-/* ---- Blocks of empty space --------------------------------------------------------------------- */
+/* ---- Blocks of empty space ------------------------------------------------------------------- */
 
 /* A block counts as filled when it, or a cell beside it that values between reach, has smoke. */
 static void find_filled(void *data, chunk items) {
@@ -180,7 +195,7 @@ static bool is_filled(const smoke_volume *h, const ray *r, v3 x, float *leave) {
     return false;
 }
 
-/* ---- Making it --------------------------------------------------------------------------------- */
+/* ---- Making it ------------------------------------------------------------------------------- */
 
 static spate_status fill(smoke_volume *h, v3 sun, bool lit) {
     for (int a = 0; a < 3; a++) {
@@ -211,7 +226,7 @@ void smoke_volume_free(smoke_volume *h) {
     *h = (smoke_volume){0};
 }
 
-/* ---- Rays -------------------------------------------------------------------------------------- */
+/* ---- Rays ------------------------------------------------------------------------------------ */
 
 smoke_view smoke_volume_look(const smoke_volume *h, const ray *r, float near, float far,
                              float offset) {

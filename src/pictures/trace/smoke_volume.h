@@ -1,11 +1,12 @@
 /*
- * Smoke volume: smoke in a 3D picture. Every cell has an extinction k (1/length) and a colour. Along a ray
+ * Smoke volume: smoke in a 3D picture. Every cell has an extinction k (1/length) and a colour.
+ * Along a ray
  *
  *    dL = (c S - L) k dt
  *
- * for light L, colour c and the light S that falls on the place: what is behind comes through by the
- * share exp(-integral k dt) (Beer-Lambert). S is worked out once, on a coarser grid: the sun's light
- * dimmed by the smoke towards it, as if scattered on a little (Wrenninge 2015: octaves of
+ * for light L, colour c and the light S that falls on the place: what is behind comes through by
+ * the share exp(-integral k dt) (Beer-Lambert). S is worked out once, on a coarser grid: the sun's
+ * light dimmed by the smoke towards it, as if scattered on a little (Wrenninge 2015: octaves of
  * exp(-b tau) with smaller and smaller b), and the sky's, dimmed by the smoke above.
  */
 #ifndef SPATE_PICTURES_TRACE_SMOKE_VOLUME_H

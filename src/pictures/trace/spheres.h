@@ -1,7 +1,7 @@
 /*
  * Spheres: many small spheres and the rays that meet them. Embree's sphere points where there is
- * Embree, a uniform grid walked cell by cell (Amanatides and Woo 1987) otherwise; both give the same
- * pictures.
+ * Embree, a uniform grid walked cell by cell (Amanatides and Woo 1987) otherwise; both give the
+ * same pictures.
  */
 #ifndef SPATE_PICTURES_TRACE_SPHERES_H
 #define SPATE_PICTURES_TRACE_SPHERES_H

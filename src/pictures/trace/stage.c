@@ -154,7 +154,8 @@ static v3 turn_about_up(v3 d, float angle) {
     return v3_set(c * d[0] + s * d[2], d[1], c * d[2] - s * d[0]);
 }
 
-/* The whole domain from three quarters; where the camera circles, far enough off for all its way. */
+/* The whole domain from three quarters; where the camera circles, far enough off for all its
+ * way. */
 static view look_at_all(const stage *s, int width, int height) {
     enum { ROUND = 24 };
     const camera_pose *c = &s->camera;

@@ -43,8 +43,8 @@ typedef struct view {
     int width, height;
 } view;
 
-/* The scene's camera, or a three-quarter view that holds the whole domain, all the way round where it
- * circles. */
+/* The scene's camera, or a three-quarter view that holds the whole domain, all the way round where
+ * it circles. */
 view stage_view(const stage *s, int width, int height);
 ray view_ray(const view *v, float x, float y);
 /* Pixel position of a point, and its depth; false when it is behind the camera. */

@@ -16,7 +16,31 @@ typedef struct trace_job {
     float *depth; /* how far the first thing is */
 } trace_job;
 
-enum { BOUNCES = 6 };
+enum { BOUNCES = 6, ROWS_A_CHUNK = 4 };
+
+/* How far the surfaces of liquids and skins are from the outermost particles, in half spacings. */
+static const float liquid_radius = 1.6f, skin_radius = 1.4f;
+/* A reflection below this share is seen at the first surface only. */
+static const float least_mirrored = 0.08f;
+/* A surface that looks this much down upon the floor lies on it. */
+static const float downward = -0.99f;
+/* Light lost among many surfaces comes out white, as from spray. */
+static const v3 spray = {0.60f, 0.66f, 0.72f, 0};
+/* How much the colours of neighbours differ where more rays are wanted. */
+static const float edge_contrast = 0.07f;
+/* The R2 sequence, which spreads offsets evenly over the plane (Roberts 2018). */
+static const float r2_x = 0.7548777f, r2_y = 0.5698403f;
+
+/* What the liquid's surface mirrors where a ray comes upon it from outside; *mirrored is its
+ * share. */
+static v3 reflection(const world *w, const ray *r, const hit *face, shading_path path, bool first,
+                     float *mirrored) {
+    const float cosine = -v3_dot(r->along, face->normal);
+    *mirrored = cosine > 0 ? world_fresnel(cosine) : 0;
+    if (!(cosine > 0) || !(first || *mirrored > least_mirrored)) return v3_splat(0);
+    const ray up = {ray_at(r, face->t), v3_unit(r->along + face->normal * v3_splat(2 * cosine))};
+    return shading_mirror(w, &up, path);
+}
 
 static v3 follow(const trace_job *job, ray r, float offset, float *depth) {
     const world *w = &job->world;
@@ -29,7 +53,8 @@ static v3 follow(const trace_job *job, ray r, float offset, float *depth) {
         world_thing thing = world_hit(w, &r, near, &end);
         hit face = world_face(w, &r, near, end.t, inside);
         /* Liquid that stands on the floor wets it: there is no surface between them. */
-        if (face.met && inside && face.normal[1] < -0.99f && thing == THING_FLOOR) face.met = false;
+        if (face.met && inside && face.normal[1] < downward && thing == THING_FLOOR)
+            face.met = false;
         float t = face.met ? face.t : end.t;
         if (k == 0) *depth = t;
         if (inside) {
@@ -47,32 +72,28 @@ static v3 follow(const trace_job *job, ray r, float offset, float *depth) {
                    share * shading_thing(w, thing, &r, &end, (shading_path){.length = travelled});
         travelled += t;
         v3 x = ray_at(&r, t), bent;
-        float cosine = -v3_dot(r.along, face.normal);
-        if (!inside && cosine > 0) {
-            float mirrored = world_fresnel(cosine);
-            if (k == 0 || mirrored > 0.08f) {
-                ray up = {x, v3_unit(r.along + face.normal * v3_splat(2 * cosine))};
-                sum += share * v3_splat(mirrored) *
-                       shading_mirror(w, &up, (shading_path){.length = travelled});
-            }
+        if (!inside) {
+            float mirrored;
+            v3 seen =
+                reflection(w, &r, &face, (shading_path){.length = travelled}, k == 0, &mirrored);
+            sum += share * v3_splat(mirrored) * seen;
             share *= v3_splat(1 - mirrored);
         }
         if (world_refract(r.along, face.normal, inside, &bent)) inside = !inside;
         r = (ray){x, bent};
         near = w->tiny;
     }
-    /* Light lost among many surfaces comes out white, as from spray. */
-    return sum + share * v3_set(0.60f, 0.66f, 0.72f);
+    return sum + share * spray;
 }
 
 /* Highlights roll off instead of being cut. */
 static float roll_off(float v) {
-    return v < 0.75f ? v : 0.75f + 0.25f * (1 - expf(-(v - 0.75f) / 0.25f));
+    const float knee = 0.75f, room = 0.25f;
+    return v < knee ? v : knee + room * (1 - expf(-(v - knee) / room));
 }
 
 static rgb pixel_colour(const trace_job *job, float x, float y, float *depth) {
-    /* Golden ratios spread the offsets evenly over neighbours (Roberts 2018). */
-    float offset = fmodf(0.7548777f * x + 0.5698403f * y, 1);
+    float offset = fmodf(r2_x * x + r2_y * y, 1);
     v3 c = follow(job, view_ray(&job->view, x, y), offset, depth);
     return (rgb){roll_off(c[0]), roll_off(c[1]), roll_off(c[2])};
 }
@@ -90,8 +111,7 @@ static float contrast(rgb a, rgb b) {
                   max_of(fabsf(sqrtf(a.g) - sqrtf(b.g)), fabsf(sqrtf(a.b) - sqrtf(b.b))));
 }
 
-/* More rays for pixels that differ from a neighbour, spread evenly (the R2 sequence, Roberts 2018).
- */
+/* More rays for pixels that differ from a neighbour, spread evenly. */
 static void second_rows(void *data, chunk items) {
     trace_job *job = data;
     int width = job->view.width, height = job->view.height, samples = job->in->samples;
@@ -105,9 +125,9 @@ static void second_rows(void *data, chunk items) {
         if (y + 1 < height) most = max_of(most, contrast(c[0], c[width]));
         rgb sum = *c;
         int taken = 1;
-        for (; most > 0.07f && taken < samples; taken++) {
-            float depth, dx = fmodf(0.5f + 0.7548777f * (float)taken, 1),
-                         dy = fmodf(0.5f + 0.5698403f * (float)taken, 1);
+        for (; most > edge_contrast && taken < samples; taken++) {
+            float depth, dx = fmodf(0.5f + r2_x * (float)taken, 1),
+                         dy = fmodf(0.5f + r2_y * (float)taken, 1);
             rgb more = pixel_colour(job, (float)x + dx, (float)y + dy, &depth);
             sum.r += more.r, sum.g += more.g, sum.b += more.b;
         }
@@ -132,7 +152,7 @@ static void draw_edge(trace_job *job, v3 from, v3 along) {
             hidden = job->depth[(int64_t)y * job->view.width + x] < 0.995f * p[2];
         if (open && (!seen || hidden != was_hidden || k == PIECES)) {
             const float *last = seen ? p : end;
-            picture_line(job->out, begin[0], begin[1], last[0], last[1], 1.2, pen,
+            picture_line(job->out, (picture_ends){begin[0], begin[1], last[0], last[1]}, 1.2, pen,
                          was_hidden ? 0.10f
                          : dusky    ? 0.35f
                                     : 0.42f);
@@ -165,8 +185,8 @@ static float line_distance(v3 size) {
 
 /* The surface of a liquid that the domain's walls hold, with its drops. */
 static spate_status fill(world *w, const batch *c, level_set *out) {
-    return level_set_create(w->ctx, c->centers, c->count, c->radius, 1.6f * c->radius, v3_splat(0),
-                            w->stage->size, out);
+    return level_set_create(w->ctx, &(level_set_particles){c->centers, c->count, c->radius},
+                            liquid_radius * c->radius, (v3[]){v3_splat(0), w->stage->size}, out);
 }
 
 static spate_status prepare_liquid(world *w, const trace_input *in) {
@@ -187,8 +207,10 @@ static spate_status prepare_liquid(world *w, const trace_input *in) {
 
 /* A smooth surface around particles that no wall holds. */
 static spate_status wrap(world *w, const batch *c, float radius, level_set *out) {
-    return level_set_create(w->ctx, c->centers, c->count, c->radius, radius, v3_splat(-INFINITY),
-                            v3_splat(INFINITY), out);
+    v3 everywhere[2];
+    level_set_no_box(everywhere);
+    return level_set_create(w->ctx, &(level_set_particles){c->centers, c->count, c->radius}, radius,
+                            everywhere, out);
 }
 
 static spate_status prepare_grains(world *w, const batches *all) {
@@ -207,7 +229,8 @@ static spate_status prepare_skins(world *w, const batches *all) {
         if (c->look != LOOK_SKIN || !c->count) continue;
         world_skin *s = &w->skins[w->skin_count++];
         s->finish = c->finish;
-        TRY(c->flows ? fill(w, c, &s->level_set) : wrap(w, c, 1.4f * c->radius, &s->level_set));
+        TRY(c->flows ? fill(w, c, &s->level_set)
+                     : wrap(w, c, skin_radius * c->radius, &s->level_set));
         TRY(colour_field_create(&s->level_set, c->centers, c->colours, c->count, &s->colours));
     }
     return SPATE_OK;
@@ -255,8 +278,8 @@ spate_status trace_picture(spate_context *ctx, const trace_input *in, picture *o
     job.depth = take(ctx, pixels, sizeof *job.depth);
     spate_status status = job.first && job.depth ? prepare(ctx, &job) : SPATE_OUT_OF_MEMORY;
     if (status == SPATE_OK) {
-        parallel_for(ctx->pool, out->height, 4, first_rows, &job);
-        parallel_for(ctx->pool, out->height, 4, second_rows, &job);
+        parallel_for(ctx->pool, out->height, ROWS_A_CHUNK, first_rows, &job);
+        parallel_for(ctx->pool, out->height, ROWS_A_CHUNK, second_rows, &job);
         draw_edges(&job);
     }
     free_world(&job.world);

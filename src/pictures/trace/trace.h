@@ -1,9 +1,9 @@
 /*
- * Trace: a 3D picture of one frame by ray tracing. What is clear has a smooth surface (level.h, or a
- * mesh, triangles.h) with reflection, refraction and absorption; bodies have a skin (level.h), matt or
- * shining; grains are spheres (spheres.h) whose shading follows the smooth surface around them; smoke
- * veils what is behind it (smoke_volume.h). Light: a sun, whose rays are followed through the liquid down to the floor (light.h), and
- * a sky.
+ * Trace: a 3D picture of one frame by ray tracing. What is clear has a smooth surface (level_set.h,
+ * or a mesh, triangles.h) with reflection, refraction and absorption; bodies have a skin
+ * (level_set.h), matt or shining; grains are spheres (spheres.h) whose shading follows the smooth
+ * surface around them; smoke veils what is behind it (smoke_volume.h). Light: a sun, whose rays are
+ * followed through the liquid down to the floor (light.c), and a sky.
  */
 #ifndef SPATE_PICTURES_TRACE_TRACE_H
 #define SPATE_PICTURES_TRACE_TRACE_H

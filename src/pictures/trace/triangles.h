@@ -1,6 +1,6 @@
 /*
- * Triangles: a closed mesh of triangles and the rays that cross it, with normals interpolated between
- * its vertices. Only where there is Embree.
+ * Triangles: a closed mesh of triangles and the rays that cross it, with normals interpolated
+ * between its vertices. Only where there is Embree.
  */
 #ifndef SPATE_PICTURES_TRACE_TRIANGLES_H
 #define SPATE_PICTURES_TRACE_TRIANGLES_H

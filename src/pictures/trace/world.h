@@ -73,8 +73,8 @@ float world_fresnel(float cosine);
 /* Direction behind a surface of water with this normal; false: totally reflected, and so is *out.
  */
 bool world_refract(v3 along, v3 normal, bool inside, v3 *out);
-/* Share of light that is left of a ray after a way through the liquid; what the liquid itself adds goes
- * to *glow, which may be NULL. */
+/* Share of light that is left of a ray after a way through the liquid; what the liquid itself adds
+ * goes to *glow, which may be NULL. */
 v3 world_pass(const world *w, const ray *r, float length, v3 *glow);
 /* The light that a liquid of this colour has in itself, from sun and sky. */
 v3 world_glow(v3 colour);
