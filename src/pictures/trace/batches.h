@@ -7,8 +7,8 @@
 #define SPATE_PICTURES_TRACE_BATCHES_H
 
 #include "core/context.h"
-#include "core/fields.h"
 #include "pictures/trace/ray.h"
+#include "scene/registry.h"
 
 typedef struct batch {
     material_look look;

@@ -100,7 +100,7 @@ INLINE double strain_since(const mpm_view *m, int64_t i, int dim) {
 
 /* Draws J of particle i to its volume on the grid; q is f and its slopes. */
 INLINE void correct_particle(const mpm_view *m, int64_t i, const quad q[4], int dim) {
-    real *dilation = m->particles->dilation[i];
+    real *dilation = &m->particles->dilation[i];
     const double f = (double)q[0][VOLUME];
     double slope2 = 0;
     for (int a = 1; a <= dim; a++) slope2 += (double)q[a][VOLUME] * (double)q[a][VOLUME];
