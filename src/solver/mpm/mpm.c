@@ -479,6 +479,7 @@ static spate_status scatter(void *solver) {
     TRY(prepare_grid(m));
     TRY(prepare_touches(m));
     TRY(prepare_penetration(m));
+    mpm_smooth_volume(m);
     mpm_correct_density(m);
     parallel_for(m->threads, sim->blocks.occupied_count, 4, m->passes->scatter[v->dim - 2], v);
     const particles *p = &sim->particles;
@@ -520,7 +521,6 @@ static spate_status gather(void *solver) {
     if (bad >= 0) return simulation_unstable(sim, bad, fault_of(sim, bad));
     sim->drift += m->max_move * sim->dt / d->dx;
     mpm_update_deformation(m);
-    mpm_smooth_volume(m);
     sources_hold(sim);
     return SPATE_OK;
 }

@@ -257,7 +257,8 @@ spate_status mpm_place_penetration(mpm *m);
 /* After a gather: the deformation gradients, where the particles have them (deformation.c). */
 void mpm_update_deformation(mpm *m);
 
-/* After a gather: smooths the volumes of what flows plastically, in every 32nd step (plastic_volume.c). */
+/* Before a scatter, where no particle has left its block's tile: smooths the volumes of what flows
+ * plastically, in every 32nd step (plastic_volume.c). */
 void mpm_smooth_volume(mpm *m);
 
 /* Before a scatter: holds the volumes of liquids to their density, in every 32nd step
