@@ -1,10 +1,10 @@
 #include "solver/stages.h"
 
-spate_status run_stages(spate_simulation *sim, const stage *stages, int count) {
-    for (int i = 0; i < count; i++) {
+spate_status run_stages(spate_simulation *sim, const stage *stages) {
+    for (const stage *s = stages; s->name; s++) {
         const double start = phase_start();
-        TRY(stages[i].run(sim->solver));
-        phase_stop(sim, stages[i].name, start);
+        TRY(s->run(sim->solver));
+        phase_stop(sim, s->name, start);
     }
     return SPATE_OK;
 }

@@ -1,15 +1,16 @@
-/* A step of a solver is a list of named stages, each of which is timed. */
+/* A step is a list of named stages, each with its time. */
 #ifndef SPATE_SOLVER_STAGES_H
 #define SPATE_SOLVER_STAGES_H
 
 #include "solver/solver.h"
 
 typedef struct stage {
-    const char *name; /* a literal; in run.json and spate bench */
+    const char *name; /* of its phase: a literal */
     spate_status (*run)(void *solver);
 } stage;
 
-/* One after the other, up to the first that fails; `solver` is sim->solver. */
-spate_status run_stages(spate_simulation *sim, const stage *stages, int count);
+/* Runs `stages`, a list closed by an entry without a name, on sim->solver. The first one that fails
+ * ends the step. */
+spate_status run_stages(spate_simulation *sim, const stage *stages);
 
 #endif

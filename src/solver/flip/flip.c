@@ -414,7 +414,7 @@ static spate_status gather(void *solver) {
     return SPATE_OK;
 }
 
-const stage flip_stages[FLIP_STAGES] = {
+const stage flip_stages[FLIP_STAGES + 1] = {
     {"sort", sort},
     {"reseed", flip_reseed},
     {"grid", flip_grid},
@@ -425,12 +425,13 @@ const stage flip_stages[FLIP_STAGES] = {
     {"extrapolate", flip_extrapolate},
     {"reaction", flip_reaction},
     {"gather", gather},
+    {NULL, NULL},
 };
 
 static spate_status step(spate_simulation *sim) {
     flip *f = sim->solver;
     impulses_begin_step(sim, &f->impulses);
-    return run_stages(sim, flip_stages, FLIP_STAGES);
+    return run_stages(sim, flip_stages);
 }
 
 /* ---- What others ask ------------------------------------------------------------------------- */

@@ -43,6 +43,7 @@
 #ifndef SPATE_SOLVER_FLIP_H
 #define SPATE_SOLVER_FLIP_H
 
+#include "core/kernel_table.h"
 #include "solver/faces.h"
 #include "solver/impulses.h"
 #include "solver/pressure/pressure.h"
@@ -93,9 +94,12 @@ typedef struct flip_extremes {
     char apart[64];     /* keeps workers off each other's cache lines */
 } flip_extremes;
 
-/* The transfers of a step (transfer_kernels.h), which are given a flip_view. */
+/* The transfers of a step (transfer_kernels.h), [dim - 2] each, which are given a flip_view. */
+#define FLIP_KERNELS(TASK)         \
+    TASK(scatter) /* `coloured` */ \
+    TASK(gather)  /* occupied blocks */
 typedef struct flip_kernels {
-    chunk_task scatter[2], gather[2]; /* [dim - 2]; over `coloured`, over occupied blocks */
+    FLIP_KERNELS(TASK_FIELD)
 } flip_kernels;
 
 /* What a checkpoint holds besides the particles. */
@@ -172,7 +176,7 @@ flip_view flip_view_of(const flip *f);
 
 /* A step is its stages, one after the other. */
 enum { FLIP_STAGES = 10 };
-extern const stage flip_stages[FLIP_STAGES];
+extern const stage flip_stages[FLIP_STAGES + 1]; /* closed by an entry without a name */
 
 /* Stages, and parts of them, that are told in files of their own. */
 spate_status flip_grid(void *solver);

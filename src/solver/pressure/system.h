@@ -5,6 +5,7 @@
 #ifndef SPATE_SOLVER_SYSTEM_H
 #define SPATE_SOLVER_SYSTEM_H
 
+#include "core/kernel_table.h"
 #include "solver/pressure/checker.h"
 #include "solver/pressure/pressure.h"
 
@@ -125,11 +126,7 @@ typedef struct pass_data {
     TASK(largest_divergence) /* active: of a brick */
 
 typedef struct pressure_passes {
-#define TASK(name) chunk_task name[2];
-#define SUM(name)  sum_task name[2];
-    PRESSURE_PASSES(TASK, SUM)
-#undef TASK
-#undef SUM
+    PRESSURE_PASSES(TASK_FIELD, SUM_FIELD)
 } pressure_passes;
 
 /* Connected regions of unknowns: sets of nodes, one for each uniform brick and one for each cell of
