@@ -32,11 +32,6 @@ enum isa { ISA_GENERIC, ISA_AVX2, ISA_AVX512 };
 #define ISA_CHOOSE(name, isa)  ((void)(isa), &name##_generic)
 #endif
 
-/* In a kernel file: the name of the table that it defines, NAME_avx2 for instance. */
-#define ISA_NAME(name)         ISA_NAME_OF(name, SPATE_ISA)
-#define ISA_NAME_OF(name, isa) ISA_JOIN(name, isa)
-#define ISA_JOIN(name, isa)    name##_##isa
-
 /* The best set of this machine. AVX2 stands for avx2 and fma, AVX-512 for f, vl, dq and bw. */
 enum isa isa_detect(void);
 

@@ -19,12 +19,6 @@ typedef struct chunk {
 
 typedef void (*chunk_task)(void *data, chunk items);
 
-/* NAME_tasks[dim - 2] from NAME(data, items, dim), an inline function to which `dim` is a constant. */
-#define TASKS_BY_DIMENSION(name)                                             \
-    static void name##_2d(void *data, chunk items) { name(data, items, 2); } \
-    static void name##_3d(void *data, chunk items) { name(data, items, 3); } \
-    static const chunk_task name##_tasks[2] = {name##_2d, name##_3d};
-
 enum { MAX_THREADS = 256 };
 
 /* `threads` 0: one for each core this process may use. */

@@ -72,7 +72,7 @@ INLINE void add_to_cell(const densities *s, int64_t i, cell_sum *sum, real *larg
     if (radius2 > *largest) *largest = radius2;
 }
 
-INLINE void prepare(void *data, chunk items, int dim) {
+INLINE void prepare_chunk(void *data, chunk items, int dim) {
     densities *s = data;
     const blocks *b = &s->f->sim->blocks;
     real largest = s->seen[items.worker];
@@ -89,7 +89,7 @@ INLINE void prepare(void *data, chunk items, int dim) {
     }
     s->seen[items.worker] = largest;
 }
-TASKS_BY_DIMENSION(prepare)
+TASK_BY_DIM(prepare)
 
 typedef struct span_list {
     int count;
@@ -169,7 +169,7 @@ INLINE real density_at(const densities *s, int64_t particle, const span_list *li
     return (sum[0] + sum[2]) + (sum[1] + sum[3]);
 }
 
-INLINE void find_largest(void *data, chunk items, int dim) {
+INLINE void find_largest_chunk(void *data, chunk items, int dim) {
     densities *s = data;
     const blocks *b = &s->f->sim->blocks;
     real largest = s->seen[items.worker];
@@ -186,7 +186,7 @@ INLINE void find_largest(void *data, chunk items, int dim) {
         }
     s->seen[items.worker] = largest;
 }
-TASKS_BY_DIMENSION(find_largest)
+TASK_BY_DIM(find_largest)
 
 static double largest_seen(densities *s) {
     real largest = 0;
@@ -207,7 +207,7 @@ static void find_reference(densities *s) {
     flip *f = s->f;
     const int dim = f->grid.dim;
     const int64_t occupied = f->sim->blocks.occupied_count;
-    parallel_for(f->threads, occupied, 4, find_largest_tasks[dim - 2], s);
+    parallel_for(f->threads, occupied, 4, dim == 3 ? find_largest_3d : find_largest_2d, s);
     f->memory.reference = fmax(largest_seen(s), least_reference * even_density(f, dim));
 }
 
@@ -246,7 +246,7 @@ INLINE real level_set_of(const densities *s, int32_t block, int cell, int64_t in
     return phi == 0 ? -REAL_EPSILON : phi; /* liquid is what is below zero */
 }
 
-INLINE void fill_blocks(void *data, chunk items, int dim) {
+INLINE void fill_blocks_chunk(void *data, chunk items, int dim) {
     const densities *s = data;
     const blocks *b = &s->f->sim->blocks;
     const mac *m = &s->f->grid;
@@ -263,7 +263,7 @@ INLINE void fill_blocks(void *data, chunk items, int dim) {
         }
     }
 }
-TASKS_BY_DIMENSION(fill_blocks)
+TASK_BY_DIM(fill_blocks)
 
 static void all_air(void *data, chunk items) {
     const mac *m = &((const densities *)data)->f->grid;
@@ -276,12 +276,12 @@ static void find_level_set(densities *s) {
     const blocks *b = &f->sim->blocks;
     const int dim = f->grid.dim;
     pool *threads = f->threads;
-    parallel_for(threads, b->occupied_count, 16, prepare_tasks[dim - 2], s);
+    parallel_for(threads, b->occupied_count, 16, dim == 3 ? prepare_3d : prepare_2d, s);
     s->starts[(int64_t)b->occupied_count * block_nodes(dim)] = b->sorted;
     s->reach2 = largest_seen(s);
     if (!(f->memory.reference > 0) && b->sorted) find_reference(s);
     parallel_for(threads, f->grid.bricks.count, 16, all_air, s);
-    parallel_for(threads, b->occupied_count, 4, fill_blocks_tasks[dim - 2], s);
+    parallel_for(threads, b->occupied_count, 4, dim == 3 ? fill_blocks_3d : fill_blocks_2d, s);
 }
 
 spate_status flip_density_surface(flip *f) {

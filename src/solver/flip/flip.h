@@ -43,6 +43,7 @@
 #ifndef SPATE_SOLVER_FLIP_H
 #define SPATE_SOLVER_FLIP_H
 
+#include "core/kernel_table.h"
 #include "solver/faces.h"
 #include "solver/impulses.h"
 #include "solver/pressure/pressure.h"
@@ -93,9 +94,12 @@ typedef struct flip_extremes {
     char apart[64];     /* keeps workers off each other's cache lines */
 } flip_extremes;
 
-/* The transfers of a step (transfer_kernels.h), which are given a flip_view. */
+/* The transfers of a step (transfer_kernels.h), [dim - 2] each, which are given a flip_view. */
+#define FLIP_KERNELS(TASK)         \
+    TASK(scatter) /* `coloured` */ \
+    TASK(gather)  /* occupied blocks */
 typedef struct flip_kernels {
-    chunk_task scatter[2], gather[2]; /* [dim - 2]; over `coloured`, over occupied blocks */
+    FLIP_KERNELS(TASK_FIELD)
 } flip_kernels;
 
 /* What a checkpoint holds besides the particles. */

@@ -137,7 +137,7 @@ INLINE void clear_tile(kernel_tile *tile, int dim) {
     for (int n = 0; n < tile_nodes(dim); n++) tile->nearest[n] = nobody;
 }
 
-INLINE void scatter(void *data, chunk items, int dim) {
+INLINE void scatter_chunk(void *data, chunk items, int dim) {
     const kernel_transfer *s = data;
     const flip *f = s->f;
     kernel_tile tiles[3];
@@ -151,7 +151,7 @@ INLINE void scatter(void *data, chunk items, int dim) {
         for (int c = 0; c < dim; c++) add_component(s, &map, &tiles[c], c, dim);
     }
 }
-TASKS_BY_DIMENSION(scatter)
+TASK_BY_DIM(scatter)
 
 static void forget_nearest(void *data, chunk items) {
     const kernel_transfer *s = data;
@@ -188,7 +188,8 @@ spate_status flip_scatter_kernel(flip *f) {
     if (!nearest) return SPATE_OUT_OF_MEMORY;
     for (int c = 0; c < dim; c++) s.nearest[c] = nearest + c * cells;
     parallel_for(threads, bricks, 32, forget_nearest, &s);
-    parallel_colours(threads, f->colour_starts, 1 << dim, 4, scatter_tasks[dim - 2], &s);
+    parallel_colours(threads, f->colour_starts, 1 << dim, 4, dim == 3 ? scatter_3d : scatter_2d,
+                     &s);
     parallel_for(threads, bricks, 32, take_nearest, &s);
     scratch_give(&sim->scratch, "flip nearest");
     return SPATE_OK;

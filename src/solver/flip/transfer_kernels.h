@@ -7,7 +7,6 @@
 #include "solver/flip/gather.h"
 #include "solver/flip/scatter.h"
 
-TASK_BY_DIM(scatter)
-TASK_BY_DIM(gather)
+FLIP_KERNELS(TASK_BY_DIM)
 
-const flip_kernels ISA_NAME(KERNEL) = {FIELD_BY_DIM(scatter) FIELD_BY_DIM(gather)};
+const flip_kernels ISA_NAME(KERNEL) = {FLIP_KERNELS(FIELD_BY_DIM)};

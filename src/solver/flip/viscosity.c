@@ -39,7 +39,7 @@ enum { RESTARTS = 3 };
 
 typedef struct viscous {
     const flip *f;
-    const viscous_passes *passes;
+    const viscous_kernels *kernels;
     viscous_level levels[VISCOUS_LEVELS];
     int level_count;
     uint8_t *kinds;                  /* of faces, two bits an axis */
@@ -329,7 +329,7 @@ static spate_status sum_active(viscous *v, sum_task task, double factor, double 
 static spate_status multiply(viscous *v, double *sum) {
     viscous_product product = {&v->levels[0], v->p, v->q};
     return parallel_sum(v->f->sim->ctx, v->levels[0].active_count, VISCOUS_GRAIN,
-                        v->passes->multiply[v->levels[0].dim - 2], &product, 1, sum);
+                        v->kernels->multiply[v->levels[0].dim - 2], &product, 1, sum);
 }
 
 /* r and its square, from the definition. Nothing is lost by leaving out a part that is zero: walls
@@ -354,7 +354,7 @@ static spate_status true_residual(viscous *v, bool changed) {
 /* z = B r, scaled by a constant factor that drops out; *product = r . z */
 static spate_status precondition(viscous *v, double *product) {
     over_active(v, load_residual, 1 / sqrt(v->right));
-    viscous_cycle(v->f->threads, v->passes, v->levels, v->level_count);
+    viscous_cycle(v->f->threads, v->kernels, v->levels, v->level_count);
     return sum_active(v, sum_product, 0, product);
 }
 
@@ -397,7 +397,7 @@ static void take_change(void *data, chunk items) {
     }
 }
 
-ISA_TABLES(viscous_passes, viscous);
+ISA_TABLES(viscous_kernels, viscous);
 
 static void carve(viscous *v, viscous_memory *m) {
     const int dim = v->levels[0].dim;
@@ -436,7 +436,7 @@ spate_status flip_viscosity(flip *f, double tolerance, bool last) {
     const mac *m = &f->grid;
     if (!(f->viscosity > 0) || !m->bricks.count) return SPATE_OK;
     const double dx = sim->scene->domain.dx;
-    viscous v = {.f = f, .passes = ISA_CHOOSE(viscous, sim->ctx->isa), .tolerance = tolerance};
+    viscous v = {.f = f, .kernels = ISA_CHOOSE(viscous, sim->ctx->isa), .tolerance = tolerance};
     v.levels[0] =
         (viscous_level){.dim = m->dim,
                         .bricks = m->bricks.count,

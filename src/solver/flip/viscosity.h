@@ -67,10 +67,13 @@ typedef struct viscous_relaxation {
     bool residual;
 } viscous_relaxation;
 
-typedef struct viscous_passes {
-    sum_task multiply[2]; /* [dim - 2], over active bricks; viscous_product */
-    chunk_task relax[2];  /* viscous_relaxation */
-} viscous_passes;
+/* [dim - 2], over active bricks. */
+#define VISCOUS_KERNELS(TASK, SUM)      \
+    SUM(multiply) /* viscous_product */ \
+    TASK(relax)   /* viscous_relaxation */
+typedef struct viscous_kernels {
+    VISCOUS_KERNELS(TASK_FIELD, SUM_FIELD)
+} viscous_kernels;
 
 /* One piece of memory that everything is cut out of; without it, cutting only counts. */
 typedef struct viscous_memory {
@@ -86,7 +89,7 @@ void viscous_carve(viscous_level *level, viscous_memory *m, bool finest);
 /* Fills the coarse levels from the finest one. */
 void viscous_coarsen(const flip *f, viscous_level *levels, int count, viscous_memory *memory);
 /* levels[0].x becomes roughly A^-1 levels[0].b: a symmetric V-cycle. */
-void viscous_cycle(pool *threads, const viscous_passes *passes, viscous_level *levels, int count);
+void viscous_cycle(pool *threads, const viscous_kernels *kernels, viscous_level *levels, int count);
 
 /* Sets relax from the weights, and lists the active bricks. */
 void viscous_finish(pool *threads, viscous_level *level);

@@ -4,7 +4,6 @@
  * differences of stresses. Arithmetic is double whatever the fields are, so that residuals can be
  * trusted.
  */
-#include "core/isa.h"
 #include "solver/flip/viscosity.h"
 
 enum { TILE = BRICK_EDGE + 2, TILE_ROWS = TILE * TILE, TILE_CELLS = TILE * TILE * TILE };
@@ -131,7 +130,7 @@ INLINE void apply(const viscous_level *level, int32_t brick, real *const x[3],
         }
 }
 
-INLINE void multiply(const viscous_product *p, chunk items, double *part, int dim) {
+INLINE void multiply_chunk(const viscous_product *p, chunk items, double *part, int dim) {
     double out[3][BRICK_CELLS_MAX], lanes[BRICK_EDGE] = {0};
     for (int64_t n = items.begin; n < items.end; n++) {
         const int32_t brick = p->level->active[n];
@@ -147,7 +146,7 @@ INLINE void multiply(const viscous_product *p, chunk items, double *part, int di
     for (int k = 0; k < BRICK_EDGE; k++) part[0] += lanes[k];
 }
 
-INLINE void relax(const viscous_relaxation *r, chunk items, int dim) {
+INLINE void relax_chunk(const viscous_relaxation *r, chunk items, int dim) {
     const viscous_level *level = r->level;
     double out[3][BRICK_CELLS_MAX];
     for (int64_t n = items.begin; n < items.end; n++) {
@@ -170,17 +169,7 @@ INLINE void relax(const viscous_relaxation *r, chunk items, int dim) {
     }
 }
 
-#define PASSES(dim)                                                        \
-    static void multiply_##dim##d(void *data, chunk items, double *part) { \
-        multiply(data, items, part, dim);                                  \
-    }                                                                      \
-    static void relax_##dim##d(void *data, chunk items) { relax(data, items, dim); }
+VISCOUS_KERNELS(TASK_BY_DIM, SUM_BY_DIM)
 
-PASSES(2)
-PASSES(3)
-
-extern const viscous_passes ISA_NAME(viscous);
-const viscous_passes ISA_NAME(viscous) = {
-    .multiply = {multiply_2d, multiply_3d},
-    .relax = {relax_2d, relax_3d},
-};
+extern const viscous_kernels ISA_NAME(viscous);
+const viscous_kernels ISA_NAME(viscous) = {VISCOUS_KERNELS(FIELD_BY_DIM, FIELD_BY_DIM)};

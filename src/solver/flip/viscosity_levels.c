@@ -397,7 +397,7 @@ static void add_change(void *data, chunk items) {
 }
 
 /* Chebyshev's polynomial for eigenvalues from `low` to 1. */
-static void smooth(pool *threads, const viscous_passes *passes, viscous_level *level, int steps,
+static void smooth(pool *threads, const viscous_kernels *kernels, viscous_level *level, int steps,
                    double low, bool from_zero) {
     const double middle = 0.5 * (1 + low), half = 0.5 * (1 - low), ratio = middle / half;
     double before = 1 / ratio;
@@ -410,7 +410,7 @@ static void smooth(pool *threads, const viscous_passes *passes, viscous_level *l
             parallel_for(threads, level->active_count, 16, start_from_zero, &r);
             continue;
         }
-        parallel_for(threads, level->active_count, VISCOUS_GRAIN, passes->relax[level->dim - 2],
+        parallel_for(threads, level->active_count, VISCOUS_GRAIN, kernels->relax[level->dim - 2],
                      &r);
         parallel_for(threads, level->active_count, 16, add_change, level);
     }
@@ -453,20 +453,21 @@ static void prolong(void *data, chunk items) {
         }
 }
 
-void viscous_cycle(pool *threads, const viscous_passes *passes, viscous_level *levels, int count) {
+void viscous_cycle(pool *threads, const viscous_kernels *kernels, viscous_level *levels,
+                   int count) {
     viscous_level *level = levels;
     if (count == 1) {
         const double spread = 1 + 24 * level->scale;
         const int steps = (int)fmin(ceil(sqrt(spread)) + 1, SOLVE_STEPS);
-        smooth(threads, passes, level, steps, fmin(0.5, fmax(1 / spread, 0.003)), true);
+        smooth(threads, kernels, level, steps, fmin(0.5, fmax(1 / spread, 0.003)), true);
         return;
     }
     level_pair pair = {level, level + 1, 0};
     viscous_relaxation r = {.level = level, .residual = true};
-    smooth(threads, passes, level, SMOOTH_STEPS, smooth_from, true);
-    parallel_for(threads, level->active_count, VISCOUS_GRAIN, passes->relax[level->dim - 2], &r);
+    smooth(threads, kernels, level, SMOOTH_STEPS, smooth_from, true);
+    parallel_for(threads, level->active_count, VISCOUS_GRAIN, kernels->relax[level->dim - 2], &r);
     parallel_for(threads, level[1].active_count, 2, restrict_residual, &pair);
-    viscous_cycle(threads, passes, levels + 1, count - 1);
+    viscous_cycle(threads, kernels, levels + 1, count - 1);
     parallel_for(threads, level->active_count, 4, prolong, &pair);
-    smooth(threads, passes, level, SMOOTH_STEPS, smooth_from, false);
+    smooth(threads, kernels, level, SMOOTH_STEPS, smooth_from, false);
 }

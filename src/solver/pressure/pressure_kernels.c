@@ -1,5 +1,5 @@
 /* The passes of the pressure solver, compiled once for each instruction set (SPATE_ISA). */
-#include "core/isa.h"
+#include "core/kernel_table.h"
 #include "solver/pressure/coarsen.h"
 #include "solver/pressure/fluxes.h"
 #include "solver/pressure/gradients.h"
