@@ -11,8 +11,12 @@
 #ifndef SPATE_CORE_KERNEL_TABLE_H
 #define SPATE_CORE_KERNEL_TABLE_H
 
-#include "core/isa.h"
 #include "core/threads.h"
+
+/* name_generic, name_avx2 or name_avx512. */
+#define ISA_NAME(name)            JOIN_NAMES(name, SPATE_ISA)
+#define JOIN_NAMES(name, ending)  JOIN_NAMES_(name, ending)
+#define JOIN_NAMES_(name, ending) name##_##ending
 
 #define TASK_OF_DIM(name, dim) \
     static void name##_##dim##d(void *data, chunk items) { name##_chunk(data, items, dim); }
