@@ -29,7 +29,7 @@ static void run_stage(const play *p, const char *name, double dt) {
     smoke *s = smoke_of(p);
     p->sim->dt = s->dt = dt;
     s->part = s->options->reflection == REFLECTION_ON; /* dyes move in the second half */
-    for (const stage *run = smoke_stages; run->name; run++)
+    for (const solver_stage *run = smoke_stages; run->name; run++)
         if (!strcmp(run->name, name)) {
             assert_int_equal(run->run(s), SPATE_OK);
             return;

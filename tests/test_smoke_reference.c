@@ -77,7 +77,7 @@ static double difference(const layout *l, int place, const double *a, const doub
 
 static void run_advection(smoke *s) {
     s->sim->dt = s->dt = dt;
-    for (const stage *run = smoke_stages; run->name; run++)
+    for (const solver_stage *run = smoke_stages; run->name; run++)
         if (!strcmp(run->name, "advect")) assert_int_equal(run->run(s), SPATE_OK);
 }
 

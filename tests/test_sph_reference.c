@@ -33,7 +33,7 @@ static play open_corner(int dim, const char *options) {
 }
 
 static void run_stages_until(const play *p, const char *last) {
-    for (const stage *s = sph_stages[SPH_WCSPH]; s->name; s++) {
+    for (const solver_stage *s = sph_stages[SPH_WCSPH]; s->name; s++) {
         assert_int_equal(s->run(p->sim->solver), SPATE_OK);
         if (!strcmp(s->name, last)) return;
     }

@@ -70,11 +70,13 @@ typedef struct spate_files {
     int64_t (*size)(const char *path, void *user);
     /* Copies the whole file, `length` bytes, to `bytes`; false: it could not be read. */
     bool (*read)(const char *path, void *bytes, size_t length, void *user);
-    /* Replaces the file, or adds to its end; false: it could not be written, and is as it was. */
+    /* Replaces the file, or adds to its end; `bytes` may be NULL when `length` is 0. False: it could
+     * not be written, and is as it was. */
     bool (*write)(const char *path, const void *bytes, size_t length, bool append, void *user);
     /* False: it is still there. */
     bool (*remove)(const char *path, void *user);
-    /* Calls visit(name, visitor) for "folder/name" of every file; false: that could not be told. */
+    /* Calls visit(name, visitor) for "folder/name" of every file, those in folders below it as
+     * "sub/name"; for none where there are none. False: that could not be told. */
     bool (*list)(const char *folder, void (*visit)(const char *name, void *visitor), void *visitor,
                  void *user);
     void *user; /* handed to each */
@@ -253,7 +255,8 @@ SPATE_API spate_status spate_run(spate_scene *scene, const spate_run_options *op
 /* ---- Files and pictures ------------------------------------------------------------------------
  */
 
-/* Describes a scene, mesh, checkpoint or frame in a few lines through `write`. */
+/* Describes a scene, mesh, checkpoint, frame, picture, film or the folder of a run in a few lines
+ * through `write`. */
 SPATE_API spate_status spate_describe_file(spate_context *context, const char *path,
                                            void (*write)(const char *text, void *user), void *user);
 /* The same as one JSON object (docs/output.md). */
@@ -362,10 +365,10 @@ typedef struct spate_bench_row {
 
 typedef struct spate_bench_options {
     const char *name;       /* which benchmark; NULL: all */
-    int64_t particles;      /* about how many; 0 (default): 1M in 3D, 250k in 2D */
+    int64_t particles;      /* about how many; 0 (default): as the benchmark says */
     int threads;            /* 0 (default): one, then two */
     int rounds;             /* best of; default 3 */
-    const char *variant;    /* "liquid", "elastic", "sand", "clay"; NULL: all */
+    const char *variant;    /* of the benchmark, "liquid" or "dam"; NULL: all */
     const char *integrator; /* one, or several with commas: stepped in turn; NULL: the variant's */
     const char *scene;      /* a scene file instead of the variants; NULL (default) */
     int dimension;          /* 2, 3; 0: both */

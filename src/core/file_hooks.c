@@ -23,7 +23,8 @@ spate_status hooked_read(spate_context *ctx, const char *path, size_t limit, cha
     const spate_files *f = &ctx->config.files;
     const int64_t size = hooked_size(ctx, path);
     if (size < 0)
-        return fail(ctx, SPATE_IO_ERROR, "cannot read %s: there is no such file; %s", path, remedy);
+        return fail(ctx, SPATE_BAD_INPUT, "cannot read %s: there is no such file; %s", path,
+                    remedy);
     if ((uint64_t)size > limit)
         return fail(ctx, SPATE_BAD_INPUT,
                     "%s is larger than %zu bytes, the most that is read from a file of this kind",

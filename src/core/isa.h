@@ -2,7 +2,6 @@
 #ifndef SPATE_CORE_ISA_H
 #define SPATE_CORE_ISA_H
 
-/* In rising order; each includes the ones before it. */
 /* Whether kernels are there for more than the plain instruction set. */
 #if defined(__x86_64__) && !defined(SPATE_PLAIN_KERNELS)
 #define ISA_CHOICE 1
@@ -15,11 +14,12 @@
 #define ISA_HAS_AVX512 0
 #endif
 
+/* In rising order; each includes the ones before it. */
 enum isa { ISA_GENERIC, ISA_AVX2, ISA_AVX512 };
 
 /* Tables of kernels, compiled once for each set as NAME_generic, NAME_avx2, NAME_avx512:
- *     ISA_TABLES(sph_passes, sph_passes);        declares them
- *     ISA_CHOOSE(sph_passes, ctx->isa)           points to the one of a set */
+ *     ISA_TABLES(sph_sums, sph_sums);        declares them
+ *     ISA_CHOOSE(sph_sums, ctx->isa)           points to the one of a set */
 #if ISA_HAS_AVX512
 #define ISA_TABLES(type, name) extern const type name##_generic, name##_avx2, name##_avx512
 #define ISA_CHOOSE(name, isa) \

@@ -16,6 +16,8 @@
 #include <stdatomic.h>
 #include <string.h>
 
+_Static_assert((int)THREADS_MOST <= (int)MAX_THREADS, "arrays by worker have room for all");
+
 /* Layout of the gate, from the lowest bit: workers inside, two flags, the job's number. */
 #define GATE_INSIDE ((uint64_t)0xffff)
 #define GATE_CLOSED ((uint64_t)1 << 16)

@@ -69,15 +69,17 @@ int stats_table_column(const stats_table *t, const char *name, size_t length) {
     return -1;
 }
 
-/* Of the parts that are columns with a value in this row; NAN without any. */
-static double total_energy(const stats_table *t, const double *row) {
-    static const char *const parts[] = {"kinetic_energy", "potential_energy", "elastic_energy"};
-    double sum = NAN;
-    for (int i = 0; i < COUNT_OF(parts); i++) {
-        const int at = stats_table_column(t, parts[i], strlen(parts[i]));
-        if (at >= 0 && !isnan(row[at])) sum = isnan(sum) ? row[at] : sum + row[at];
-    }
-    return sum;
+static double value_of(const stats_table *t, const double *row, const char *name) {
+    const int at = stats_table_column(t, name, strlen(name));
+    return at < 0 ? NAN : row[at];
+}
+
+static double or_zero(double value) { return isnan(value) ? 0 : value; }
+
+/* A solver need not know all kinds of energy. */
+double stats_table_total_energy(const stats_table *t, const double *row) {
+    return value_of(t, row, "kinetic_energy") + or_zero(value_of(t, row, "potential_energy")) +
+           or_zero(value_of(t, row, "elastic_energy"));
 }
 
 spate_status stats_table_add_total_energy(stats_table *t) {
@@ -95,7 +97,7 @@ spate_status stats_table_add_total_energy(stats_table *t) {
     for (int64_t r = 0; r < t->row_count; r++) {
         const double *from = t->values + r * before;
         memcpy(values + r * now, from, (size_t)before * sizeof *values);
-        values[r * now + before] = total_energy(t, from);
+        values[r * now + before] = stats_table_total_energy(t, from);
     }
     give(t->ctx, t->names);
     give(t->ctx, t->values);

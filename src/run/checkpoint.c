@@ -458,7 +458,8 @@ static spate_status check_origin(reading *r, const spate_scene *scene) {
         return fail(
             r->ctx, SPATE_BAD_INPUT,
             "%s: made from another scene than %s (hash %016llx, not %016llx); only duration, "
-            "output, camera and the number of threads may change when a run goes on",
+            "output, camera, colours, solver.max_steps and the number of threads may change when a "
+            "run goes on",
             r->name, scene->path ? scene->path : scene->name,
             (unsigned long long)r->head.scene_hash, (unsigned long long)scene->hash);
     return SPATE_OK;

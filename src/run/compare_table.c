@@ -69,8 +69,6 @@ static spate_status choose_columns(compare_table *c) {
     return SPATE_OK;
 }
 
-static double or_zero(double value) { return isnan(value) ? 0 : value; }
-
 static spate_status fill_track(compare_table *c, int index) {
     compare_track *t = &c->tracks[index];
     const size_t width = (size_t)c->column_count;
@@ -85,9 +83,7 @@ static spate_status fill_track(compare_table *c, int index) {
             int at = stats_table_column(&t->table, name, strlen(name));
             to[k] = at < 0 ? NAN : from[at];
         }
-        /* A solver need not know all kinds of energy. */
-        to[COMPARE_TOTAL] =
-            to[COMPARE_KINETIC] + or_zero(to[COMPARE_POTENTIAL]) + or_zero(to[COMPARE_ELASTIC]);
+        to[COMPARE_TOTAL] = stats_table_total_energy(&t->table, from);
         if (isnan(to[COMPARE_TIME]) || isnan(to[COMPARE_TOTAL]))
             continue; /* cut short by a crash */
         c->variants[index].total_energy = to[COMPARE_TOTAL];

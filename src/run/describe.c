@@ -214,16 +214,11 @@ static spate_status describe_vti(const file_content *f) {
     return SPATE_OK;
 }
 
-static int64_t big_endian(const char *bytes, int size) {
-    int64_t value = 0;
-    for (int i = 0; i < size; i++) value = value << 8 | (unsigned char)bytes[i];
-    return value;
-}
-
 static spate_status describe_bgeo(const file_content *f) {
     enum { HEADER = 5 + 9 * 4 };
     if (f->length < HEADER) return fail_broken(f, "a .bgeo file");
-    const int64_t points = big_endian(f->bytes + 9, 4), count = big_endian(f->bytes + 25, 4);
+    const int64_t points = (int64_t)big_endian(f->bytes + 9, 4);
+    const int64_t count = (int64_t)big_endian(f->bytes + 25, 4);
     size_t at = HEADER;
     uint64_t row = 4;
     text_add(f->out, "%s: Houdini .bgeo, version %lld, %lld particles\n  attributes: P(3)", f->path,

@@ -2,12 +2,6 @@
 #include "run/media.h"
 #include <string.h>
 
-static uint64_t number(const char *at, int bytes) {
-    uint64_t value = 0;
-    for (int i = 0; i < bytes; i++) value = value << 8 | (unsigned char)at[i];
-    return value;
-}
-
 /* ---- PNG ---- */
 
 static const char signature[] = "\x89PNG\r\n\x1a\n";
@@ -20,8 +14,8 @@ bool media_read_png(const char *bytes, size_t length, media *out) {
     enum { HEAD = 24, TAIL = 12 }; /* up to the height; the chunk that ends the file */
     *out = (media){0};
     if (length < HEAD + TAIL || memcmp(bytes + length - 8, "IEND", 4)) return false;
-    out->width = (int64_t)number(bytes + 16, 4);
-    out->height = (int64_t)number(bytes + 20, 4);
+    out->width = (int64_t)big_endian(bytes + 16, 4);
+    out->height = (int64_t)big_endian(bytes + 20, 4);
     return true;
 }
 
@@ -35,8 +29,8 @@ typedef struct box {
 /* The first box of a kind in another one; data NULL: none. */
 static box find_box(box in, const char *kind) {
     while (in.data && in.length >= 8) {
-        uint64_t size = number(in.data, 4), head = 8;
-        if (size == 1 && in.length >= 16) size = number(in.data + 8, 8), head = 16;
+        uint64_t size = big_endian(in.data, 4), head = 8;
+        if (size == 1 && in.length >= 16) size = big_endian(in.data + 8, 8), head = 16;
         if (size == 0) size = in.length; /* to the end */
         if (size < head || size > in.length) break;
         if (!memcmp(in.data + 4, kind, 4)) return (box){in.data + head, (size_t)(size - head)};
@@ -66,11 +60,11 @@ bool media_read_mp4(const char *bytes, size_t length, media *out) {
     const bool wide = header.data[0] == 1; /* times of 64 bits */
     if (wide && header.length < 36) return false;
     /* Width and height come last, with 16 bits behind the point. */
-    out->width = (int64_t)number(shown.data + shown.length - 8, 4) >> 16;
-    out->height = (int64_t)number(shown.data + shown.length - 4, 4) >> 16;
-    const double unit = (double)number(header.data + (wide ? 20 : 12), 4);
-    const double ticks = (double)number(header.data + (wide ? 24 : 16), wide ? 8 : 4);
+    out->width = (int64_t)big_endian(shown.data + shown.length - 8, 4) >> 16;
+    out->height = (int64_t)big_endian(shown.data + shown.length - 4, 4) >> 16;
+    const double unit = (double)big_endian(header.data + (wide ? 20 : 12), 4);
+    const double ticks = (double)big_endian(header.data + (wide ? 24 : 16), wide ? 8 : 4);
     out->seconds = unit > 0 ? ticks / unit : 0;
-    out->frames = (int64_t)number(sizes.data + 8, 4);
+    out->frames = (int64_t)big_endian(sizes.data + 8, 4);
     return true;
 }

@@ -14,6 +14,13 @@ typedef struct media {
     double seconds;
 } media;
 
+/* The number that bytes spell, the highest first. */
+static inline uint64_t big_endian(const char *bytes, int count) {
+    uint64_t value = 0;
+    for (int i = 0; i < count; i++) value = value << 8 | (unsigned char)bytes[i];
+    return value;
+}
+
 bool media_is_png(const char *bytes, size_t length);
 bool media_is_mp4(const char *bytes, size_t length);
 /* False for one that is cut short. */

@@ -513,11 +513,12 @@ static spate_status check_changes(run *r, scene_changes *c) {
     }
     if (status == SPATE_OUT_OF_MEMORY) return status;
     if (*c->physics)
-        return fail(r->ctx, SPATE_BAD_INPUT,
-                    "the run in '%s' is of another scene: %s changed (see its %s); only duration, "
-                    "output, camera, solver.max_steps and the number of threads may change when a "
-                    "run goes on; start again with --force or in another folder (-o)",
-                    r->folder, c->physics, RUN_SCENE);
+        return fail(
+            r->ctx, SPATE_BAD_INPUT,
+            "the run in '%s' is of another scene: %s changed (see its %s); only duration, "
+            "output, camera, colours, solver.max_steps and the number of threads may change "
+            "when a run goes on; start again with --force or in another folder (-o)",
+            r->folder, c->physics, RUN_SCENE);
     if (c->up)
         return fail(r->ctx, SPATE_BAD_INPUT,
                     "output.up changed: the frames in '%s' would not fit together; leave it as it "

@@ -58,6 +58,27 @@ static spate_status compare_mappings(const comparison *c, const char *prefix, co
     return SPATE_OK;
 }
 
+static void forget_field(yaml_value *v, const char *name) {
+    if (v->kind != YAML_MAPPING) return;
+    for (yaml_entry **e = &v->first; *e;)
+        if (strcmp((*e)->key->text, name))
+            e = &(*e)->next;
+        else
+            *e = (*e)->next, v->count--;
+}
+
+/* Colours and looks are no part of what a run computes, and not of its hash. */
+static void forget_looks(const yaml_value *root) {
+    static const char *const parts[] = {"materials", "bodies", "colliders", "sources"};
+    for (int i = 0; i < COUNT_OF(parts); i++) {
+        const yaml_value *part = yaml_find(root, parts[i]);
+        for (const yaml_entry *e = part ? part->first : NULL; e; e = e->next) {
+            forget_field(e->value, "color");
+            if (i == 0) forget_field(e->value, "look");
+        }
+    }
+}
+
 spate_status scene_compare(const spate_scene *scene, const char *name, const char *bytes,
                            size_t length, void (*tell)(const char *path, void *user), void *user) {
     yaml_tree own = yaml_tree_create(scene->ctx, scene->path);
@@ -67,6 +88,7 @@ spate_status scene_compare(const spate_scene *scene, const char *name, const cha
     TRY_OR_DONE(status, yaml_tree_read(&own, scene->canonical, strlen(scene->canonical)));
     TRY_OR_DONE(status, yaml_tree_read(&other, bytes, length));
     const bool mappings = own.root->kind == YAML_MAPPING && other.root->kind == YAML_MAPPING;
+    if (mappings) forget_looks(own.root), forget_looks(other.root);
     if (mappings) status = compare_mappings(&c, "", own.root, other.root);
 done:
     yaml_tree_free(&own);

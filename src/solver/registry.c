@@ -26,9 +26,12 @@ material_constants material_constants_of(const spate_scene *scene, int index) {
     return constants;
 }
 
-const solver_type *const solver_types[] = {&solver_mpm, &solver_flip, &solver_sph, &solver_smoke};
+/* The first is the default. */
+#define SOLVERS(X) X(mpm) X(flip) X(sph) X(smoke)
+
+#define SOLVER_TYPE(name) &solver_##name,
+const solver_type *const solver_types[] = {SOLVERS(SOLVER_TYPE)};
 const int solver_type_count = COUNT_OF(solver_types);
 
-const solver_declaration *const solver_declarations[] = {&mpm_declaration, &flip_declaration,
-                                                         &sph_declaration, &smoke_declaration};
-_Static_assert(COUNT_OF(solver_declarations) == COUNT_OF(solver_types), "in the same order");
+#define DECLARATION(name) &name##_declaration,
+const solver_declaration *const solver_declarations[] = {SOLVERS(DECLARATION)};

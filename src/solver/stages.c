@@ -1,7 +1,7 @@
 #include "solver/stages.h"
 
-spate_status run_stages(spate_simulation *sim, const stage *stages) {
-    for (const stage *s = stages; s->name; s++) {
+spate_status run_stages(spate_simulation *sim, const solver_stage *stages) {
+    for (const solver_stage *s = stages; s->name; s++) {
         const double start = phase_start();
         TRY(s->run(sim->solver));
         phase_stop(sim, s->name, start);

@@ -4,13 +4,13 @@
 
 #include "solver/solver.h"
 
-typedef struct stage {
+typedef struct solver_stage {
     const char *name; /* of its phase: a literal */
     spate_status (*run)(void *solver);
-} stage;
+} solver_stage;
 
 /* Runs `stages`, a list closed by an entry without a name, on sim->solver. The first one that fails
  * ends the step. */
-spate_status run_stages(spate_simulation *sim, const stage *stages);
+spate_status run_stages(spate_simulation *sim, const solver_stage *stages);
 
 #endif

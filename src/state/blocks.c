@@ -133,8 +133,8 @@ typedef struct sorter {
     int64_t *ranges;                   /* first and last + 1 particle of each old occupied block */
     int32_t *pending_target; /* the new number of each new particle's block, and its place there */
     uint32_t *pending_place;
-    int64_t lost[256];  /* lowest lost particle, a place for each worker */
-    uint32_t *by_block; /* new index -> old one, by block; blocks.order is by cell too */
+    int64_t lost[MAX_THREADS]; /* lowest lost particle, a place for each worker */
+    uint32_t *by_block;        /* new index -> old one, by block; blocks.order is by cell too */
     /* the plane being permuted: `bytes` of every element, which are `stride` apart */
     char *from, *to;
     size_t bytes, stride;

@@ -43,6 +43,12 @@ class Resume(Case):
         self.run_scene("drop2d", "parts", "--resume", "--set", "gravity=[0,-1]", code=2)
         self.assertEqual(before, {p.name: p.read_bytes() for p in parts.iterdir()})
 
+    def test_colours_may_change(self):
+        whole = self.run_scene("drop2d", "whole", "--frames", 3)
+        parts = self.run_scene("drop2d", "parts", "--frames", 2)
+        self.run_scene("drop2d", "parts", "--frames", 3, "--resume", "--set", "materials.water.color=red")
+        self.assertEqual(run_json(whole)["state_hash"], run_json(parts)["state_hash"])
+
     def test_overrides_need_not_be_given_again(self):
         sets = ("--set", "domain.dx=0.05", "--set", 'name="a # name"')
         whole = self.run_scene("drop2d", "whole", "--frames", 4, *sets)

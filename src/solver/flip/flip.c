@@ -78,18 +78,6 @@ static bool prepare(void *options, int dim, field_report *report) {
     return true;
 }
 
-/* Whole bricks along periodic axes, and one liquid. */
-static bool check(const spate_scene *scene, field_report *report) {
-    for (int a = 0; a < scene->dim; a++)
-        if (scene->domain.walls[a][0] == WALL_PERIODIC && scene->domain.cells[a] % BRICK_EDGE)
-            return field_complain(
-                report, NULL,
-                "the domain is %d cells long along %c, where it is periodic; flip needs a "
-                "multiple of %d: change domain.size or domain.dx",
-                scene->domain.cells[a], "xyz"[a], BRICK_EDGE);
-    return one_liquid_check(scene, report);
-}
-
 const solver_declaration flip_declaration = {
     .name = "flip",
     .table = {.name = "flip",
@@ -98,9 +86,9 @@ const solver_declaration flip_declaration = {
               .count = COUNT_OF(flip_fields),
               .size = sizeof(flip_options)},
     .prepare = prepare,
-    .check = check,
+    .check = one_liquid_check,
     .matter = MATTER_LIQUID,
-    .period = BLOCK_EDGE,
+    .period = BRICK_EDGE,
     .scheme = "transfer",
     .cfl = 1,
     .cfl_most = 5,
@@ -413,7 +401,7 @@ static spate_status gather(void *solver) {
     return SPATE_OK;
 }
 
-const stage flip_stages[FLIP_STAGES + 1] = {
+const solver_stage flip_stages[FLIP_STAGES + 1] = {
     {"sort", sort},
     {"reseed", flip_reseed},
     {"grid", flip_grid},

@@ -5,6 +5,7 @@
  *
  * A step:
  *   sort         particles into blocks
+ *   reseed       by choice: cells with few particles get more, with many fewer
  *   grid         bricks around them; how much of each face is open, and how fast its walls move
  *   scatter      particles to faces: m_f = sum w m, (m u)_f = sum w m [v + C (x_f - x_p)]; and the
  *                particles' volume to cells, which gives the surface
@@ -23,7 +24,6 @@
  *         kernel      no             as flip; sums over particles as in Ando et al. 2012 (kernel_transfer.c)
  *
  *                and then particles move through u (Runge-Kutta), round colliders
- *   reseed       by choice: cells with few particles get more, with many fewer
  *
  * The affine part is kept as its moment B = sum w u (x_f - x_p) (in m/s cell), not as the gradient
  * C = B / D: what is scattered next is w D^-1 B (x_f - x_p), so that angular momentum is kept by
@@ -176,7 +176,7 @@ flip_view flip_view_of(const flip *f);
 
 /* A step is its stages, one after the other. */
 enum { FLIP_STAGES = 10 };
-extern const stage flip_stages[FLIP_STAGES + 1]; /* the last has no name */
+extern const solver_stage flip_stages[FLIP_STAGES + 1]; /* the last has no name */
 
 /* Stages, and parts of them, that are told in files of their own. */
 spate_status flip_grid(void *solver);

@@ -534,7 +534,7 @@ static void begin_impulses(spate_simulation *sim) {
         memset(m->contact_sums, 0, 3 * (size_t)m->view.contacts.count * sizeof *m->contact_sums);
 }
 
-static const stage mpm_stages[] = {
+static const solver_stage mpm_stages[] = {
     {"sort", sort}, {"scatter", scatter}, {"grid", grid}, {"gather", gather}, {0}};
 
 static spate_status step(spate_simulation *sim) {

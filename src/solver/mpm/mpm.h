@@ -5,6 +5,7 @@
  *
  * A step:
  *   sort      particles into blocks, when one may have left the reach of its block's tile
+ *             in every 32nd step volumes are put right (plastic_volume.c, liquid_density.c)
  *   scatter   particles to tiles: m_i = sum w m, (m v)_i = sum w m [v + C (x_i - x_p)],
  *             dt f_i = -sum w m dt / (D rho0) tau (x_i - x_p)
  *             particles inside thin colliders: impulses that push them out (penetration.h)

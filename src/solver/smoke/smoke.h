@@ -239,7 +239,7 @@ static inline bool smoke_last_part(const smoke *s) {
 }
 
 /* A step is its stages, one after the other, with reflection twice. */
-extern const stage smoke_stages[];
+extern const solver_stage smoke_stages[];
 
 /* Those that are told in files of their own. */
 spate_status smoke_walls(void *solver);

@@ -487,7 +487,7 @@ static spate_status move(void *solver) {
     return SPATE_OK;
 }
 
-const stage sph_stages[][8] = {
+const solver_stage sph_stages[][8] = {
     [SPH_WCSPH] = {{"neighbours", lists},
                    {"density", density},
                    {"forces", forces},

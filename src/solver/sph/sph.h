@@ -6,9 +6,8 @@
  * W_ij = W(|x_i - x_j|) of support h, j over the liquid and b over the boundary particles
  * (boundary.h):
  *
- *     density      delta_i = rho_i / rho0 = sum_j V W_ij + sum_b V_b W_ib        (i itself
- *     included) forces       a_i = g + (nu / delta_i) sum_j V lap W_ij (v_j - v_i) / delta_j, and
- *     surface tension
+ *     density   delta_i = rho_i / rho0 = sum_j V W_ij + sum_b V_b W_ib   (i itself included)
+ *     forces    a_i = g + (nu / delta_i) sum_j V lap W_ij (v_j - v_i) / delta_j + tension
  *
  * wcsph, weakly compressible, as Mueller et al. 2003 and the course have it:
  *     p_i = c^2 rho0 (delta_i - 1), or Tait's equation
@@ -178,7 +177,7 @@ void sph_sum(sph *s, chunk_task sum);
 spate_status sph_unstable(sph *s, int64_t i, const char *what);
 
 /* A step is its stages, by method. */
-extern const stage sph_stages[][8];
+extern const solver_stage sph_stages[][8];
 
 extern const solver_declaration sph_declaration;
 const benchmark *sph_benchmarks(void);

@@ -2,10 +2,10 @@
  * Surface tension as the gradient of an energy, sigma times the area of the surfaces F = const of a
  * smooth field, the particles' share of space:
  *
- *     F   = H sum_i V B(x - x_i)           V a particle's volume, B a quadratic B-spline, H a
- *     filter E   = sigma int g(F) |grad F| dx     int_0^1 g dF = 1
- *     f_i = -dE / dx_i = -sigma V grad (B * H M),  M = g' |grad F| - div (g n),  n = grad F / |grad
- *     F|
+ *     F   = H sum_i V B(x - x_i)          V a volume, B a quadratic B-spline, H a filter
+ *     E   = sigma int g(F) |grad F| dx    int_0^1 g dF = 1
+ *     f_i = -dE / dx_i = -sigma V grad (B * H M)
+ *     M   = g' |grad F| - div (g n)       n = grad F / |grad F|
  *
  * By the coarea formula E is sigma times the mean area of those surfaces, weighted by g, so tension
  * needs no factor. M is g kappa; H and B take it to the liquid's surface as sigma kappa, which is
