@@ -270,7 +270,7 @@ static void test_wrong_flip(void **state) {
          "materials.water.model: solver flip cannot run model 'sand'; use liquid, or solver.type "
          "mpm"},
         {3,
-         "domain: {size: [4.4, 2], dx: 0.1, walls: [periodic, periodic, slip, slip]}\n"
+         "domain: {size: [4.4, 2], dx: 0.1, walls: ^[periodic, periodic, slip, slip]}\n"
          "solver: {type: flip}",
          "periodic along x needs a multiple of 8 cells, there are 44"},
     };
