@@ -6,6 +6,7 @@
 
 #include <cmocka.h>
 
+#include "core/background.h"
 #include "core/file.h"
 #include <pthread.h>
 #include <stdio.h>
@@ -262,6 +263,23 @@ static void a_run_is_kept_in_memory(void **state) {
     assert_int_equal(count_lines(text_at(ctx, "again/stats.csv")), 6);
 }
 
+static spate_status fail_to_write(spate_context *ctx, void *data) {
+    (void)data;
+    return (fail)(ctx, SPATE_IO_ERROR, "the first failure"); /* not the macro of cmocka */
+}
+
+/* Background work is done at once then, and its message waits for who asks. */
+static void messages_do_not_meet(void **state) {
+    spate_context *ctx = *state;
+    background *b;
+    assert_int_equal(background_create(ctx, 64, &b), SPATE_OK);
+    background_start(b, fail_to_write, NULL);
+    (fail)(ctx, SPATE_UNSTABLE, "the second failure");
+    assert_int_equal(background_wait(b), SPATE_IO_ERROR);
+    assert_string_equal(spate_message(ctx), "the first failure");
+    background_free(b);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(files_are_whole, setup, teardown),
@@ -271,6 +289,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(refusals_are_told, setup, teardown),
         cmocka_unit_test(hooks_come_together),
         cmocka_unit_test_setup_teardown(a_run_is_kept_in_memory, setup, teardown),
+        cmocka_unit_test_setup_teardown(messages_do_not_meet, setup, teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

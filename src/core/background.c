@@ -3,6 +3,7 @@
 #include "core/file_hooks.h"
 #include "port/thread.h"
 #include <assert.h>
+#include <string.h>
 
 enum { ROOM_ALIGNMENT = 16 };
 
@@ -86,6 +87,9 @@ spate_status background_create(spate_context *ctx, size_t room_bytes, background
 void background_start(background *b, background_task task, void *data) {
     if (!b->has_thread) {
         b->status = task(b->tasks, data);
+        /* the caller's next message must not take its place */
+        if (b->status && b->tasks != &b->beside)
+            memcpy(b->beside.message, b->tasks->message, sizeof b->beside.message);
         return;
     }
     thread_lock_take(&b->lock);
@@ -109,7 +113,7 @@ spate_status background_wait(background *b) {
     const spate_status status = b->status;
     b->status = SPATE_OK;
     thread_lock_give(&b->lock);
-    return status ? fail(b->ctx, status, "%s", b->tasks->message) : SPATE_OK;
+    return status ? fail(b->ctx, status, "%s", b->beside.message) : SPATE_OK;
 }
 
 void background_free(background *b) {

@@ -6,6 +6,7 @@
 #define _GNU_SOURCE /* SOCK_CLOEXEC, posix_spawnp */
 #endif
 #include "pictures/draw/film.h"
+#include "core/file_hooks.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <spawn.h>
@@ -66,6 +67,10 @@ spate_status film_open(spate_context *ctx, const char *path, int width, int heig
     if (snprintf(f->temporary, sizeof f->temporary, "%s.part", path) >= (int)sizeof f->temporary)
         return fail(ctx, SPATE_BAD_INPUT, "%s: the path is too long", path);
     memcpy(f->path, path, strlen(path) + 1);
+    if (has_file_hooks(ctx)) {
+        warn(ctx, "film", "no film: ffmpeg writes to the disk, and files are the program's own");
+        return SPATE_OK;
+    }
     int ends[2];
     if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends))
         return fail(ctx, SPATE_IO_ERROR, "%s: no pipe to ffmpeg: %s", path, strerror(errno));
