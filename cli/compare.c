@@ -1,5 +1,6 @@
 /*
- * spate run --compare: variants of a scene, one run after another, then a table and pictures of all.
+ * spate run --compare: variants of a scene, one run after another, then a table and pictures of
+ * all.
  *
  * All variants are checked before the first one runs. Each has a context of its own, so that it is
  * in nothing different from a run by itself.
@@ -203,7 +204,8 @@ static spate_status check_variant(comparison *c, variant *v, spate_context *ctx)
     return status;
 }
 
-/* Every variant must be a good scene before the first one runs. Silent: the runs themselves warn. */
+/* Every variant must be a good scene before the first one runs. Silent: the runs themselves warn.
+ * */
 static spate_status check_variants(comparison *c) {
     spate_context *ctx;
     spate_config config = spate_default_config();

@@ -12,8 +12,8 @@ typedef struct run_settings {
     bool resume, force, quiet, json, steps_log, steps_full;
 } run_settings;
 
-/* Loads the scene and runs it, with progress. `label` stands in front of every line. `path` NULL: the
- * scene that the folder of a run keeps. */
+/* Loads the scene and runs it, with progress. `label` stands in front of every line. `path` NULL:
+ * the scene that the folder of a run keeps. */
 spate_status run_scene(spate_context *ctx, const char *path, const run_settings *settings,
                        const char *label, spate_run_report *report);
 

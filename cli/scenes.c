@@ -132,8 +132,8 @@ static bool match_name(const shipped_scene *scene, void *user) {
     const char *word = search->word;
     /* "gallery/splash" is another way to say "splash". */
     if (!strncmp(word, "gallery/", 8)) word += 8;
-    /* The group may be left out, "fig08_hourglass" is "integrators/fig08_hourglass", unless a scene has
-     * just this name. */
+    /* The group may be left out, "fig08_hourglass" is "integrators/fig08_hourglass", unless a scene
+     * has just this name. */
     const char *slash = strrchr(scene->name, '/');
     const bool exact = !strcmp(scene->name, word);
     if (!exact && (search->found || !slash || strcmp(slash + 1, word))) return true;

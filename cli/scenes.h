@@ -20,9 +20,9 @@ bool scenes_each(bool (*visit)(const shipped_scene *scene, void *user), void *us
 
 /* The file that `word` means: itself when there is such a file, or a shipped scene's name. */
 const char *scene_path(const char *word, char out[SCENE_PATH_SIZE]);
-/* The same for a scene that is to be read, where "drop" also means a drop.yaml that is there and comes
- * before a shipped scene. Says which file is meant where it is not `word` itself, unless `quiet`. Where
- * there is none, says so and returns NULL: bad input. */
+/* The same for a scene that is to be read, where "drop" also means a drop.yaml that is there and
+ * comes before a shipped scene. Says which file is meant where it is not `word` itself, unless
+ * `quiet`. Where there is none, says so and returns NULL: bad input. */
 const char *scene_wanted(const char *word, bool quiet, char out[SCENE_PATH_SIZE]);
 
 /* Whether this is the folder of a run, with the scene that it keeps. */

@@ -35,7 +35,8 @@ void print_json_text(FILE *out, const char *text);
 /* The same on standard output behind `before`, such as ", \"name\": ". */
 void json_text(const char *before, const char *text);
 
-/* The warnings so far, as they were told; those of a kind that were only counted are not among them. */
+/* The warnings so far, as they were told; those of a kind that were only counted are not among
+ * them. */
 int warnings_kept(void);
 const char *warning_kept(int index);
 

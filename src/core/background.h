@@ -1,10 +1,11 @@
 /*
  * One task at a time on a thread of its own, while the caller goes on.
  *
- * A task gets a context of its own: its message cannot meet one of the caller's, and its memory comes
- * from room that was taken beforehand, so that allocation hooks are only ever called by the caller's
- * thread. It has no pool: parallel_for is not for it. Where no thread can be had, tasks are done
- * at once, in place; so they are, with the caller's own context, where its files are hooks.
+ * A task gets a context of its own: its message cannot meet one of the caller's, and its memory
+ * comes from room that was taken beforehand, so that allocation hooks are only ever called by the
+ * caller's thread. It has no pool: parallel_for is not for it. Where no thread can be had, tasks
+ * are done at once, in place; so they are, with the caller's own context, where its files are
+ * hooks.
  */
 #ifndef SPATE_CORE_BACKGROUND_H
 #define SPATE_CORE_BACKGROUND_H

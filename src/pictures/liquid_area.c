@@ -2,13 +2,14 @@
 #include "core/threads.h"
 #include <math.h>
 
-/* Reach of the kernels in spacings, and at least in pixels; lattice cells a spacing. The body's is wide
- * enough to hide where single particles lie: the surface of a still pool is flat, a disc is round. */
+/* Reach of the kernels in spacings, and at least in pixels; lattice cells a spacing. The body's is
+ * wide enough to hide where single particles lie: the surface of a still pool is flat, a disc is
+ * round. */
 static const double body_spacings = 6.5, drop_spacings = 2, reach_pixels = 6, cells_a_spacing = 2;
 enum { CELLS_MAX = 2048 }; /* along the longer side */
 
-/* The sum at the surface, and the least that a particle has where it is: one alone is drawn as a disc of
- * about its own area. */
+/* The sum at the surface, and the least that a particle has where it is: one alone is drawn as a
+ * disc of about its own area. */
 static const float surface_level = 0.46f, least_level = 0.6f, surface_margin = 0.18f;
 static const float least_open = 0.3f; /* inside solids the open share would vanish */
 
@@ -59,7 +60,8 @@ static void place_lattice(area *a) {
 
 static int64_t node_count(const area *a) { return (int64_t)a->nodes[0] * a->nodes[1]; }
 
-/* What one particle leaves on a layer: `peak` at its middle, nothing at `reach` pixels and beyond. */
+/* What one particle leaves on a layer: `peak` at its middle, nothing at `reach` pixels and beyond.
+ * */
 typedef struct stamp {
     int layer;
     double reach;
@@ -201,8 +203,8 @@ static ink ink_at(const area *a, int layer, double x, double y) {
     return sum;
 }
 
-/* Particles in thin places, which the wide kernel smears out, are given what they lack as drops: alone
- * they are round, together a film. */
+/* Particles in thin places, which the wide kernel smears out, are given what they lack as drops:
+ * alone they are round, together a film. */
 static spate_status strengthen(spate_context *ctx, area *a) {
     const liquid_area_input *in = a->in;
     float *lacking = take(ctx, (size_t)in->count, sizeof *lacking);

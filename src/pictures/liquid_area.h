@@ -1,9 +1,9 @@
 /*
  * Liquid area: liquid in a 2D picture, filled and smooth, with a darker line along its surface.
  *
- * Particles spread their own area over a lattice by a wide kernel; where the sum, over the share of the
- * kernel that solids leave open, passes a half or so, there is liquid. A particle that ends up outside
- * adds a narrow kernel of its own, so that drops are round and films stay.
+ * Particles spread their own area over a lattice by a wide kernel; where the sum, over the share of
+ * the kernel that solids leave open, passes a half or so, there is liquid. A particle that ends up
+ * outside adds a narrow kernel of its own, so that drops are round and films stay.
  */
 #ifndef SPATE_PICTURES_LIQUID_AREA_H
 #define SPATE_PICTURES_LIQUID_AREA_H

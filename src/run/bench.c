@@ -1,6 +1,7 @@
 /*
- * Benchmarks, stepped with everything a run does but the writing of files; the best of several rounds
- * counts. Each solver declares its own (src/solver/NAME/benchmarks.c), or a scene of the user's is taken.
+ * Benchmarks, stepped with everything a run does but the writing of files; the best of several
+ * rounds counts. Each solver declares its own (src/solver/NAME/benchmarks.c), or a scene of the
+ * user's is taken.
  */
 #include "core/text.h"
 #include "core/threads.h"

@@ -1,7 +1,7 @@
 /*
  * What a file is, in a few lines. Files are told apart by their content, never by their name:
- * frames, checkpoints and pictures by how they begin, meshes by what their readers accept, scenes by their
- * first field. What is told in words is told as facts too, for machines: one JSON object.
+ * frames, checkpoints and pictures by how they begin, meshes by what their readers accept, scenes
+ * by their first field. What is told in words is told as facts too, for machines: one JSON object.
  */
 #include "core/file.h"
 #include "core/text.h"

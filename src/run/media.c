@@ -1,4 +1,5 @@
-/* PNG: W3C, third edition, 11.2.1. MP4: boxes of ISO/IEC 14496-12, of which only numbers are read. */
+/* PNG: W3C, third edition, 11.2.1. MP4: boxes of ISO/IEC 14496-12, of which only numbers are read.
+ * */
 #include "run/media.h"
 #include <string.h>
 

@@ -1,5 +1,6 @@
 /*
- * Media: the size of a picture (PNG) or film (MP4), read from its first bytes or its table of contents.
+ * Media: the size of a picture (PNG) or film (MP4), read from its first bytes or its table of
+ * contents.
  */
 #ifndef SPATE_RUN_MEDIA_H
 #define SPATE_RUN_MEDIA_H

@@ -1,6 +1,6 @@
 /*
- * The scene that a run's folder keeps, run.scene.yaml: all overrides applied, and listed at its head
- * as comments, so that a run can go on without their being given again.
+ * The scene that a run's folder keeps, run.scene.yaml: all overrides applied, and listed at its
+ * head as comments, so that a run can go on without their being given again.
  */
 #ifndef SPATE_RUN_RUN_SCENE_H
 #define SPATE_RUN_RUN_SCENE_H

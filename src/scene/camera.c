@@ -2,7 +2,8 @@
 #include "scene/camera.h"
 #include "core/vec.h"
 
-/* Of a camera that a scene places, and of the view of the whole domain, which stands farther off. */
+/* Of a camera that a scene places, and of the view of the whole domain, which stands farther off.
+ * */
 static const double placed_fov = 35, whole_fov = 30;
 
 static void follow(const motion *m, double t, const double rest[3], double out[3]) {

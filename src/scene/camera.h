@@ -1,7 +1,7 @@
 /*
- * Camera: from where the pictures of a scene are taken. It stands at `from` and looks at `to`; in 2D
- * these are opposite corners of the part that is shown. With keys each of the two, and the angle of
- * view, is a motion of its own (motion.h).
+ * Camera: from where the pictures of a scene are taken. It stands at `from` and looks at `to`; in
+ * 2D these are opposite corners of the part that is shown. With keys each of the two, and the angle
+ * of view, is a motion of its own (motion.h).
  */
 #ifndef SPATE_SCENE_CAMERA_H
 #define SPATE_SCENE_CAMERA_H

@@ -1,6 +1,6 @@
 /*
- * The velocity that a body starts with beside `velocity`, `spin` and `vortices`: a list of parts that add
- * up, each about its own centre c (the body's centre of mass by default),
+ * The velocity that a body starts with beside `velocity`, `spin` and `vortices`: a list of parts
+ * that add up, each about its own centre c (the body's centre of mass by default),
  *
  *    v = translate + rotate x (x - c) + strain (x - c) + shear (x_across - c_across) e_along + vortices,
  *

@@ -7,8 +7,8 @@
 enum { SIDE_2D = 48, SIDE_3D = 10, PASSES = 6 };
 static const double reach = 2;       /* of the repulsion, in spacings */
 static const double stiffness = 0.3; /* how far it moves a point in a pass, where two touch */
-/* Two lattice points that are farther apart, or by more than FAR along an axis, are hardly ever near
- * each other, wherever they have moved. */
+/* Two lattice points that are farther apart, or by more than FAR along an axis, are hardly ever
+ * near each other, wherever they have moved. */
 static const double farthest = 3.6;
 enum { FAR = 3 };
 

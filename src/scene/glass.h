@@ -1,9 +1,10 @@
 /*
- * A glass: points as irregular as molecules in one and nearly as even as a lattice. Random points, one
- * in each cell of a lattice, push their neighbours away until they keep their distance, as particles
- * that repel one another do where simulations of the universe begin (Baugh, Gaztanaga and Efstathiou
- * 1995, section 4.1, after White). One periodic tile of them fills all space. A lattice shows as rows
- * once it flows, and independent random points make pressure noisy; a glass does neither.
+ * A glass: points as irregular as molecules in one and nearly as even as a lattice. Random points,
+ * one in each cell of a lattice, push their neighbours away until they keep their distance, as
+ * particles that repel one another do where simulations of the universe begin (Baugh, Gaztanaga and
+ * Efstathiou 1995, section 4.1, after White). One periodic tile of them fills all space. A lattice
+ * shows as rows once it flows, and independent random points make pressure noisy; a glass does
+ * neither.
  */
 #ifndef SPATE_SCENE_GLASS_H
 #define SPATE_SCENE_GLASS_H

@@ -69,8 +69,8 @@ static double sphere_distance(const shape *s, int dim, const double x[3], double
 /* The nearest point of an ellipsoid (Eberly 2013, "Distance from a point to an ellipse, an
  * ellipsoid, or a hyperellipsoid"), for a point y with no negative coordinate. In units of the
  * shortest half axis, and with r the squares of the half axes, it is x_i = r_i y_i / (r_i - 1 + q),
- * where q > 0 makes sum(x_i^2 / r_i) = 1. That sum falls and is convex in q, so that Newton's method
- * rises to the root from any smaller q. */
+ * where q > 0 makes sum(x_i^2 / r_i) = 1. That sum falls and is convex in q, so that Newton's
+ * method rises to the root from any smaller q. */
 static void nearest_of_ellipsoid(const double r[3], const double y[3], int dim, double x[3]) {
     enum { MOST = 200 };
     double q = 0;

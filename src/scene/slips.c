@@ -140,7 +140,8 @@ static void warn_of_meshes(const spate_scene *s) {
 
 /* Degrees below which an angle of friction is that of no heap, and is one in radians. */
 static const double steepest_radians = 1.6;
-/* Pa s: pitch flows with a thousand times as much, yet what is simulated is rarely stiffer than this. */
+/* Pa s: pitch flows with a thousand times as much, yet what is simulated is rarely stiffer than
+ * this. */
 static const double thickest = 1e5;
 
 /* A number of a material that was given or is the default; NAN where its model has none. */

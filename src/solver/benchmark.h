@@ -15,8 +15,8 @@ struct benchmark {
     void (*write)(text *t, const benchmark *b, const spate_bench_options *o);
     const char *options; /* YAML of the solver's other options, each after a comma */
     int least_steps;     /* in a round */
-    /* How many are timed where steps differ in cost, so that two builds are given the same work; 0: as
-     * many as a second holds. */
+    /* How many are timed where steps differ in cost, so that two builds are given the same work; 0:
+     * as many as a second holds. */
     int steps;
 };
 

@@ -1,7 +1,7 @@
 /*
- * Particles and colliders. The way of a particle is walked in strides no longer than its distance to
- * the nearest collider (Hart 1996), so that it cannot pass through a thin one, however long the step;
- * where it ends inside, it is pushed out along the normal and so slides along the surface.
+ * Particles and colliders. The way of a particle is walked in strides no longer than its distance
+ * to the nearest collider (Hart 1996), so that it cannot pass through a thin one, however long the
+ * step; where it ends inside, it is pushed out along the normal and so slides along the surface.
  */
 #include "solver/collide.h"
 
@@ -52,8 +52,8 @@ static void normal_at(const boundary_part *solid, const double x[3], double norm
     boundary_distance(solid->whole, c, x, normal, NULL);
 }
 
-/* Whether `out` lies on the side of a solid that `in`, just inside of it, was entered from: not behind
- * it, and not where its surface faces the other way. */
+/* Whether `out` lies on the side of a solid that `in`, just inside of it, was entered from: not
+ * behind it, and not where its surface faces the other way. */
 static bool is_same_side(const boundary_part *solid, double dx, const double in[3],
                          const double out[3]) {
     double here[3], there[3], way[3];

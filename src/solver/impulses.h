@@ -1,10 +1,11 @@
 /*
- * What matter does to colliders, over the time of a frame: impulse and its moment, summed step by step.
+ * What matter does to colliders, over the time of a frame: impulse and its moment, summed step by
+ * step.
  *
  * A row of stats.csv tells the mean force since the row before it, so that the sum of a column over
- * frames is the momentum that a collider was given, whatever the frame rate. Frames are those of the
- * scene's fps by the simulation's time; between two of them it is the mean so far. All of it is in
- * `values`, which a checkpoint must hold.
+ * frames is the momentum that a collider was given, whatever the frame rate. Frames are those of
+ * the scene's fps by the simulation's time; between two of them it is the mean so far. All of it is
+ * in `values`, which a checkpoint must hold.
  */
 #ifndef SPATE_SOLVER_IMPULSES_H
 #define SPATE_SOLVER_IMPULSES_H
@@ -25,8 +26,8 @@ static inline double *impulses_of(const impulses *i, int c) {
     return i->values + IMPULSES_HEAD + 6 * (ptrdiff_t)c;
 }
 
-/* What the matter of one block gives to colliders in a step, noted by the thread that has the block. One
- * that touches more colliders than there is room for gives the rest to the last of them. */
+/* What the matter of one block gives to colliders in a step, noted by the thread that has the
+ * block. One that touches more colliders than there is room for gives the rest to the last of them. */
 enum { TOUCHES_MOST = 16 };
 typedef struct block_touches {
     int count, collider[TOUCHES_MOST];

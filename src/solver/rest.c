@@ -59,7 +59,8 @@ static void measure_bodies(rest_state *r) {
         }
 }
 
-/* Whether a body ends at a closed or periodic side along an axis, or a collider is beside its middle. */
+/* Whether a body ends at a closed or periodic side along an axis, or a collider is beside its
+ * middle. */
 static bool is_held(const rest_state *r, const rest_body *b, int axis, int end) {
     const domain *d = &r->sim->scene->domain;
     const double side = d->origin[axis] + (end ? d->size[axis] : 0);

@@ -7,8 +7,9 @@
  *   of those above    rho g times the thickness of every other body at rest that begins above this one's
  *                     top, over the place
  *
- * Bodies stay as they are drawn, with the mass of their volume. So the load is balanced as Kirchhoff stress,
- * J sigma, which acts on the volume at rest: div tau + rho g = 0 on the particles as they lie.
+ * Bodies stay as they are drawn, with the mass of their volume. So the load is balanced as
+ * Kirchhoff stress, J sigma, which acts on the volume at rest: div tau + rho g = 0 on the particles
+ * as they lie.
  */
 #ifndef SPATE_SOLVER_REST_H
 #define SPATE_SOLVER_REST_H

@@ -15,8 +15,8 @@ typedef struct drain_job {
     const shape *shape;
 } drain_job;
 
-/* Marks the block's particles in the shape. They lie within half a block of its middle and what they
- * have drifted since the sort, with half a cell to spare. */
+/* Marks the block's particles in the shape. They lie within half a block of its middle and what
+ * they have drifted since the sort, with half a cell to spare. */
 static int64_t drain_block(const drain_job *job, int32_t block) {
     spate_simulation *sim = job->sim;
     const blocks *b = &sim->blocks;

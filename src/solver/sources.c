@@ -3,8 +3,8 @@
  * source's velocity; while inside, particles keep that velocity and no strain, and grid nodes
  * inside have it too, so the nozzle is always full. Lattice points that enter the shape upstream
  * become particles; those that leave it are free. Where its points are not those of a lattice each
- * is moved by what its lattice index and the seed say, whenever it enters. Nothing depends on the number of threads or on
- * how time is cut into steps but for the rounding of the lattice's shift.
+ * is moved by what its lattice index and the seed say, whenever it enters. Nothing depends on the
+ * number of threads or on how time is cut into steps but for the rounding of the lattice's shift.
  */
 #include "solver/sources.h"
 
@@ -114,8 +114,8 @@ spate_status sources_emit(spate_simulation *sim, double dt) {
     return SPATE_OK;
 }
 
-/* All that solver and material remember of a particle becomes as it was when it was added. What a step
- * has found of the present, or needs for its lists, stays. */
+/* All that solver and material remember of a particle becomes as it was when it was added. What a
+ * step has found of the present, or needs for its lists, stays. */
 static void hold_particle(spate_simulation *sim, int64_t i, const double v[3]) {
     particles_clear(&sim->particles, i, particle_fields_with(FIELD_RESET));
     for (int a = 0; a < sim->scene->dim; a++) sim->particles.velocity[i][a] = (real)v[a];

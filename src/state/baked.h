@@ -18,7 +18,8 @@ typedef struct baked baked;
 bool baked_is_needed(const shape *s);
 
 /* Bakes what of the shape lies in `reach`; elsewhere the shape itself is asked. Uses all threads,
- * with the same result for any number of them. *out is NULL where the lattice would be too large. The shape must outlive it. */
+ * with the same result for any number of them. *out is NULL where the lattice would be too large.
+ * The shape must outlive it. */
 spate_status baked_create(spate_context *ctx, const shape *s, int dim, double spacing,
                           const bounds *reach, baked **out);
 void baked_free(baked *b);

@@ -243,8 +243,8 @@ static void order_by_cell(void *data, chunk items) {
     }
 }
 
-/* Part of the elements to the other buffer, in their new order; a copy of a length that the compiler
- * knows is several times as fast. */
+/* Part of the elements to the other buffer, in their new order; a copy of a length that the
+ * compiler knows is several times as fast. */
 static void permute_chunk(void *data, chunk items) {
     const sorter *s = data;
     const uint32_t *order = s->b->order;

@@ -3,9 +3,9 @@
  * neighbours, exist, so memory and time follow the material and not the domain.
  *
  * Grid coordinates: g = (x - origin) / dx + shift along each axis. A particle belongs to block
- * floor(g / 4) and stores g - 4 block. The shift is the solver's: 0 for flip, whose cells blocks are
- * made of; 1/2 for mpm, where node i of the grid is the domain's node i - 1 and the first of the three
- * nodes that a particle's quadratic kernel reaches is then simply floor(g).
+ * floor(g / 4) and stores g - 4 block. The shift is the solver's: 0 for flip, whose cells blocks
+ * are made of; 1/2 for mpm, where node i of the grid is the domain's node i - 1 and the first of
+ * the three nodes that a particle's quadratic kernel reaches is then simply floor(g).
  *
  * Particles are sorted by block, and by cell within it. They may drift up to one cell out of their
  * block before they must be sorted again, so a block's particles reach nodes -1 to 6 of it: its
@@ -62,8 +62,8 @@ spate_status blocks_add(blocks *b, particles *p, const double g[3], int64_t *at)
 /* Adds a particle at g that is like particle i in all else, its id too. */
 spate_status blocks_add_like(blocks *b, particles *p, int64_t i, const double g[3], int64_t *at);
 
-/* A particle of a block that has moved further than the sort follows: it is added again where it is,
- * with all that it has, and dropped where it was. */
+/* A particle of a block that has moved further than the sort follows: it is added again where it
+ * is, with all that it has, and dropped where it was. */
 spate_status blocks_carry(blocks *b, particles *p, int32_t block, int64_t i);
 
 /* Puts every particle into its block and order, drops the removed ones, rebuilds the block list.
@@ -71,8 +71,8 @@ spate_status blocks_carry(blocks *b, particles *p, int32_t block, int64_t i);
  * which is -1 otherwise; the sort is then not done. */
 spate_status blocks_sort(blocks *b, particles *p, scratch *s, pool *threads, int64_t *lost);
 
-/* For those who refer to particles by index: where the last sort has put the particles that were there
- * before it, UINT32_MAX for those it has dropped. `to` has room for order_before of them. */
+/* For those who refer to particles by index: where the last sort has put the particles that were
+ * there before it, UINT32_MAX for those it has dropped. `to` has room for order_before of them. */
 void blocks_moved(const blocks *b, uint32_t *to);
 
 /* Rebuilds table, neighbours, occupied and tile from dim, count, coords and first (which a

@@ -25,8 +25,8 @@ void boundary_free(boundary *b);
 /* Puts the colliders where they are at time t. */
 void boundary_move(boundary *b, double t);
 
-/* Lets those colliders be there that are from time t on. A step is made with the ones of its beginning,
- * and none comes or goes before its end (boundary_next_change). */
+/* Lets those colliders be there that are from time t on. A step is made with the ones of its
+ * beginning, and none comes or goes before its end (boundary_next_change). */
 void boundary_appear(boundary *b, double t);
 /* The next time after t that a collider comes or goes, HUGE_VAL if none does. */
 double boundary_next_change(const boundary *b, double t);
@@ -42,8 +42,9 @@ double boundary_distance(const boundary *b, int c, const double x[3], double nor
 /* What a contact does to a velocity v, given the outward normal and the velocity of the wall:
  * sticky takes on the wall's, slip loses the normal part of the relative velocity, separate loses
  * it only when approaching; friction (Coulomb) shortens the tangential part by friction * the
- * approach that was stopped. Slip with friction also loses it only when approaching: if it pulled as
- * well, a body that vibrates would be pressed by more than its weight in between, and grip by more. */
+ * approach that was stopped. Slip with friction also loses it only when approaching: if it pulled
+ * as well, a body that vibrates would be pressed by more than its weight in between, and grip by
+ * more. */
 void contact_apply(contact mode, double friction, const double normal[3],
                    const double wall_velocity[3], double v[3]);
 
@@ -62,8 +63,8 @@ boundary_part boundary_all(const boundary *b);
 /* Those nearer than `reach` to x (now and then one that is not); `count` 0 when there are none. */
 boundary_part boundary_around(const boundary *b, const double x[3], double reach);
 
-/* Applies the colliders that hold x, a grid node, to its velocity; or the k-th of them alone, if it holds
- * x, with its number. */
+/* Applies the colliders that hold x, a grid node, to its velocity; or the k-th of them alone, if it
+ * holds x, with its number. */
 void boundary_part_apply(const boundary_part *p, const double x[3], double v[3]);
 bool boundary_part_apply_one(const boundary_part *p, int k, const double x[3], double v[3], int *c);
 /* Whether material at y with velocity v runs into a collider: it is inside of one, phi(y) < 0, and

@@ -27,8 +27,10 @@ static inline int mac_cells(int dim) { return dim == 2 ? 64 : 512; }
  *                       volume's correction
  *    mass               of particles around the face, weighted by the kernel: 0 where none reaches
  *                       it, kg
- *    face_fraction      share of the face that is not in a solid, 0 to 1
- *    solid_velocity     of the solid across the face where face_fraction < 1, m/s
+ *    face_fraction      share of the face that is not in a solid, 0 to 1; written by faces_prepare
+ *                       (solver/faces.c), and by flip where a side lets liquid go (flip/release.c)
+ *    solid_velocity     of the solid across the face where face_fraction < 1, m/s; written by
+ *                       faces_prepare; flip's extrapolation uses it up
  *    solid_phi          distance of the cell's middle to the nearest collider in cells, negative
  *                       inside; at most SOLID_FAR
  *    target_divergence  flux out of the cell that a projection leaves instead of none, in the

@@ -1,6 +1,7 @@
 /*
  * Particles: a structure of arrays, each field declared once in PARTICLE_FIELDS. Allocation,
- * sorting, checkpoints, the state hash and export all come from that list.
+ * sorting, checkpoints and the state hash come from that list, by the flags of a field; what frames
+ * hold is listed in measure/attributes.c.
  *
  * Positions are kept in cells relative to the particle's block (blocks.h), so they are as precise
  * far from the origin as near it. Strains are kept as differences from rest (J - 1, b - I), so that

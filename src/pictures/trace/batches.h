@@ -1,7 +1,8 @@
 /*
  * Batches: the particles of a frame in 3D, sorted by how they are drawn. All that is clear is one
- * batch, all grains are one, and each material with a skin is one, so that bodies of different stuff
- * do not melt together. Where an attribute gives the colours, what is clear gets a skin that shows them.
+ * batch, all grains are one, and each material with a skin is one, so that bodies of different
+ * stuff do not melt together. Where an attribute gives the colours, what is clear gets a skin that
+ * shows them.
  */
 #ifndef SPATE_PICTURES_TRACE_BATCHES_H
 #define SPATE_PICTURES_TRACE_BATCHES_H

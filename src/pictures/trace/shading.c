@@ -139,8 +139,9 @@ static v3 metal_colour(const world *w, const ray *r, const spot *s, shading_path
     return share * seen * v3_splat(0.8f) + s->matt * v3_splat(0.2f) + shine(w, r->along, s->n);
 }
 
-/* Shows through what is behind, tinted, and what light is lost in it. Jelly is cloudy: only through thin
- * parts is anything seen; a clear one would show the shadows and edges behind it as blotches. */
+/* Shows through what is behind, tinted, and what light is lost in it. Jelly is cloudy: only through
+ * thin parts is anything seen; a clear one would show the shadows and edges behind it as blotches.
+ * */
 static v3 jelly_colour(const world *w, const ray *r, const spot *s, shading_path way) {
     const float clearest = 0.5f, cloudy = 0.1f * w->depth;
     const level_set *l = &s->skin->level_set;

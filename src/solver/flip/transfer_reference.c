@@ -1,6 +1,6 @@
 /*
- * The transfers of PIC, FLIP and APIC as plainly as they can be written: what scatter.h and gather.h
- * do eight particles at a time on sparse bricks. Tests hold them against this.
+ * The transfers of PIC, FLIP and APIC as plainly as they can be written: what scatter.h and
+ * gather.h do eight particles at a time on sparse bricks. Tests hold them against this.
  * Component c of the velocity lives on faces, at x_f = (i, j, k) + 1/2 along all axes but c. With
  * d = x_f - x_p and a kernel N, the weight of a face is w = N(d_x) N(d_y) N(d_z):
  *     linear      N(d) = 1 - |d|

@@ -5,9 +5,9 @@
  * over the liquid. With the whole of D a liquid that turns as a rigid body feels nothing, which
  * lets honey buckle and coil, and a free surface needs no condition: it is where the integral ends.
  *
- * In cells, with s = mu dt / (rho dx^2):   (V + s K) u = V u*   (viscosity.h). V is the mass that the
- * particles gave the face, so their momentum is kept and their energy falls; W is the liquid's share by
- * the level set.
+ * In cells, with s = mu dt / (rho dx^2):   (V + s K) u = V u*   (viscosity.h). V is the mass that
+ * the particles gave the face, so their momentum is kept and their energy falls; W is the liquid's
+ * share by the level set.
  *
  *   free    a face with mass that is not closed: an unknown
  *   fixed   moves with a wall: its middle is in a sticky collider, at a closed side or behind a sticky

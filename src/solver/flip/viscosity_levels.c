@@ -12,8 +12,8 @@
  * (Adams et al. 2003; Baker et al. 2011), whose eigenvalues are below 1; it is the same before and
  * after the coarse correction, so the cycle is symmetric.
  *
- * The cycle shares no code with that of the pressure (solver/pressure/multigrid.c): unknowns, smoother
- * and transfers all differ, and what is left in common is the five lines of viscous_cycle.
+ * The cycle shares no code with that of the pressure (solver/pressure/multigrid.c): unknowns,
+ * smoother and transfers all differ, and what is left in common is the five lines of viscous_cycle.
  *
  * Levels end where inertia outweighs viscosity: there a few steps of the smoother solve the
  * equations.

@@ -5,9 +5,9 @@
  *   |s| <= c_F (P + P_t),   P_t = cohesion / tan(phi)
  *
  * In 2D c_F = sqrt(2) sin(phi) is Mohr and Coulomb's law. In 3D that law, (s1 - s3) / 2 <= sin(phi)
- * (P + P_t - (s1 + s3) / 2) for principal stresses s1 >= s2 >= s3, is a pyramid of six sides, whose c_F
- * depends on the Lode angle theta, from -30 degrees (triaxial extension) over 0 (plane strain, once it
- * flows) to 30 (triaxial compression):
+ * (P + P_t - (s1 + s3) / 2) for principal stresses s1 >= s2 >= s3, is a pyramid of six sides, whose
+ * c_F depends on the Lode angle theta, from -30 degrees (triaxial extension) over 0 (plane strain,
+ * once it flows) to 30 (triaxial compression):
  *
  *   c_F = sqrt(2) sin(phi) / (cos(theta) - sin(theta) sin(phi) / sqrt(3)),
  *   sin(3 theta) = -3 sqrt(6) det(s) / |s|^3
@@ -18,9 +18,10 @@
  * Beyond the cone's tip, J > J_t = sqrt(1 + 2 P_t / kappa), there is no stress but P_t:
  * b <- J_t^(2/d) I. Otherwise s is scaled back to the cone and J kept; theta stays as it is.
  *
- * volume_correction (Tampubolon et al. 2017, there as a logarithm): what is taken away at the tip, J_c - 1
- * for J_c = J / J_t, is kept in `hardening`, and is given back to the trial strain of the next step, b <-
- * J_c^(2/d) b: sand that was spread out must be pushed together again before it holds pressure.
+ * volume_correction (Tampubolon et al. 2017, there as a logarithm): what is taken away at the tip,
+ * J_c - 1 for J_c = J / J_t, is kept in `hardening`, and is given back to the trial strain of the
+ * next step, b <- J_c^(2/d) b: sand that was spread out must be pushed together again before it
+ * holds pressure.
  */
 #include "solver/materials/neo_hookean.h"
 

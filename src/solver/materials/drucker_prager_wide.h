@@ -14,10 +14,10 @@ INLINE void restore_volume(wide gained, wide B[6], int dim) {
     for (int c = 0; c < 6; c++) B[c] = wide_fma(f, B[c], c <= ZZ ? B[c] + f : B[c]);
 }
 
-/* Multiplies by the two sides of 1 : cos(theta) - lode sin(theta), for the Lode angle of a deviator of
- * length `size`: sin(3 theta) = -3 sqrt(6) det(s) / |s|^3. c = cos(theta) follows from 4 c^3 - 3 c =
- * cos(3 theta), by a polynomial within 9e-8 and in double by Newton's method from there, and sin(theta) =
- * sin(3 theta) / (4 c^2 - 1). */
+/* Multiplies by the two sides of 1 : cos(theta) - lode sin(theta), for the Lode angle of a deviator
+ * of length `size`: sin(3 theta) = -3 sqrt(6) det(s) / |s|^3. c = cos(theta) follows from 4 c^3 - 3
+ * c = cos(3 theta), by a polynomial within 9e-8 and in double by Newton's method from there, and
+ * sin(theta) = sin(3 theta) / (4 c^2 - 1). */
 INLINE void weigh_by_lode(const strain_parts *s, real lode, wide_int where, wide *limit,
                           wide *size) {
     const wide one = wide_splat(1), two = wide_splat(2), three = wide_splat(3),

@@ -1,8 +1,8 @@
 /*
- * Fixed corotated solid, eight particles at a time. The plain code in fixed_corotated.c goes through
- * the eigenvalues of b. Here W = V - I, V = sqrt(b), comes from its own invariants w1, w2, w3 and
- * g = J - 1 (after Hoger and Carlson 1984): W^2 + 2 W = B and the theorem of Cayley and Hamilton
- * give
+ * Fixed corotated solid, eight particles at a time. The plain code in fixed_corotated.c goes
+ * through the eigenvalues of b. Here W = V - I, V = sqrt(b), comes from its own invariants w1, w2,
+ * w3 and g = J - 1 (after Hoger and Carlson 1984): W^2 + 2 W = B and the theorem of Cayley and
+ * Hamilton give
  *
  *   2D  W = (B + (g - w1) I) / (2 + w1),   w1 = 2 (sqrt(1 + (tr B + 2 g) / 4) - 1)
  *   3D  W (B + (4 + 2 w1 + w2) I) = (2 + w1) B + w3 I

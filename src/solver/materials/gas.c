@@ -1,6 +1,7 @@
 /*
- * Gas of the solver `smoke`: what carries the smoke, which is one gas for the whole scene, and the smoke
- * itself, of which there may be several kinds. It has no stress and no waves: it cannot be compressed.
+ * Gas of the solver `smoke`: what carries the smoke, which is one gas for the whole scene, and the
+ * smoke itself, of which there may be several kinds. It has no stress and no waves: it cannot be
+ * compressed.
  */
 #include "solver/materials/material.h"
 

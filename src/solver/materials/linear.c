@@ -1,15 +1,15 @@
 /*
- * Linear elastic solid (Hooke's law), as textbooks begin with: sigma = lambda tr(e) I + 2 mu e, energy
- * sigma : e / 2, with the linear strain e. It adds up with the velocity gradient,
+ * Linear elastic solid (Hooke's law), as textbooks begin with: sigma = lambda tr(e) I + 2 mu e,
+ * energy sigma : e / 2, with the linear strain e. It adds up with the velocity gradient,
  *
  *    e <- e + dt (C + C^T) / 2
  *
- * which is (F + F^T) / 2 - I as long as displacements change little over their own length; in the place
- * of b - I the particle field `strain` holds e. sigma stands for tau as well, so the stress does just
- * the work that the energy takes up, and waves have one speed at any strain.
+ * which is (F + F^T) / 2 - I as long as displacements change little over their own length; in the
+ * place of b - I the particle field `strain` holds e. sigma stands for tau as well, so the stress
+ * does just the work that the energy takes up, and waves have one speed at any strain.
  *
- * It does not turn with the body: a strained piece that rotates keeps its stress where it was in space.
- * J is 1 + tr e.
+ * It does not turn with the body: a strained piece that rotates keeps its stress where it was in
+ * space. J is 1 + tr e.
  */
 #include "solver/materials/elastic.h"
 

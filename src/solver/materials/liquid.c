@@ -1,8 +1,8 @@
 /*
  * Weakly compressible liquid: p(J) = (kappa / gamma) (J^-gamma - 1), tau = -J p I, which holds no
- * tension: J does not grow beyond 1. Where the solver finds the liquid sparse (mpm/liquid_density.c) the
- * particle's dilation is above 0: so much room must go before it has pressure again, while for all
- * else J is 1. Viscosity adds J mu (C + C^T).
+ * tension: J does not grow beyond 1. Where the solver finds the liquid sparse
+ * (mpm/liquid_density.c) the particle's dilation is above 0: so much room must go before it has
+ * pressure again, while for all else J is 1. Viscosity adds J mu (C + C^T).
  */
 #include "solver/materials/material.h"
 

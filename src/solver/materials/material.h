@@ -67,9 +67,9 @@ typedef struct elastic_constants {
 
 typedef elastic_constants neo_hookean_constants, fixed_corotated_constants, linear_constants;
 
-/* The most volume that sand keeps account of, over its own: grains that fly further apart than this, some
- * two cells, no longer meet on the grid, and the velocity gradient of a single one says nothing of its
- * surroundings. */
+/* The most volume that sand keeps account of, over its own: grains that fly further apart than
+ * this, some two cells, no longer meet on the grid, and the velocity gradient of a single one says
+ * nothing of its surroundings. */
 #define LOOSEST 20
 
 typedef struct drucker_prager_constants {

@@ -1,5 +1,5 @@
-/* A block of material in a domain of `domain_scale` blocks' edges, thrown so that it is sorted every
- * dozen steps. */
+/* A block of material in a domain of `domain_scale` blocks' edges, thrown so that it is sorted
+ * every dozen steps. */
 #include "solver/benchmark.h"
 #include "solver/mpm/mpm.h"
 

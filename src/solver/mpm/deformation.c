@@ -5,9 +5,9 @@
  *
  *    F <- (I + dt C) F,   that is   A <- A + G + G A   for A = F - I and G = dt C,
  *
- * the same update as that of b in the materials (strain_wide.h): F F^T is the b of an elastic solid.
- * Plastic flow is not taken out of it: F is all that has happened, and its elastic part is in the
- * stress alone.
+ * the same update as that of b in the materials (strain_wide.h): F F^T is the b of an elastic
+ * solid. Plastic flow is not taken out of it: F is all that has happened, and its elastic part is
+ * in the stress alone.
  */
 #include "solver/mpm/mpm.h"
 

@@ -258,8 +258,9 @@ static void note_bad(mpm_extremes *seen, int64_t i, wide_int bad) {
         if (bad[lane] && (seen->bad < 0 || i + lane < seen->bad)) seen->bad = i + lane;
 }
 
-/* The last particles of a block, fewer than eight, are worked on apart: what lies behind them belongs to
- * another block, perhaps another thread. Lanes without a particle are at rest and change nothing. */
+/* The last particles of a block, fewer than eight, are worked on apart: what lies behind them
+ * belongs to another block, perhaps another thread. Lanes without a particle are at rest and change
+ * nothing. */
 INLINE void gather_tail(gather_job *job, int64_t i, int lanes, particle_batch *tail,
                         transfer_family family, int dim) {
     particles *p = job->p;

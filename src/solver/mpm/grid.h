@@ -7,8 +7,8 @@
  *   exchange_fields        what velocity fields do to each other; nothing with one field
  *   apply_boundaries       impulses out of thin colliders, sources, colliders, walls on v*
  *
- * v^n is the momentum of the particles over their mass, affine part included. Where nodes have no room
- * for it (four reals) the sum of momentum holds dt f_i too.
+ * v^n is the momentum of the particles over their mass, affine part included. Where nodes have no
+ * room for it (four reals) the sum of momentum holds dt f_i too.
  */
 #ifndef SPATE_SOLVER_GRID_H
 #define SPATE_SOLVER_GRID_H

@@ -1,19 +1,20 @@
 /*
  * The volumes of liquids are held to the density that their particles have in space.
  *
- * A liquid follows J by its velocity gradient alone, and nothing ties that to where the particles are.
- * It forgets what it expands by beyond J = 1, where it holds no tension: a jet that broke into drops
- * comes together with J = 1 while there is still room between them. And particles move by more than
- * their gradient says, so they also come too close with J = 1. Poured liquid swelled by up to a
- * half, and a settled dam break was up to a tenth too dense.
+ * A liquid follows J by its velocity gradient alone, and nothing ties that to where the particles
+ * are. It forgets what it expands by beyond J = 1, where it holds no tension: a jet that broke into
+ * drops comes together with J = 1 while there is still room between them. And particles move by
+ * more than their gradient says, so they also come too close with J = 1. Poured liquid swelled by
+ * up to a half, and a settled dam break was up to a tenth too dense.
  *
  * Here J is drawn to the volume that a particle has on the grid. With V the volumes at rest,
  *
  *    f_i = sum_p w V / h^d,   f = sum_i w f_i,   s = h |grad f| / f
  *    J_x = (1 - S) / f,       S = s (1/2 - 1/3 / (1 + 5 s))
  *
- * S is the share of a particle's surroundings that lies beyond a flat surface or collider: what s and
- * f of a half space say of it; nodes are few, so J_x is off by up to 7 % there. Mirrors double the nodes on them and need no S.
+ * S is the share of a particle's surroundings that lies beyond a flat surface or collider: what s
+ * and f of a half space say of it; nodes are few, so J_x is off by up to 7 % there. Mirrors double
+ * the nodes on them and need no S.
  *
  *    ln J <- ln J + a e,   a = 1 - exp(-4 |D| t)
  *
@@ -24,8 +25,8 @@
  * them, whatever the step. Forces remain a gradient of stress, so momentum is kept. J may then be
  * above 1: room without pressure (liquid.c), until the liquid has been pushed together again.
  *
- * All materials count in f. It is done in every 32nd step, for liquids with `volume_correction`; the
- * weights are quadratic whatever the solver's kernel.
+ * All materials count in f. It is done in every 32nd step, for liquids with `volume_correction`;
+ * the weights are quadratic whatever the solver's kernel.
  */
 #define SUPPORT 3
 #include "solver/mpm/gather.h"

@@ -268,8 +268,8 @@ static void choose_scheme(mpm *m, const spate_scene *scene) {
         v->separation.at_boundaries =
             o->beta_boundary && !scheme->natural && v->separation.beta_max > 0;
     }
-    /* A cubic kernel reaches half a cell further, which is taken from the drift; a little is kept for
-     * rounding. */
+    /* A cubic kernel reaches half a cell further, which is taken from the drift; a little is kept
+     * for rounding. */
     m->drift_limit = m->kernel == KERNEL_CUBIC ? 0.49 : 0.99;
     if (!scheme->poly) return;
     int all = poly_order(scene->dim, v->poly.mode);
@@ -316,8 +316,8 @@ static spate_status create_materials(mpm *m, const spate_scene *scene) {
     return SPATE_OK;
 }
 
-/* Which colliders are thin enough to push particles out. nflip, and schemes without their boundary term,
- * are there to show what becomes of material that nothing keeps out of colliders. */
+/* Which colliders are thin enough to push particles out. nflip, and schemes without their boundary
+ * term, are there to show what becomes of material that nothing keeps out of colliders. */
 static spate_status find_thin_colliders(mpm *m, const spate_scene *scene) {
     mpm_view *v = &m->view;
     const mpm_options *options = scene->solver_options;

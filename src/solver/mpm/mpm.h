@@ -1,12 +1,12 @@
 /*
  * The material point method, explicit, in its moving-least-squares form (Hu et al. 2018), with nine
- * ways to move velocity between particles and grid (Fei et al. 2021, whose equation numbers are used).
- * reference.c has the same transfers as plain loops: read it first.
+ * ways to move velocity between particles and grid (Fei et al. 2021, whose equation numbers are
+ * used). reference.c has the same transfers as plain loops: read it first.
  *
  * A step:
  *   sort      particles into blocks, when one may have left the reach of its block's tile
- *             in every 32nd step volumes are put right (plastic_volume.c, liquid_density.c)
- *   scatter   particles to tiles: m_i = sum w m, (m v)_i = sum w m [v + C (x_i - x_p)],
+ *   scatter   in every 32nd step volumes are put right (plastic_volume.c, liquid_density.c)
+ *             particles to tiles: m_i = sum w m, (m v)_i = sum w m [v + C (x_i - x_p)],
  *             dt f_i = -sum w m dt / (D rho0) tau (x_i - x_p)
  *             particles inside thin colliders: impulses that push them out (penetration.h)
  *   grid      block by block (grid.h):
@@ -32,9 +32,9 @@
  * Where adj is nothing (pic, apic, polypic, and any scheme with alpha 0) nobody asks for v^n, and
  * momentum and impulse are scattered as one sum.
  *
- * Fields. Materials may have velocity fields of their own on one grid (mpm_set_fields): particles of a
- * field scatter to its tiles and gather from its velocities, and its nodes are moved and bounded on
- * their own. Fields meet only in the exchange. All scenes have one field.
+ * Fields. Materials may have velocity fields of their own on one grid (mpm_set_fields): particles
+ * of a field scatter to its tiles and gather from its velocities, and its nodes are moved and
+ * bounded on their own. Fields meet only in the exchange. All scenes have one field.
  *
  * Nothing is written by two threads: a block's particles write to the block's own tiles (8^dim
  * nodes, the block and what its particles reach beyond it), and every node then adds up the tiles
@@ -43,16 +43,16 @@
  * Axes. Arrays of nodes, blocks and neighbours run with the last axis fastest: z in 3D, y in 2D.
  *
  * Sticky sides of the domain, and slip ones without friction, are mirrors: what falls on the node
- * behind a side is folded onto the one before it, with the normal momentum reversed (all of it where
- * the side is sticky), and gathered back the same way. A liquid at rest stays at rest and a column is
- * second-order accurate at its foot.
+ * behind a side is folded onto the one before it, with the normal momentum reversed (all of it
+ * where the side is sticky), and gathered back the same way. A liquid at rest stays at rest and a
+ * column is second-order accurate at its foot.
  *
  * Files: mpm.c (options, time step, stages), velocity_fields.c, transfer.h (a particle and its
- * nodes), scatter.h, grid.h, gather.h (the passes), poly.h (PolyPIC), mirror.h (sides), penetration.h
- * (thin colliders), reaction.c (forces on colliders), rest.c (bodies that begin at rest), deformation.c
- * (F, for output), plastic_volume.c (volumes where material flows), liquid_density.c (volumes of
- * liquids), instances.h and NAME_kernels.c (the passes for each kernel function, compiled once for each
- * instruction set).
+ * nodes), scatter.h, grid.h, gather.h (the passes), poly.h (PolyPIC), mirror.h (sides),
+ * penetration.h (thin colliders), reaction.c (forces on colliders), rest.c (bodies that begin at
+ * rest), deformation.c (F, for output), plastic_volume.c (volumes where material flows),
+ * liquid_density.c (volumes of liquids), instances.h and NAME_kernels.c (the passes for each kernel
+ * function, compiled once for each instruction set).
  */
 #ifndef SPATE_SOLVER_MPM_H
 #define SPATE_SOLVER_MPM_H
@@ -125,8 +125,8 @@ typedef struct mpm_contact {
     int body; /* its place in contacts.group */
 } mpm_contact;
 
-/* Colliders thinner than this, in cells, push particles out (penetration.h): material sinks into them
- * by half of it at the most. */
+/* Colliders thinner than this, in cells, push particles out (penetration.h): material sinks into
+ * them by half of it at the most. */
 enum { THIN_COLLIDER_CELLS = 3 };
 
 enum { FIELDS_MAX = 4 };
@@ -140,12 +140,12 @@ typedef struct mpm_nodes {
     real mass[FIELDS_MAX][BLOCK_NODES_MAX]; /* 0 at nodes that no particle of the field reaches */
 } mpm_nodes;
 
-/* What fields do to each other on the nodes of a block, after forces and before boundaries. Blocks are
- * handed out to several threads: it may change v* of these nodes, and nothing else. */
+/* What fields do to each other on the nodes of a block, after forces and before boundaries. Blocks
+ * are handed out to several threads: it may change v* of these nodes, and nothing else. */
 typedef void (*mpm_exchange)(void *data, const mpm_view *m, mpm_nodes *nodes);
 
-/* What the passes over blocks see: arrays and constants. Made with the solver, arrays and constants of
- * the step anew in every step. */
+/* What the passes over blocks see: arrays and constants. Made with the solver, arrays and constants
+ * of the step anew in every step. */
 struct mpm_view {
     int dim;
     int node_reals; /* 4, or 8 where v^n is kept apart */
@@ -248,10 +248,11 @@ INLINE int field_of(const mpm_view *m, uint16_t group) {
     return m->field_count == 1 ? 0 : m->group_field[group];
 }
 
-/* Gives every material a velocity field, 0 .. count - 1, before the first step (velocity_fields.c). It is part of
- * how the solver is set up: a checkpoint does not hold it. */
+/* Gives every material a velocity field, 0 .. count - 1, before the first step (velocity_fields.c).
+ * It is part of how the solver is set up: a checkpoint does not hold it. */
 void mpm_set_fields(mpm *m, const int *material_field, int count);
-/* Before a scatter: where the tiles of every field are, how many, and those of blocks near colliders. */
+/* Before a scatter: where the tiles of every field are, how many, and those of blocks near
+ * colliders. */
 spate_status mpm_place_tiles(mpm *m, int64_t *count);
 spate_status mpm_place_penetration(mpm *m);
 
@@ -268,8 +269,8 @@ void mpm_correct_density(mpm *m);
 
 /* Forces on colliders (reaction.c): what a step did to them is added up. */
 void mpm_add_touches(mpm *m);
-/* A body's contact, where a probe asks for it: what particle i of a block lost, or a node where bodies
- * have `shares` of the mass. */
+/* A body's contact, where a probe asks for it: what particle i of a block lost, or a node where
+ * bodies have `shares` of the mass. */
 void mpm_contact_particle(const mpm_view *m, int32_t block, int c, int64_t i, const double lost[3]);
 void mpm_contact_node(const mpm_view *m, int32_t block, int c, const real *shares, real mass,
                       const double lost[3]);

@@ -1,24 +1,24 @@
 /*
  * Particles inside thin colliders are pushed out of them.
  *
- * Conditions on nodes alone let material sink to the first row of nodes inside a collider, up to a cell
- * and more below its surface, and through a thin one where that row is nearer to its other face. So a
- * particle at depth d in a collider thinner than THIN_COLLIDER_CELLS is given the impulse, along the
- * normal there,
+ * Conditions on nodes alone let material sink to the first row of nodes inside a collider, up to a
+ * cell and more below its surface, and through a thin one where that row is nearer to its other
+ * face. So a particle at depth d in a collider thinner than THIN_COLLIDER_CELLS is given the
+ * impulse, along the normal there,
  *
  *     j = m max(0, SHARE min(d, DEPTH_MOST dx) / dt - v_n),   v_n its speed out of the collider,
  *
  * which stops it and takes a share of the depth back in a step (Baumgarte 1972). It goes to the
- * particle's nodes with their weights, as stress does: a pressure p up to the surface at y pushes node i
- * by p w_i(y), which is how these impulses are shared out too, wherever the surface lies between the
- * nodes. A node gets
+ * particle's nodes with their weights, as stress does: a pressure p up to the surface at y pushes
+ * node i by p w_i(y), which is how these impulses are shared out too, wherever the surface lies
+ * between the nodes. A node gets
  *
  *     (sum w j n, sum w friction j),
  *
  * and friction shortens its sliding, after all forces, by at most the second over its mass.
  *
- * Thick colliders do without: what is pushed out beside an opening holds up what lies over it, as far
- * as a kernel reaches, and sand ran out of a silo as if its opening were four cells narrower.
+ * Thick colliders do without: what is pushed out beside an opening holds up what lies over it, as
+ * far as a kernel reaches, and sand ran out of a silo as if its opening were four cells narrower.
  */
 #ifndef SPATE_SOLVER_PENETRATION_H
 #define SPATE_SOLVER_PENETRATION_H
@@ -81,8 +81,8 @@ typedef struct clear_ball {
     double place[3], radius;
 } clear_ball;
 
-/* Whether any of `lanes` particles from i on may be inside. They are in order, so what is known around
- * one place tells most of the next ones off. */
+/* Whether any of `lanes` particles from i on may be inside. They are in order, so what is known
+ * around one place tells most of the next ones off. */
 INLINE bool may_penetrate(const mpm_view *m, const boundary_part *solid, const int32_t *coords,
                           int64_t i, int lanes, clear_ball *clear, int dim) {
     double middle[3] = {0}, x[3], radius2 = 0, gap2 = 0;

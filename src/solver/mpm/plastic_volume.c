@@ -2,8 +2,8 @@
  * Volumes where material flows plastically.
  *
  * Plastic flow keeps J and limits the deviator alone, so what a particle has once gathered of tr C
- * stays in its pressure for ever. A part of it is noise: there are more particles than velocities of
- * nodes, and pressures that go up and down from particle to particle give no force on any node
+ * stays in its pressure for ever. A part of it is noise: there are more particles than velocities
+ * of nodes, and pressures that go up and down from particle to particle give no force on any node
  * (Brackbill 1988; Gritton and Berzins 2017). Elastic strains come back with the shape; in a flow
  * nothing takes this noise away again, and it grows with the strain.
  *
@@ -14,16 +14,16 @@
  *
  *    X_i = sum_p w m a X_p / sum_p w m a,   X_p <- X_p + a (sum_i w X_i - X_p),   flow <- 0
  *
- * and b is scaled to the new J. The sum of m X is kept, and as the energy of volume is convex in X it
- * never grows (Jensen, twice). What is at rest or elastic does not take part. It is done in every
- * 32nd step, which costs little; the weights are quadratic whatever the solver's kernel.
+ * and b is scaled to the new J. The sum of m X is kept, and as the energy of volume is convex in X
+ * it never grows (Jensen, twice). What is at rest or elastic does not take part. It is done in
+ * every 32nd step, which costs little; the weights are quadratic whatever the solver's kernel.
  */
 #include "solver/materials/elastic.h"
 #include "solver/mpm/mpm.h"
 
 enum { STEPS_BETWEEN = 32, BLOCKS_AT_ONCE = 16, NODE = 2 };
-/* Metal pressed by 20 % at 16 cells keeps noise of 0.028, 0.018 and 0.013 of its yield stress with 1, 2
- * and 4 here, and of 0.102 without. */
+/* Metal pressed by 20 % at 16 cells keeps noise of 0.028, 0.018 and 0.013 of its yield stress with
+ * 1, 2 and 4 here, and of 0.102 without. */
 enum { RELAXATION = 4 };
 
 /* The volumes of one material, smoothed over the grid. */

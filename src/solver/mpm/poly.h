@@ -1,12 +1,13 @@
 /*
- * PolyPIC (Fu et al. 2017) on the quadratic kernel: a particle's velocity field as a polynomial of up
- * to 3^dim modes, tensor products of 1, xi and s(xi) = xi^2 - (m3/D) xi - D along each axis, xi in
- * cells. The modes are orthogonal under the weights, so each has its coefficient by itself,
+ * PolyPIC (Fu et al. 2017) on the quadratic kernel: a particle's velocity field as a polynomial of
+ * up to 3^dim modes, tensor products of 1, xi and s(xi) = xi^2 - (m3/D) xi - D along each axis, xi
+ * in cells. The modes are orthogonal under the weights, so each has its coefficient by itself,
  * c = sum w s v / sum w s^2.
  *
  * On three nodes w s must be orthogonal to 1 and xi, so it is proportional to (1, -2, 1); as s has
- * the second difference 2, w s = k (1, -2, 1) with k = 2 / (1/w0 + 4/w1 + 1/w2), and the coefficient
- * is the velocity's second difference over 2. Nothing in this divides by a weight that may vanish.
+ * the second difference 2, w s = k (1, -2, 1) with k = 2 / (1/w0 + 4/w1 + 1/w2), and the
+ * coefficient is the velocity's second difference over 2. Nothing in this divides by a weight that
+ * may vanish.
  */
 #ifndef SPATE_SOLVER_POLY_H
 #define SPATE_SOLVER_POLY_H

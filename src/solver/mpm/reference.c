@@ -1,5 +1,6 @@
 /*
- * The transfers between particles and grid, plainly. w = prod_a N(x_i - x_p), r = x_i - x_p in cells.
+ * The transfers between particles and grid, plainly. w = prod_a N(x_i - x_p), r = x_i - x_p in
+ * cells.
  *
  *   P2G   m_i     = sum_p w m_p
  *         (mv)_i  = sum_p w m_p u_p(r),  u_p(r) = v_p + C_p r + sum_e c_e g_e(r)    APIC, PolyPIC
@@ -50,8 +51,8 @@ static stencil stencil_of(const reference_step *s, const double x[3]) {
     return t;
 }
 
-/* A mode of PolyPIC at node n: products of polynomials that are orthogonal under w (Fu et al. 2017),
- * 1, r and r^2 - skew/D r - D. */
+/* A mode of PolyPIC at node n: products of polynomials that are orthogonal under w (Fu et al.
+ * 2017), 1, r and r^2 - skew/D r - D. */
 static double mode_at(const reference_step *s, const stencil *t, int mode, int n) {
     double g = 1;
     for (int a = s->dim - 1; a >= 0; a--, mode /= 3) {

@@ -1,6 +1,6 @@
 /*
- * Strains that carry the load of bodies at rest (solver/rest.h), by the materials' own reference: the
- * Kirchhoff stress along gravity is that load.
+ * Strains that carry the load of bodies at rest (solver/rest.h), by the materials' own reference:
+ * the Kirchhoff stress along gravity is that load.
  *
  *   liquids   J with -tau(J) = load
  *   solids    compressed along gravity. Across it a body that lies between walls, colliders or periodic
@@ -85,7 +85,8 @@ static double stress_across(const equilibrium *s, double width, stretches *e) {
     return stress[symmetric_place[any][any]];
 }
 
-/* What is missing of the load when the stretch along gravity is `along`; what follows across it too. */
+/* What is missing of the load when the stretch along gravity is `along`; what follows across it
+ * too. */
 static double load_residual(const equilibrium *s, double along, stretches *e) {
     bool any = false;
     e->along = along;

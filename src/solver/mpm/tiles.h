@@ -1,6 +1,6 @@
 /*
- * The tiles of a block, one for each velocity field that has particles in it, and their sums at nodes.
- * Along an axis a tile holds the block's four nodes, one before them and three after.
+ * The tiles of a block, one for each velocity field that has particles in it, and their sums at
+ * nodes. Along an axis a tile holds the block's four nodes, one before them and three after.
  */
 #ifndef SPATE_SOLVER_MPM_TILES_H
 #define SPATE_SOLVER_MPM_TILES_H

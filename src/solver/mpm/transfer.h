@@ -2,22 +2,22 @@
  * Between a particle and its SUPPORT^dim nodes. SUPPORT, a constant of the including file, is the
  * kernel's reach: 2 nodes along an axis (linear), 3 (quadratic B-spline), 4 (cubic).
  *
- * A node is four reals, (momentum, mass) on the way to the grid and (v*, 0) on the way back, or eight,
- * (momentum, mass | impulse, 0) and (v*, 0 | v^n, 0), where a scheme asks for v^n. Nodes along the
- * last axis lie one after another and make a row. What a particle gives to a node is linear in its
- * distance, so a node costs two multiply-adds.
+ * A node is four reals, (momentum, mass) on the way to the grid and (v*, 0) on the way back, or
+ * eight, (momentum, mass | impulse, 0) and (v*, 0 | v^n, 0), where a scheme asks for v^n. Nodes
+ * along the last axis lie one after another and make a row. What a particle gives to a node is
+ * linear in its distance, so a node costs two multiply-adds.
  *
- * With f the particle's place between two nodes (quadratic: between two middles), 0 <= f < 1, an axis
- * has weights w, distances d in cells, and slopes s:
+ * With f the particle's place between two nodes (quadratic: between two middles), 0 <= f < 1, an
+ * axis has weights w, distances d in cells, and slopes s:
  *
  *     quadratic   (1-f)^2/2, 1/2+f(1-f), f^2/2         d = -1/2-f ...   s = w d,   D = 1/4
  *     cubic       (1-f)^3/6, 2/3-f^2+f^3/2, ..., f^3/6  d = -1-f ...    s = w d,   D = 1/3
  *     linear      1-f, f                               d = -f, 1-f      s = -1, 1
  *
  * The gradient of the interpolated velocity is sum v s / D. For the linear kernel w d = D s with
- * D = f (1 - f), which vanishes at nodes: there s is the gradient itself, and the particle keeps the
- * D of its last gather (field `moment`) as a factor on what it scatters: sum w v d is then handed on
- * as it was gathered, and angular momentum is kept.
+ * D = f (1 - f), which vanishes at nodes: there s is the gradient itself, and the particle keeps
+ * the D of its last gather (field `moment`) as a factor on what it scatters: sum w v d is then
+ * handed on as it was gathered, and angular momentum is kept.
  *
  * The quadratic kernel, which most runs use, has d = c - 1, c, c + 1 with c = 1/2 - f, so that
  * sum w d v = c sum w v + (w2 v2 - w0 v0): products with weights serve value and slope, and slopes

@@ -1,8 +1,9 @@
 /*
- * Velocity fields: which particles share a velocity on the grid, and where the tiles of each field are.
+ * Velocity fields: which particles share a velocity on the grid, and where the tiles of each field
+ * are.
  *
- * With one field every occupied block has a tile, in their order. With several a block has one for each
- * field with particles in it, so that memory and time follow the material here too.
+ * With one field every occupied block has a tile, in their order. With several a block has one for
+ * each field with particles in it, so that memory and time follow the material here too.
  */
 #include "solver/mpm/mpm.h"
 

@@ -26,8 +26,8 @@
  * that is cut short): A K = s, K >= 0 (where a liquid would
  * have to be held together, it comes apart). Damped Jacobi: K_i <- max(0, K_i + omega (s - A K)_i /
  * A_ii), until the mean of what is too dense is below the tolerance. dfsph does the same once more
- * for the velocity at the start of a step, with s_i = -dt D delta_i / Dt. Pressures of the last
- * step are where the iteration begins.
+ * for the velocity at the start of a step, with s_i = -dt D delta_i / Dt. The
+ * density's iteration begins with the pressures of the last step, that of the velocity with none.
  *     With G_i = sum_j V grad W_ij + 2 sum_b V_b grad W_ib both sums are over the liquid alone:
  *     u_i = -K_i G_i - sum_j K_j V grad W_ij,  (A K)_i = u_i . G_i - sum_j V u_j . grad W_ij,
  * and W'(r) / r of each pair is kept from the density's sum, so an iteration has no roots in it.
