@@ -8,6 +8,7 @@
 #include <cmocka.h>
 
 #include "core/file.h"
+#include "failing_allocator.h"
 #include "system_calls.h"
 #include <errno.h>
 #include <signal.h>
@@ -19,27 +20,16 @@
 #include <unistd.h>
 
 static char folder[64];
-static int refuse; /* the allocator's orders: 1 refuses everything */
-
-static void *allocate(size_t bytes, void *user) {
-    (void)user;
-    return refuse ? NULL : malloc(bytes);
-}
-static void release(void *block, void *user) {
-    (void)user;
-    free(block);
-}
 
 static int open_all(void **state) {
     strcpy(folder, "/tmp/spate_test_file_XXXXXX");
     if (!mkdtemp(folder)) return -1;
-    spate_config config = {.allocate = allocate, .release = release, .threads = 1};
-    return spate_open(&config, (spate_context **)state);
+    return open_context(state);
 }
 static int close_all(void **state) {
     char command[128];
     snprintf(command, sizeof command, "rm -rf '%s'", folder);
-    spate_close(*state);
+    close_context(state);
     return system(command);
 }
 

@@ -9,6 +9,7 @@
  * solid. Plastic flow is not taken out of it: F is all that has happened, and its elastic part is
  * in the stress alone.
  */
+#include "core/kernel_table.h"
 #include "solver/mpm/mpm.h"
 
 enum { BLOCKS_A_CHUNK = 16 };
@@ -38,8 +39,7 @@ INLINE void update_chunk(void *data, chunk items, int dim) {
     }
 }
 
-static void update_2d(void *data, chunk items) { update_chunk(data, items, 2); }
-static void update_3d(void *data, chunk items) { update_chunk(data, items, 3); }
+TASK_BY_DIM(update)
 
 void mpm_update_deformation(mpm *m) {
     const blocks *b = &m->sim->blocks;

@@ -29,6 +29,7 @@
  * the weights are quadratic whatever the solver's kernel.
  */
 #define SUPPORT 3
+#include "core/kernel_table.h"
 #include "solver/mpm/gather.h"
 #include "solver/mpm/grid.h"
 #include "solver/mpm/scatter.h"
@@ -136,20 +137,22 @@ INLINE void correct_block(const mpm_view *m, int32_t block, int dim) {
     }
 }
 
-#define TASKS(dim)                                                                               \
-    static void scatter_##dim##d(void *data, chunk items) {                                      \
-        for (int64_t o = items.begin; o < items.end; o++) scatter_volume(data, o, dim);          \
-    }                                                                                            \
-    static void add_up_##dim##d(void *data, chunk items) {                                       \
-        for (int64_t k = items.begin; k < items.end; k++) add_up_block(data, (int32_t)k, dim);   \
-    }                                                                                            \
-    static void correct_##dim##d(void *data, chunk items) {                                      \
-        const mpm_view *m = data;                                                                \
-        for (int64_t o = items.begin; o < items.end; o++) correct_block(m, m->occupied[o], dim); \
-    }
+INLINE void volume_chunk(void *data, chunk items, int dim) {
+    for (int64_t o = items.begin; o < items.end; o++) scatter_volume(data, o, dim);
+}
 
-TASKS(2)
-TASKS(3)
+INLINE void add_up_chunk(void *data, chunk items, int dim) {
+    for (int64_t k = items.begin; k < items.end; k++) add_up_block(data, (int32_t)k, dim);
+}
+
+INLINE void correct_chunk(void *data, chunk items, int dim) {
+    const mpm_view *m = data;
+    for (int64_t o = items.begin; o < items.end; o++) correct_block(m, m->occupied[o], dim);
+}
+
+TASK_BY_DIM(volume)
+TASK_BY_DIM(add_up)
+TASK_BY_DIM(correct)
 
 void mpm_correct_density(mpm *m) {
     mpm_view *v = &m->view;
@@ -158,7 +161,7 @@ void mpm_correct_density(mpm *m) {
     bool any = false;
     for (int c = 0; c < v->material_count; c++) any |= is_corrected(&v->materials[c]);
     if (!any || (m->sim->step + 1) % STEPS_BETWEEN) return;
-    parallel_for(m->threads, b->occupied_count, BLOCKS_AT_ONCE, flat ? scatter_2d : scatter_3d, v);
+    parallel_for(m->threads, b->occupied_count, BLOCKS_AT_ONCE, flat ? volume_2d : volume_3d, v);
     parallel_for(m->threads, b->count, BLOCKS_AT_ONCE, flat ? add_up_2d : add_up_3d, v);
     parallel_for(m->threads, b->occupied_count, BLOCKS_AT_ONCE, flat ? correct_2d : correct_3d, v);
 }

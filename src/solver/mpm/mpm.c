@@ -120,16 +120,13 @@ static bool check_contacts(const spate_scene *scene, field_report *report) {
 static bool check(const spate_scene *scene, field_report *report) {
     if (!check_contacts(scene, report)) return false;
     for (int c = 0; c < scene->material_count; c++) {
-        const material *m = &scene->materials[c];
-        material_constants constants;
-        material_models[material_kind_of(m->type)]->constants(m->parameters, scene->dim,
-                                                              &constants);
+        const material_constants constants = material_constants_of(scene, c);
         if (constants.kind == MATERIAL_LIQUID && constants.liquid.tension > 0)
             return field_complain(
                 report, NULL,
                 "material '%s' has surface_tension, which mpm does not know; leave "
                 "it out, or use solver.type flip",
-                m->name);
+                scene->materials[c].name);
     }
     return true;
 }

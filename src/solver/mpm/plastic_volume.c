@@ -18,6 +18,7 @@
  * it never grows (Jensen, twice). What is at rest or elastic does not take part. It is done in
  * every 32nd step, which costs little; the weights are quadratic whatever the solver's kernel.
  */
+#include "core/kernel_table.h"
 #include "solver/materials/elastic.h"
 #include "solver/mpm/mpm.h"
 
@@ -169,19 +170,21 @@ INLINE void relax_block(const smoothing *s, int64_t o, int dim) {
     }
 }
 
-#define TASKS(dim)                                                                           \
-    static void scatter_##dim##d(void *data, chunk items) {                                  \
-        for (int64_t o = items.begin; o < items.end; o++) scatter_excess(data, o, dim);      \
-    }                                                                                        \
-    static void mean_##dim##d(void *data, chunk items) {                                     \
-        for (int64_t k = items.begin; k < items.end; k++) mean_block(data, (int32_t)k, dim); \
-    }                                                                                        \
-    static void relax_##dim##d(void *data, chunk items) {                                    \
-        for (int64_t o = items.begin; o < items.end; o++) relax_block(data, o, dim);         \
-    }
+INLINE void excess_chunk(void *data, chunk items, int dim) {
+    for (int64_t o = items.begin; o < items.end; o++) scatter_excess(data, o, dim);
+}
 
-TASKS(2)
-TASKS(3)
+INLINE void mean_chunk(void *data, chunk items, int dim) {
+    for (int64_t k = items.begin; k < items.end; k++) mean_block(data, (int32_t)k, dim);
+}
+
+INLINE void relax_chunk(void *data, chunk items, int dim) {
+    for (int64_t o = items.begin; o < items.end; o++) relax_block(data, o, dim);
+}
+
+TASK_BY_DIM(excess)
+TASK_BY_DIM(mean)
+TASK_BY_DIM(relax)
 
 void mpm_smooth_volume(mpm *m) {
     const blocks *b = &m->sim->blocks;
@@ -190,7 +193,7 @@ void mpm_smooth_volume(mpm *m) {
     for (int c = 0; c < m->view.material_count; c++) {
         if (!(material_models[m->view.materials[c].kind]->fields & PARTICLE_BIT(flow))) continue;
         smoothing s = {.m = &m->view, .tile = b->tile, .material = c};
-        parallel_for(m->threads, b->occupied_count, BLOCKS_AT_ONCE, flat ? scatter_2d : scatter_3d,
+        parallel_for(m->threads, b->occupied_count, BLOCKS_AT_ONCE, flat ? excess_2d : excess_3d,
                      &s);
         parallel_for(m->threads, b->count, BLOCKS_AT_ONCE, flat ? mean_2d : mean_3d, &s);
         parallel_for(m->threads, b->occupied_count, BLOCKS_AT_ONCE, flat ? relax_2d : relax_3d, &s);
