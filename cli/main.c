@@ -9,8 +9,9 @@
 #include <unistd.h>
 
 const command *const commands[] = {
-    &command_run,  &command_check, &command_info, &command_list, &command_render,
-    &command_view, &command_bench, &command_docs, &command_help, NULL,
+    &command_run,    &command_check, &command_info, &command_list,
+    &command_render, &command_mesh,  &command_view, &command_bench,
+    &command_docs,   &command_help,  NULL,
 };
 
 /* A standard stream that is closed would lend its number to the next file opened, and messages

@@ -266,3 +266,21 @@ void print_command_help(const command *c) {
     for (int i = 0; i < c->option_count; i++) print_option(&c->options[i]);
     print_option(&help_option);
 }
+
+bool read_frame_range(const char *text, int *from, int *to) {
+    enum { MOST = 100000000 };
+    char begin[32];
+    int64_t first = 0, last = MOST;
+    const char *middle = strpbrk(text, ":-"), *end = middle ? middle + 1 : begin;
+    const size_t length = middle ? (size_t)(middle - text) : strlen(text);
+    if (length >= sizeof begin) return false;
+    memcpy(begin, text, length);
+    begin[length] = 0;
+    if ((!*begin || !*end) && (!middle || *middle == '-' || !strcmp(text, ":"))) return false;
+    if (*begin && !read_integer(begin, &first)) return false;
+    if (*end && !read_integer(end, &last)) return false;
+    if (first < 0 || last > MOST || last < first) return false;
+    *from = (int)first;
+    *to = *end ? (int)last : -1;
+    return true;
+}

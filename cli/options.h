@@ -54,7 +54,7 @@ struct command {
 };
 
 extern const command command_run, command_check, command_info, command_list, command_render,
-    command_view, command_bench, command_docs, command_help;
+    command_mesh, command_view, command_bench, command_docs, command_help;
 
 /* All of them in the order of the help, closed by NULL. */
 extern const command *const commands[];
@@ -70,6 +70,8 @@ void options_free(const command *self, void *settings);
 /* Whole-token numbers in the C locale. */
 bool read_number(const char *text, double *value);
 bool read_integer(const char *text, int64_t *value);
+/* A range of frames: "7", "7:20", "7-20", "7:" or ":20"; *to is -1 up to the end. */
+bool read_frame_range(const char *text, int *from, int *to);
 
 /* The word nearest to `word`, or NULL when none is near. */
 const char *nearest_word(const char *word, const char *const *words, int count);

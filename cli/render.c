@@ -123,25 +123,6 @@ static bool is_whole(double value, double min, double max) {
     return value >= min && value <= max && value == (double)(int64_t)value;
 }
 
-/* "7", "7:20", "7-20", "7:" or ":20". */
-static bool read_frames(const char *text, spate_render_options *o) {
-    enum { MOST = 100000000 };
-    char begin[32];
-    int64_t first = 0, last = MOST;
-    const char *middle = strpbrk(text, ":-"), *end = middle ? middle + 1 : begin;
-    const size_t length = middle ? (size_t)(middle - text) : strlen(text);
-    if (length >= sizeof begin) return false;
-    memcpy(begin, text, length);
-    begin[length] = 0;
-    if ((!*begin || !*end) && (!middle || *middle == '-' || !strcmp(text, ":"))) return false;
-    if (*begin && !read_integer(begin, &first)) return false;
-    if (*end && !read_integer(end, &last)) return false;
-    if (first < 0 || last > MOST || last < first) return false;
-    o->first = (int)first;
-    o->last = *end ? (int)last : -1;
-    return true;
-}
-
 /* "0.25" or "1/4". */
 static bool read_speed(const char *text, double *out) {
     double two[2];
@@ -173,7 +154,7 @@ static bool read_settings(const render_settings *s, spate_render_options *o) {
         return wrong_value("size", s->size, "pixels such as 1280x720 (16 to 16384 each)");
     if (s->range && (!read_two(s->range, ',', o->range) || o->range[0] >= o->range[1]))
         return wrong_value("range", s->range, "two rising numbers such as 0,5");
-    if (s->frames && !read_frames(s->frames, o))
+    if (s->frames && !read_frame_range(s->frames, &o->first, &o->last))
         return wrong_value("frames", s->frames,
                            "a frame such as 7, or the first and the last such as 10:20");
     if (s->speed && !read_speed(s->speed, &o->speed))

@@ -45,13 +45,13 @@ endif()
 
 if(SPATE_SANITIZE MATCHES undefined)
   # The same code as mpm's quadratic and flip's linear kernels, which are checked in full; and the
-  # pressure's take half a minute to compile with all checks.
+  # pressure's and the surface's take half a minute to compile with all checks.
   foreach(kernel mpm/linear mpm/cubic flip/quadratic)
     set_source_files_properties(src/solver/${kernel}_kernels.c PROPERTIES
       COMPILE_OPTIONS -fno-sanitize=all)
   endforeach()
-  set_source_files_properties(src/solver/pressure/pressure_kernels.c PROPERTIES
-    COMPILE_OPTIONS -fno-sanitize=undefined)
+  set_source_files_properties(src/solver/pressure/pressure_kernels.c
+    src/surface/surface_kernels.c PROPERTIES COMPILE_OPTIONS -fno-sanitize=undefined)
 endif()
 
 function(spate_object_library target)

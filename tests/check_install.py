@@ -58,6 +58,31 @@ def check_hooks(output):
         sys.exit(f"the example in memory printed: {output}")
 
 
+def numbers(pattern, output):
+    match = re.fullmatch(pattern, output.strip())
+    if not match:
+        sys.exit(f"an example printed: {output}")
+    return match.groups()
+
+
+def check_driven(build, prefix, cwd):
+    """The examples of spate/drive.h, and the program in Python."""
+    angle, work, energy = map(float, numbers(
+        r"turned ([\d.-]+) rad, work ([\d.-]+) J/m, kinetic energy ([\d.-]+) J/m", run(build / "wheel", cwd=cwd)))
+    if not (1 < angle < 3.2 and work > energy > 0):
+        sys.exit(f"the wheel turned {angle}, worked {work} and left {energy}")
+    live, again = numbers(r"state (\w+), again (\w+)", run(build / "stir", cwd=cwd))
+    if live != again:
+        sys.exit(f"stirred {live}, played again {again}")
+    before, after = map(float, numbers(r"mass ([\d.]+) kg/m, with the jelly ([\d.]+)", run(build / "add_body", cwd=cwd)))
+    if abs(after - before - 32) > 1:  # 0.2 m x 0.2 m x 800 kg/m^3
+        sys.exit(f"the jelly weighs {after - before}")
+    height, speed = map(float, numbers(r"the ball is at ([\d.]+) and rises at ([\d.-]+) m/s", run(build / "coupled", cwd=cwd)))
+    if not 0.3 < height < 0.9:
+        sys.exit(f"the ball is at {height}")
+    check_example(run(sys.executable, ROOT / "examples" / "smallest.py", only(prefix, "libspate.so"), cwd=cwd))
+
+
 def main():
     with tempfile.TemporaryDirectory() as temporary:
         first, prefix = pathlib.Path(temporary) / "first", pathlib.Path(temporary) / "moved here"
@@ -78,6 +103,7 @@ def main():
         run("cmake", "--build", build)
         check_example(run(build / "minimal", cwd=temporary))
         check_hooks(run(build / "in_memory", cwd=temporary))
+        check_driven(build, prefix, temporary)
 
         # pkg-config and a path with blanks do not go together: a plain one for this part.
         plain = pathlib.Path(temporary) / "plain"

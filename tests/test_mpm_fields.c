@@ -124,9 +124,12 @@ static void check_alone(int dim, const char *solver) {
 
 static void fields_do_not_feel_each_other(void **state) {
     (void)state;
-    static const char *const solvers[] = {
-        "integrator: apic", "integrator: asflip", "integrator: polypic",
-        "integrator: aflip, kernel: linear", "integrator: apic, kernel: cubic"};
+    static const char *const solvers[] = {"integrator: apic",
+                                          "integrator: asflip",
+                                          "integrator: polypic",
+                                          "integrator: aflip, kernel: linear",
+                                          "integrator: apic, kernel: cubic",
+                                          "integrator: aflip, kernel: gimp"};
     for (int k = 0; k < COUNT_OF(solvers); k++) check_alone(2, solvers[k]);
     if (!WATCHED) check_alone(3, solvers[1]);
 }

@@ -13,7 +13,7 @@
 #define BETA  0.3
 #define ALPHA 0.9
 
-static const char *const kernel_names[] = {"linear", "quadratic", "cubic"};
+static const char *const kernel_names[] = {"linear", "quadratic", "cubic", "gimp"};
 
 /* What the reference is told of a scheme (the table in mpm.h). */
 typedef struct scheme {
@@ -235,8 +235,10 @@ static void wrong_references_do_not_fit(void **state) {
     const errors kernel = compare(2, KERNEL_QUADRATIC, apic->name, KERNEL_CUBIC, apic),
                  affine = compare(2, KERNEL_QUADRATIC, apic->name, KERNEL_QUADRATIC, &no_affine),
                  flip = compare(2, KERNEL_QUADRATIC, "asflip", KERNEL_QUADRATIC, &no_flip),
-                 beta = compare(2, KERNEL_QUADRATIC, "asflip", KERNEL_QUADRATIC, &no_beta);
+                 beta = compare(2, KERNEL_QUADRATIC, "asflip", KERNEL_QUADRATIC, &no_beta),
+                 gimp = compare(2, KERNEL_GIMP, apic->name, KERNEL_QUADRATIC, apic);
     CHECK_ABOVE(kernel.mass, 1e-2);
+    CHECK_ABOVE(gimp.mass, 1e-2);
     CHECK_ABOVE(affine.momentum, 1e-2);
     CHECK_ABOVE(flip.velocity, 1e-2);
     CHECK_ABOVE(beta.position, 1e-3);

@@ -130,7 +130,9 @@ static void every_scheme_and_kernel_is_the_same_for_all_threads(void **state) {
                                           "integrator: asflip",
                                           "integrator: polypic, poly_scale: 0.5",
                                           "kernel: linear, integrator: asflip",
-                                          "kernel: cubic, integrator: asflip"};
+                                          "kernel: cubic, integrator: asflip",
+                                          "kernel: gimp, integrator: asflip",
+                                          "kernel: gimp, integrator: apic"};
     for (int k = 0; k < COUNT_OF(solvers); k++) {
         int dim = 2 + k % 2;
         uint64_t one = mixed_hash(dim, solvers[k], 1);
@@ -206,8 +208,8 @@ static void polypic_without_higher_modes_is_apic(void **state) {
 
 static void kernels_fall_and_keep_momentum(void **state) {
     (void)state;
-    static const char *const kernels[] = {"linear", "quadratic", "cubic"};
-    for (int k = 0; k < 3; k++)
+    static const char *const kernels[] = {"linear", "quadratic", "cubic", "gimp"};
+    for (int k = 0; k < COUNT_OF(kernels); k++)
         for (int dim = 2; dim <= 3; dim++) {
             play p = play_open(
                 1,

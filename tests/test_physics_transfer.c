@@ -157,7 +157,7 @@ static field_error field_errors(int dim, const char *solver) {
 
 static void transfers_keep_a_linear_field(void **state) {
     (void)state;
-    static const char *const kernels[] = {"linear", "quadratic", "cubic"};
+    static const char *const kernels[] = {"linear", "quadratic", "cubic", "gimp"};
     static const char *const affine[] = {"apic", "aflip", "aspic", "asflip", "polypic"};
     double gate = IN_DOUBLE ? 1e-13 : 1e-6;
     for (int k = 0; k < COUNT_OF(kernels); k++)
@@ -234,7 +234,7 @@ static double virial_error(int dim, const char *kernel) {
 
 static void stress_does_its_virtual_work(void **state) {
     (void)state;
-    static const char *const kernels[] = {"quadratic", "cubic", "linear"};
+    static const char *const kernels[] = {"quadratic", "cubic", "linear", "gimp"};
     for (int dim = 2; dim <= 3; dim++)
         for (int k = 0; k < COUNT_OF(kernels); k++) {
             const double error = virial_error(dim, kernels[k]);

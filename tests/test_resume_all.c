@@ -30,6 +30,7 @@ static const char *const materials[] = {
     metal,
     "model: snow, density: 400, young_modulus: 1.4e5, poisson: 0.2",
     "model: linear, young_modulus: 1.0e5",
+    "model: hypoelastic, young_modulus: 1.0e5",
 };
 
 /* A block runs into the floor, a moving post and an open side: strains, plasticity, sorts, particles
@@ -183,6 +184,9 @@ static void every_kernel_resumes(void **state) {
             hash_of("kernel: cubic", sand, dim),
             hash_of("kernel: cubic, integrator: asflip", sand, dim),
             hash_of("kernel: cubic, integrator: aflip", metal, dim),
+            hash_of("density: sph", liquid, dim),
+            hash_of("kernel: gimp", sand, dim),
+            hash_of("kernel: gimp, integrator: asflip", sand, dim),
         };
         assert_all_differ(hashes, COUNT_OF(hashes));
     }
@@ -297,6 +301,8 @@ static const sample wet_samples[] = {
     {"flip, transfer: flip, kernel: quadratic, volume_correction: 0, surface_order: 1", "", true},
     {"flip, transfer: apic, reseed: true", ", viscosity: 20", true},
     {"flip, transfer: flip", ", surface_tension: 5", true},
+    {"flip, transfer: aflip, reseed: true, sheets: {}, spacing: {}", "", true},
+    {"flip, transfer: flip, adaptive: {}", "", true},
 };
 
 static void every_transfer_resumes(void **state) {

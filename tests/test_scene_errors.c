@@ -295,6 +295,28 @@ static void test_wrong_flip(void **state) {
     }
 }
 
+/* Phases and how they meet. */
+static void test_wrong_couplings(void **state) {
+    (void)state;
+    static const wrong cases[] = {
+        {6, "coupling: ^sticky", "coupling: unknown word 'sticky'"},
+        {6, "coupling: [{between: [water, ^oil], type: contact}]",
+         "coupling.0.between.1: unknown phase 'oil'; use (water)"},
+        {6, "coupling: [{between: ^[water], type: contact}]",
+         "coupling.0.between: give the names of two phases"},
+        {6, "coupling: [{between: ^[water, water], type: contact}]",
+         "'water' twice; bodies of one phase have one velocity"},
+        {6, "coupling: [{type: contact, beta: ^2}]", "coupling.0.beta: 2 is out of range"},
+        {6, "coupling: [{type: contact, beta: 1, tau: ^0.1}]",
+         "coupling.0.tau: stands beside beta, which says the same"},
+        {6, "coupling: [{type: ^glued, beta: 1}]", "glued phases move as one"},
+        {6, "coupling: [{type: immiscible, friction: ^0.1}]", "is for `type: contact`"},
+        {6, "solver: {type: flip}\ncoupling: ^contact",
+         "coupling: flip gives all material one velocity; leave it out, or use solver.type mpm"},
+    };
+    expect_failures(cases, COUNT_OF(cases));
+}
+
 /* Scenes that are well formed and cannot be begun. */
 static void test_liquid_that_cannot_begin(void **state) {
     (void)state;
@@ -629,6 +651,7 @@ int main(void) {
         TEST(test_wrong_solver_and_materials),
         TEST(test_wrong_colours),
         TEST(test_wrong_flip),
+        TEST(test_wrong_couplings),
         TEST(test_liquid_that_cannot_begin),
         TEST(test_wrong_bodies),
         TEST(test_wrong_shapes),

@@ -1,7 +1,7 @@
 # Bash completion of spate: commands, options, shipped scenes, files.
 _spate() {
     local word=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD-1]} command=${COMP_WORDS[1]}
-    local commands="run check info list render view bench docs help"
+    local commands="run check info list render mesh view bench docs help"
     COMPREPLY=()
 
     if [ "$COMP_CWORD" -eq 1 ]; then
@@ -28,11 +28,17 @@ _spate() {
     --compare)
         mapfile -t COMPREPLY < <(compgen -S = -W "integrator alpha dt cfl" -- "$word")
         return ;;
+    --method)
+        mapfile -t COMPREPLY < <(compgen -W "anisotropic isotropic sheets" -- "$word")
+        return ;;
+    --formats)
+        mapfile -t COMPREPLY < <(compgen -W "ply obj vtp" -- "$word")
+        return ;;
     --loop)
         mapfile -t COMPREPLY < <(compgen -W "2 pingpong" -- "$word")
         return ;;
     --frames | --until | --threads | --set | --camera | --fov | --orbit | --fps | --speed | --size | --range | --samples | --plot | --particles | \
-        --rounds | --domain-scale)
+        --rounds | --domain-scale | --resolution | --smoothing)
         return ;;
     esac
 
@@ -43,6 +49,7 @@ _spate() {
     info | list) options="--json" ;;
     render) options="--output --size --colour --color --range --frames --camera --fov --orbit --set --samples --points --no-film
         --fps --speed --loop --plot --threads --quiet" ;;
+    mesh) options="--output --method --formats --resolution --smoothing --frames --force --threads --quiet" ;;
     bench) options="--threads --particles --rounds --variant --integrator --dimension --domain-scale --json" ;;
     esac
     if [[ $word == -* ]]; then
@@ -55,7 +62,7 @@ _spate() {
         local scenes
         scenes=$("${COMP_WORDS[0]}" list 2>/dev/null | cut -d' ' -f1)
         mapfile -t COMPREPLY < <(compgen -W "$scenes" -- "$word"; compgen -f -- "$word") ;;
-    render | view) mapfile -t COMPREPLY < <(compgen -d -- "$word") ;;
+    render | mesh | view) mapfile -t COMPREPLY < <(compgen -d -- "$word") ;;
     bench) mapfile -t COMPREPLY < <(compgen -W "mpm" -- "$word") ;;
     help) mapfile -t COMPREPLY < <(compgen -W "$commands" -- "$word") ;;
     esac

@@ -264,6 +264,26 @@ SPATE_API spate_status spate_describe_file_json(spate_context *context, const ch
                                                 void (*write)(const char *text, void *user),
                                                 void *user);
 
+typedef struct spate_mesh_options {
+    const char *method; /* "isotropic", "anisotropic" or "sheets"; NULL (default): the scene's */
+    const char
+        *formats;       /* "ply", "obj", "vtp", or several with commas; NULL (default): the scene's,
+                            or ply */
+    int resolution;     /* lattice cells a grid cell; 0 (default): the scene's */
+    int smoothing;      /* passes over the mesh; < 0 (default): the scene's */
+    int first, last;    /* frames; last < 0 (default): up to the last one */
+    const char *output; /* folder for the files; NULL (default): the run's own */
+    bool force;         /* replace surfaces that are there (default false) */
+    void (*progress)(int done, int total, const char *file, void *user); /* may be NULL */
+    void *user;
+    const volatile int *interrupt; /* may be NULL */
+} spate_mesh_options;
+
+SPATE_API spate_mesh_options spate_default_mesh_options(void);
+/* Surfaces of liquids from the frames of particles (vtp) in a run's folder: surface_NNNN.ply ... */
+SPATE_API spate_status spate_mesh(spate_context *context, const char *folder,
+                                  const spate_mesh_options *options);
+
 typedef struct spate_render_options {
     int width, height; /* pixels; default 1280 x 720 */
     const char

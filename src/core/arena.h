@@ -22,7 +22,7 @@ void *arena_take(arena *a, size_t count, size_t size);
 char *arena_text(arena *a, const char *text, size_t length);
 void arena_free(arena *a);
 
-enum { SCRATCH_SLOTS = 32 };
+enum { SCRATCH_SLOTS = 64 };
 
 typedef struct scratch_slot {
     const char *name; /* a literal */

@@ -36,6 +36,9 @@ _Static_assert(sizeof(block_header) == ALIGNMENT, "the header keeps the alignmen
 
 /* ---- Memory --------------------------------------------------------------------------- */
 
+static void *default_allocate(size_t bytes, void *user);
+
+/* The default gives zeros, and touches large blocks only when they are used, by many threads. */
 static void *block_allocate(const spate_config *config, size_t bytes) {
     const size_t extra = sizeof(block_header) + ALIGNMENT - 1;
     if (bytes > PTRDIFF_MAX - extra) return NULL;
@@ -46,7 +49,7 @@ static void *block_allocate(const spate_config *config, size_t bytes) {
     block_header *header = (block_header *)(void *)block - 1;
     header->raw = raw;
     header->bytes = bytes;
-    return memset(block, 0, bytes);
+    return config->allocate == default_allocate ? block : memset(block, 0, bytes);
 }
 
 static size_t block_size(const void *block) { return ((const block_header *)block - 1)->bytes; }
@@ -249,7 +252,7 @@ int64_t warnings_total(const spate_context *ctx) {
 
 static void *default_allocate(size_t bytes, void *user) {
     (void)user;
-    return malloc(bytes);
+    return calloc(1, bytes);
 }
 
 static void default_release(void *block, void *user) {

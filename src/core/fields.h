@@ -23,7 +23,15 @@ typedef enum field_type {
     FIELD_SPIN,    /* double[3]; 3D: a vector, 2D: one number, about z */
     FIELD_COLOR,   /* field_color: a name, "#rrggbb" or three numbers */
     FIELD_PART,    /* a list or mapping the scene reader reads itself; `unit` says what it is */
+    FIELD_GROUP, /* void *: a mapping read by `table` into a struct of its own; NULL when absent */
+    FIELD_LIST,  /* struct_list: any number of such mappings; one stands for a list of one */
 } field_type;
+
+/* What FIELD_LIST fills: structs of its table in the scene's arena. */
+typedef struct struct_list {
+    void *items; /* NULL when there is none */
+    int count;
+} struct_list;
 
 /* What FIELD_NUMBERS fills: values in the scene's arena. */
 typedef struct number_list {
@@ -50,7 +58,8 @@ typedef struct field {
                         of a choice NAN: -1, none; else NAN: `help` tells it; HUGE_VAL: no limit */
     double min, max;            /* allowed range, inclusive; of each component or entry */
     const char *const *choices; /* FIELD_CHOICE: words, closed by NULL */
-    const char *help;           /* one sentence */
+    const struct field_table *table; /* FIELD_GROUP, FIELD_LIST: what the mapping may hold */
+    const char *help;                /* one sentence */
 } field;
 
 typedef struct field_table {
@@ -130,6 +139,17 @@ typedef struct field_table {
         .help = (help_)                                                               \
     }
 
+#define GROUP_FIELD(type_, member, table_, help_)                                            \
+    {                                                                                        \
+        .name = #member, .type = FIELD_GROUP, .offset = offsetof(type_, member), .unit = "", \
+        .fallback = NAN, .table = (table_), .help = (help_)                                  \
+    }
+#define LIST_FIELD(type_, member, table_, help_)                                            \
+    {                                                                                       \
+        .name = #member, .type = FIELD_LIST, .offset = offsetof(type_, member), .unit = "", \
+        .fallback = NAN, .table = (table_), .help = (help_)                                 \
+    }
+
 /* Ranges of use. A number that must be > 0 has SMALLEST as its min. */
 #define ANY_MIN  (-HUGE_VAL)
 #define ANY_MAX  (HUGE_VAL)
@@ -139,7 +159,7 @@ typedef struct field_table {
 typedef enum unit_system { UNITS_SI, UNITS_CGS } unit_system;
 
 /* What a solver or material is told when its fields have been read and it checks them together. On
- * bad values it writes the field's name to *at and a message to `message`, and returns false. */
+ * bad values it writes the field's name ("flow.period" for one of a group) to *at and a message to `message`, and returns false. */
 typedef struct field_report {
     const char *at;
     char message[512];

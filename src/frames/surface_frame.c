@@ -44,28 +44,20 @@ static void gather_ranges(void *data, chunk items) {
                 p->x[a] = liquid ? (real)from_corner : (real)NAN;
                 p->v[a] = sim->particles.velocity[i][a];
             }
+            p->size = (real)(2 * particle_radius(sim, i) / job->spacing);
         }
     }
 }
 
-static double mean_spacing(const spate_simulation *sim) {
-    double volume = 0;
-    int64_t count = 0;
-    for (int64_t i = 0; i < sim->particles.count; i++) {
-        if (!is_liquid(sim, i)) continue;
-        volume += particle_rest_volume(sim, i);
-        count++;
-    }
-    return count ? cbrt(volume / (double)count) : sim->scene->domain.dx;
-}
-
-static surface_settings settings_of(const spate_simulation *sim) {
-    const domain *d = &sim->scene->domain;
-    const output_settings *o = &sim->scene->output;
-    surface_settings s = {.spacing = d->dx / o->surface_resolution,
-                          .particle_spacing = mean_spacing(sim),
+surface_settings surface_settings_of(const spate_scene *scene) {
+    const domain *d = &scene->domain;
+    const output_settings *o = &scene->output;
+    surface_settings s = {.method = o->surface_method,
+                          .plane = scene->dim == 2,
+                          .spacing = d->dx / o->surface_resolution,
+                          .particle_spacing = d->dx,
                           .smoothing = o->surface_smoothing};
-    for (int a = 0; a < 3; a++) {
+    for (int a = 0; a < scene->dim; a++) {
         s.origin[a] = d->origin[a];
         s.last[a] = d->cells[a] * o->surface_resolution;
         s.periodic[a] = d->walls[a][0] == WALL_PERIODIC;
@@ -73,9 +65,20 @@ static surface_settings settings_of(const spate_simulation *sim) {
     return s;
 }
 
+void surface_set_spacing(surface_settings *s, const surface_particle *list, int64_t count) {
+    double sum = 0;
+    int64_t sized = 0;
+    for (int64_t i = 0; i < count; i++) {
+        if (!(list[i].size > 0) || !isfinite((double)list[i].x[0])) continue;
+        sum += 1 / (double)list[i].size;
+        sized++;
+    }
+    if (sized) s->particle_spacing = s->spacing * (double)sized / sum;
+}
+
 spate_status surface_of_simulation(spate_simulation *sim, surface_mesh *out) {
     id_order order;
-    surface_settings s = settings_of(sim);
+    surface_settings s = surface_settings_of(sim->scene);
     TRY(id_order_create(sim, &order));
     gather_job job = {.sim = sim, .order = &order, .spacing = s.spacing};
     job.list = take(sim->ctx, (size_t)order.count + 1, sizeof *job.list);
@@ -83,6 +86,7 @@ spate_status surface_of_simulation(spate_simulation *sim, surface_mesh *out) {
     if (status == SPATE_OK) {
         parallel_for(sim->ctx->pool, particle_range_count(sim), RANGES_A_CHUNK, gather_ranges,
                      &job);
+        surface_set_spacing(&s, job.list, order.count);
         status = surface_create(sim->ctx, &s, job.list, order.count, out);
     }
     give(sim->ctx, job.list);
@@ -92,16 +96,21 @@ spate_status surface_of_simulation(spate_simulation *sim, surface_mesh *out) {
 
 /* ---- Files ----------------------------------------------------------------------------------- */
 
+void surface_turn(const spate_scene *scene, surface_mesh *m) {
+    const file_axes a = axes_of_files(scene);
+    if (!m->vertex_count) return;
+    real *const parts[] = {*m->position, *m->normal, *m->velocity};
+    for (int i = 0; i < COUNT_OF(parts); i++) axes_turn_reals(&a, parts[i], m->vertex_count, 3);
+}
+
 spate_status surface_prepare(spate_simulation *sim, surface_mesh *m) {
     const int64_t count = m->vertex_count;
-    const file_axes a = axes_of_files(sim->scene);
     if (!count) return SPATE_OK;
     real *const parts[] = {*m->position, *m->normal, *m->velocity};
-    for (int i = 0; i < COUNT_OF(parts); i++) {
+    for (int i = 0; i < COUNT_OF(parts); i++)
         if (!finite_reals(parts[i], 3 * count))
             return simulation_not_finite(sim, "the mesh", "surface");
-        axes_turn_reals(&a, parts[i], count, 3);
-    }
+    surface_turn(sim->scene, m);
     return SPATE_OK;
 }
 
@@ -111,8 +120,12 @@ static void ply_header(file_writer *w, const surface_mesh *m, double time) {
     file_print(w, "comment time %.17g\nelement vertex %lld\n", time, (long long)m->vertex_count);
     for (int i = 0; i < COUNT_OF(names); i++)
         file_print(w, "property %s %s\n", sizeof(real) == 4 ? "float" : "double", names[i]);
-    file_print(w, "element face %lld\nproperty list uchar int vertex_indices\nend_header\n",
-               (long long)m->triangle_count);
+    if (m->line)
+        file_print(w, "element edge %lld\nproperty int vertex1\nproperty int vertex2\nend_header\n",
+                   (long long)m->line_count);
+    else
+        file_print(w, "element face %lld\nproperty list uchar int vertex_indices\nend_header\n",
+                   (long long)m->triangle_count);
 }
 
 static void ply_vertices(file_writer *w, const surface_mesh *m) {
@@ -145,7 +158,10 @@ static void write_ply(file_writer *w, const surface_mesh *m, const char *scene, 
     (void)scene;
     ply_header(w, m, time);
     ply_vertices(w, m);
-    ply_faces(w, m);
+    if (m->line)
+        file_write(w, m->line, (size_t)m->line_count * sizeof *m->line);
+    else
+        ply_faces(w, m);
 }
 
 static void write_obj(file_writer *w, const surface_mesh *m, const char *scene, double time) {
@@ -156,6 +172,8 @@ static void write_obj(file_writer *w, const surface_mesh *m, const char *scene, 
         file_print(w, "v %.9g %.9g %.9g\nvn %.5g %.5g %.5g\n", (double)x[0], (double)x[1],
                    (double)x[2], (double)n[0], (double)n[1], (double)n[2]);
     }
+    for (int64_t k = 0; k < m->line_count; k++)
+        file_print(w, "l %d %d\n", m->line[k][0] + 1, m->line[k][1] + 1);
     for (int64_t t = 0; t < m->triangle_count; t++) {
         int c[3];
         for (int k = 0; k < 3; k++) c[k] = m->triangle[t][k] + 1;
@@ -176,23 +194,25 @@ static void vtp_declare(file_writer *w, const char *type, const char *name, int 
 static void vtp_text(file_writer *w, const surface_mesh *m, const char *scene, double time) {
     const char *type = sizeof(real) == 4 ? "Float32" : "Float64";
     const uint64_t vectors = (uint64_t)m->vertex_count * sizeof *m->position,
-                   corners = (uint64_t)m->triangle_count * sizeof *m->triangle;
+                   corners = m->line ? (uint64_t)m->line_count * sizeof *m->line
+                                     : (uint64_t)m->triangle_count * sizeof *m->triangle;
+    const char *cells = m->line ? "Lines" : "Polys";
     uint64_t offset = 0;
     file_print(w, "<?xml version=\"1.0\"?>\n<VTKFile type=\"PolyData\" version=\"1.0\" "
                   "byte_order=\"LittleEndian\" header_type=\"UInt64\">\n<PolyData>\n");
     vtk_write_field_data(w, scene, time);
     file_print(w,
-               "<Piece NumberOfPoints=\"%lld\" NumberOfVerts=\"0\" NumberOfLines=\"0\" "
+               "<Piece NumberOfPoints=\"%lld\" NumberOfVerts=\"0\" NumberOfLines=\"%lld\" "
                "NumberOfStrips=\"0\" NumberOfPolys=\"%lld\">\n<Points>\n",
-               (long long)m->vertex_count, (long long)m->triangle_count);
+               (long long)m->vertex_count, (long long)m->line_count, (long long)m->triangle_count);
     vtp_declare(w, type, "P", 3, vectors, &offset);
     file_print(w, "</Points>\n<PointData Normals=\"N\" Vectors=\"v\">\n");
     vtp_declare(w, type, "N", 3, vectors, &offset);
     vtp_declare(w, type, "v", 3, vectors, &offset);
-    file_print(w, "</PointData>\n<Polys>\n");
+    file_print(w, "</PointData>\n<%s>\n", cells);
     vtp_declare(w, "Int32", "connectivity", 1, corners, &offset);
-    vtp_declare(w, "Int32", "offsets", 1, corners / 3, &offset);
-    file_print(w, "</Polys>\n</Piece>\n</PolyData>\n<AppendedData encoding=\"raw\">\n_");
+    vtp_declare(w, "Int32", "offsets", 1, corners / (m->line ? 2 : 3), &offset);
+    file_print(w, "</%s>\n</Piece>\n</PolyData>\n<AppendedData encoding=\"raw\">\n_", cells);
 }
 
 static void vtp_array(file_writer *w, const void *values, uint64_t bytes) {
@@ -200,14 +220,14 @@ static void vtp_array(file_writer *w, const void *values, uint64_t bytes) {
     file_write(w, values, (size_t)bytes);
 }
 
-/* Where each triangle ends among the corners. */
-static void vtp_offsets(file_writer *w, int64_t count) {
+/* Where each cell of so many corners ends among them all. */
+static void vtp_offsets(file_writer *w, int64_t count, int corners) {
     int32_t batch[ROW_BATCH];
     const uint64_t bytes = (uint64_t)count * sizeof *batch;
     file_write(w, &bytes, sizeof bytes);
     for (int64_t done = 0; done < count; done += ROW_BATCH) {
         const int64_t n = count - done < ROW_BATCH ? count - done : ROW_BATCH;
-        for (int64_t k = 0; k < n; k++) batch[k] = (int32_t)(3 * (done + k + 1));
+        for (int64_t k = 0; k < n; k++) batch[k] = (int32_t)(corners * (done + k + 1));
         file_write(w, batch, (size_t)n * sizeof *batch);
     }
 }
@@ -218,8 +238,11 @@ static void write_vtp(file_writer *w, const surface_mesh *m, const char *scene, 
     vtp_array(w, m->position, vectors);
     vtp_array(w, m->normal, vectors);
     vtp_array(w, m->velocity, vectors);
-    vtp_array(w, m->triangle, (uint64_t)m->triangle_count * sizeof *m->triangle);
-    vtp_offsets(w, m->triangle_count);
+    if (m->line)
+        vtp_array(w, m->line, (uint64_t)m->line_count * sizeof *m->line);
+    else
+        vtp_array(w, m->triangle, (uint64_t)m->triangle_count * sizeof *m->triangle);
+    vtp_offsets(w, m->line ? m->line_count : m->triangle_count, m->line ? 2 : 3);
     file_print(w, "\n</AppendedData>\n</VTKFile>\n");
 }
 

@@ -19,8 +19,15 @@
 /* Whether the scene wants surfaces. */
 bool surface_is_wanted(const spate_scene *scene);
 
+/* How the scene wants it; the particles' spacing is set by the second, which takes the mean of
+ * 1 / size: merged particles deep in the liquid count less. */
+surface_settings surface_settings_of(const spate_scene *scene);
+void surface_set_spacing(surface_settings *s, const surface_particle *list, int64_t count);
+
 /* The mesh of the present state. */
 spate_status surface_of_simulation(spate_simulation *sim, surface_mesh *out);
+/* Turns it to the axes of files. */
+void surface_turn(const spate_scene *scene, surface_mesh *m);
 /* Fails when it has what is no number. Then turns it to the axes of files. */
 spate_status surface_prepare(spate_simulation *sim, surface_mesh *m);
 

@@ -3,6 +3,7 @@
 #define SPATE_FRAMES_SURFACE_READ_H
 
 #include "core/file.h"
+#include "frames/vtp_read.h"
 #include "scene/scene.h"
 
 /* The file of a frame's surface in a folder, of any type; false when there is none. */
@@ -21,6 +22,10 @@ typedef struct read_surface {
 
 /* A file without triangles, of drops that are too small for its lattice, gives none. */
 spate_status surface_read(const spate_scene *scene, const char *path, read_surface *out);
+/* The surface around the liquids of a frame of particles, in the scene's axes, as the scene's output
+ * wants it. */
+spate_status surface_from_particles(const spate_scene *scene, const snapshot *frame,
+                                    read_surface *out);
 void surface_read_free(read_surface *s);
 
 #endif

@@ -85,6 +85,7 @@ static quantity of_column(const char *name, size_t stem) {
         {"volume", VOLUME},       {"liquid_volume", VOLUME},
         {"max_speed", SPEED},     {"max_divergence", RATE},
         {"max_density", DENSITY}, {"penetration_max", LENGTH},
+        {"lightest", MASS},       {"sheet_momentum", MOMENTUM},
     };
     for (int i = 0; i < COUNT_OF(known); i++)
         if (is_word(name, stem, known[i].name)) return known[i].quantity;

@@ -97,6 +97,16 @@ static void value_energy(const particle_view *p, double *out) {
     if (type->stress) type->stress(p->sim, p->index, NULL, out, NULL);
 }
 
+static void value_thinness(const particle_view *p, double *out) {
+    const real *thinness = p->sim->particles.thinness;
+    out[0] = thinness ? (double)thinness[p->index] : 0;
+}
+
+static void value_inserted(const particle_view *p, double *out) {
+    const uint8_t *generation = p->sim->particles.generation;
+    out[0] = generation ? generation[p->index] & 0x7f : 0;
+}
+
 /* A = F - I. */
 static void displacement_gradient(const particle_view *p, double A[3][3]) {
     const particles *all = &p->sim->particles;
@@ -143,15 +153,17 @@ const attribute attributes[ATTRIBUTE_COUNT] = {
     {"C", 9, ATTRIBUTE_REAL, "xx xy xz yx yy yz zx zy zz", value_gradient},
     {"speed", 1, ATTRIBUTE_REAL, NULL, value_speed},
     {"energy", 1, ATTRIBUTE_REAL, NULL, value_energy},
+    {"thinness", 1, ATTRIBUTE_REAL, NULL, value_thinness},
+    {"inserted", 1, ATTRIBUTE_WHOLE, NULL, value_inserted},
     {"F", 9, ATTRIBUTE_REAL, "xx xy xz yx yy yz zx zy zz", value_deformation},
     {"green_strain", 6, ATTRIBUTE_REAL, "xx yy zz xy yz xz", value_green_strain},
     {"linear_strain", 6, ATTRIBUTE_REAL, "xx yy zz xy yz xz", value_linear_strain},
 };
 
 const char *const attribute_names[] = {
-    "P",      "v",       "id",           "pscale",        "material", "group",
-    "J",      "density", "pressure",     "stress",        "C",        "speed",
-    "energy", "F",       "green_strain", "linear_strain", NULL};
+    "P",      "v", "id",    "pscale", "material", "group",    "J", "density",      "pressure",
+    "stress", "C", "speed", "energy", "thinness", "inserted", "F", "green_strain", "linear_strain",
+    NULL};
 _Static_assert(COUNT_OF(attribute_names) == ATTRIBUTE_COUNT + 1, "a name for every attribute");
 
 const char *const gradient_attribute_names[] = {"F", "green_strain", "linear_strain", NULL};
@@ -173,6 +185,15 @@ static spate_status check_followed(const spate_simulation *sim, const attribute 
                         "run; name it in output.fields of the scene",
                         a->name);
     return SPATE_OK;
+}
+
+spate_status attribute_choose(const spate_simulation *sim, const char *name,
+                              const attribute **out) {
+    *out = attribute_find(name);
+    if (!*out)
+        return text_fail_unknown(sim->ctx, "there is no particle attribute", name, attribute_names,
+                                 ATTRIBUTE_COUNT);
+    return check_followed(sim, *out);
 }
 
 /* ---- Order by id ---- */
@@ -264,11 +285,8 @@ void attribute_store(const spate_simulation *sim, const id_order *order, const a
 
 spate_status spate_simulation_attribute(spate_simulation *sim, const char *name, double *values,
                                         int *components, int64_t *count) {
-    const attribute *a = attribute_find(name);
-    if (!a)
-        return text_fail_unknown(sim->ctx, "there is no particle attribute", name, attribute_names,
-                                 ATTRIBUTE_COUNT);
-    TRY(check_followed(sim, a));
+    const attribute *a;
+    TRY(attribute_choose(sim, name, &a));
     if (components) *components = a->components;
     id_order order;
     TRY(id_order_create(sim, &order));

@@ -16,6 +16,8 @@
  *    C         9   velocity gradient dv_i/dx_j, row by row
  *    speed     1   |v|
  *    energy    1   strain energy a volume at rest, J/m^3
+ *    thinness  1   of the liquid around: 1 in a plane, 0 inside (solver flip with sheets)
+ *    inserted  1   0, or the generation of a particle that was inserted into a sheet
  *
  * and from the deformation gradient, which a solver follows only where output.fields asks:
  *
@@ -28,7 +30,7 @@
 
 #include "solver/solver.h"
 
-enum { ATTRIBUTE_COMPONENTS_MAX = 9, ATTRIBUTE_COUNT = 16 };
+enum { ATTRIBUTE_COMPONENTS_MAX = 9, ATTRIBUTE_COUNT = 18 };
 
 /* Reals are stored as `real`, whole numbers as uint32_t. */
 typedef enum attribute_type { ATTRIBUTE_REAL, ATTRIBUTE_WHOLE } attribute_type;
@@ -55,6 +57,9 @@ extern const char *const gradient_attribute_names[];
 
 /* NULL when there is none of that name. */
 const attribute *attribute_find(const char *name);
+
+/* The one of that name, which must exist in this simulation. */
+spate_status attribute_choose(const spate_simulation *sim, const char *name, const attribute **out);
 
 /* A run of particles that belong to one block. Storage is cut into the occupied blocks and then the
  * particles that were added since the last sort, one by one. */

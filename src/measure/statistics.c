@@ -120,7 +120,7 @@ static void prefer(double known, double *value) {
 static void take_numbers(statistics *s) {
     const solver_type *type = s->sim->type;
     if (!type->numbers) return;
-    solver_numbers known = {.max_divergence = NAN,
+    solver_numbers known = {.max_divergence = s->values[COLUMN_max_divergence],
                             .mass = NAN,
                             .momentum = {NAN, NAN, NAN},
                             .angular = {NAN, NAN, NAN},
@@ -130,6 +130,7 @@ static void take_numbers(statistics *s) {
                             .max_speed = NAN};
     type->numbers(s->sim, &known);
     s->values[COLUMN_max_divergence] = known.max_divergence;
+    s->values[COLUMN_elastic_energy] += known.mesh_energy;
     prefer(known.mass, &s->values[COLUMN_mass]);
     for (int a = 0; a < 3; a++) {
         prefer(known.momentum[a], &s->values[COLUMN_momentum_x + a]);

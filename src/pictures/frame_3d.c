@@ -10,14 +10,17 @@
 
 /* ---- Particles ------------------------------------------------------------------------------- */
 
-/* The liquid's surface that the run has written with this frame; without one it stays empty. */
-static spate_status load_surface(const colouring *s, const stage *st, const char *file,
-                                 triangle_mesh *out) {
+/* The liquid's surface that the run has written with this frame; without one, that of its
+ * particles. */
+static spate_status load_surface(const colouring *s, const stage *st, const snapshot *frame,
+                                 const char *file, triangle_mesh *out) {
     spate_context *ctx = s->scene->ctx;
     char path[PATH_SIZE];
     read_surface m;
-    if (!surface_beside(ctx, file, path)) return SPATE_OK;
-    TRY(surface_read(s->scene, path, &m));
+    if (surface_beside(ctx, file, path))
+        TRY(surface_read(s->scene, path, &m));
+    else
+        TRY(surface_from_particles(s->scene, frame, &m));
     spate_status status = SPATE_OK;
     if (!m.triangle_count) goto done;
     out->vertices = take(ctx, (size_t)m.vertex_count, sizeof *out->vertices);
@@ -51,7 +54,7 @@ spate_status frame_3d_particles(const colouring *s, const snapshot *frame, const
     TRY_OR_DONE(status, stage_create(s->scene, time, &st));
     TRY_OR_DONE(status, batches_create(s, &st, frame, file, &c));
     if (!frame->count || (batches_find(&c, LOOK_SURFACE) && surface_is_drawn(s->scene)))
-        TRY_OR_DONE(status, load_surface(s, &st, file, &surface));
+        TRY_OR_DONE(status, load_surface(s, &st, frame, file, &surface));
     trace_input in = {.stage = &st,
                       .batches = &c,
                       .surface = surface.triangle_count ? &surface : NULL,

@@ -222,6 +222,11 @@ static spate_status choose_frames(render_job *job) {
                     "the scene needs output.particles: [vtp], output.surface of a liquid, or "
                     "output.volume: vti where the solver is on a grid",
                     job->folder);
+    if (all->kind == FRAMES_OF_SURFACES && job->scene->dim == 2)
+        return fail(job->ctx, SPATE_BAD_INPUT,
+                    "%s: there are only outlines of liquids; pictures in 2D are made from "
+                    "particles, and the scene needs output.particles: [vtp]",
+                    job->folder);
     while (job->begin < all->count && all->numbers[job->begin] < o->first) job->begin++;
     int64_t end = job->begin;
     while (end < all->count && (o->last < 0 || all->numbers[end] <= o->last)) end++;

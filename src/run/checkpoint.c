@@ -2,6 +2,9 @@
 #include "run/checkpoint.h"
 #include "core/file.h"
 #include "core/hash.h"
+#include "solver/drive.h"
+#include "solver/impulses.h"
+#include <spate/drive.h>
 #include <stdio.h>
 
 _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__,
@@ -20,6 +23,12 @@ typedef struct scalars {
     uint64_t next_id;
     char dt_limit[DT_LIMIT_SIZE];
 } scalars;
+
+/* What was done from outside (solver/drive.h). */
+typedef struct drive_scalars {
+    int64_t next_event, forces_given, recording;
+    double until, recorded_until;
+} drive_scalars;
 
 /* How the file names the numbers of a field. */
 static const char *number_type(const particle_field_info *info) {
@@ -52,6 +61,7 @@ typedef struct entry_list {
     entry entries[BLOCKS_MAX];
     int count;
     scalars scalars;
+    drive_scalars drive;
 } entry_list;
 
 static entry *list_add(entry_list *list, const char *name, const char *type, uint32_t components,
@@ -89,6 +99,29 @@ static spate_status list_solver(entry_list *list, spate_simulation *sim) {
     return SPATE_OK;
 }
 
+/* Poses of driven colliders, force fields, and what events have left. */
+static void list_drive(entry_list *list, const spate_simulation *sim) {
+    const drive none = {0}, *d = sim->drive ? sim->drive : &none;
+    const boundary *b = &sim->boundary;
+    const int64_t poses = b->driven_count ? sim->scene->collider_count : 0;
+    list->drive = (drive_scalars){.next_event = d->next_event,
+                                  .forces_given = d->forces_given,
+                                  .recording = d->recording,
+                                  .until = d->until,
+                                  .recorded_until = d->recorded_until};
+    list_add(list, "drive", "raw", 1, sizeof list->drive, &list->drive);
+    list_add(list, "drive.poses", "raw", 1, poses * (int64_t)sizeof *b->driven, b->driven);
+    list_add(list, "drive.forces", "raw", 1, sim->forces.count * (int64_t)sizeof(force_field),
+             sim->forces.list);
+    list_add(list, "drive.scene", "raw", 1, d->own ? (int64_t)strlen(d->own->canonical) : 0,
+             d->own ? d->own->canonical : NULL);
+    list_add(list, "drive.record", "raw", 1, (int64_t)d->record.length, d->record.data);
+    if (d->forces_given)
+        list_add(list, "drive.particle_forces", "raw", 1,
+                 sim->particles.count * (int64_t)sizeof *sim->particles.force,
+                 sim->particles.force);
+}
+
 static spate_status list_all(spate_simulation *sim, const run_record *record, entry_list *list) {
     const blocks *b = &sim->blocks;
     list->scalars = (scalars){.time = sim->time,
@@ -109,6 +142,7 @@ static spate_status list_all(spate_simulation *sim, const run_record *record, en
     list_add(list, "blocks.pending", "i32", 3, b->pending_count, b->pending);
     list_add(list, "sources", "raw", 1, sim->scene->source_count * (int64_t)sizeof(source_state),
              sim->sources);
+    list_drive(list, sim);
     TRY(list_solver(list, sim));
     list_add(list, "end", "raw", 1, 0, NULL);
     return SPATE_OK;
@@ -123,10 +157,15 @@ static uint64_t entry_hash(const entry *e) {
     return hash_end(&h);
 }
 
+/* That it is the checkpoint of, whatever was added since. */
+static const spate_scene *scene_given(const spate_simulation *sim) {
+    return sim->drive && sim->drive->given ? sim->drive->given : sim->scene;
+}
+
 static checkpoint_head make_head(const spate_simulation *sim, const entry_list *list) {
     checkpoint_head head = {.version = CHECKPOINT_VERSION,
                             .real_bytes = sizeof(real),
-                            .scene_hash = sim->scene->hash,
+                            .scene_hash = scene_given(sim)->hash,
                             .file_bytes = sizeof head,
                             .particles = (uint64_t)sim->particles.count,
                             .dim = (uint32_t)sim->scene->dim,
@@ -181,6 +220,56 @@ done:
     return status;
 }
 
+/* The run's part of a checkpoint that no run has made. */
+static spate_status own_record(spate_simulation *sim, run_record **out) {
+    run_record *record = take(sim->ctx, 1, sizeof *record);
+    if (!record) return SPATE_OUT_OF_MEMORY;
+    record->frame = (int64_t)floor(sim->time * sim->scene->fps + 1e-9);
+    record->frame_step = sim->step;
+    *out = record;
+    return SPATE_OK;
+}
+
+static void copy_entries(char *to, entry_list *list) {
+    for (int i = 0; i < list->count; i++) {
+        entry *e = &list->entries[i];
+        e->head.hash = entry_hash(e);
+        memcpy(to, &e->head, sizeof e->head);
+        to += sizeof e->head;
+        for (int k = 0; k < e->pieces; k++, to += e->piece_bytes)
+            if (e->piece_bytes) memcpy(to, e->data + (size_t)k * e->stride, e->piece_bytes);
+    }
+}
+
+/* To memory of the context, or where there is room for `capacity` bytes; *length is what it needs. */
+static spate_status to_memory(spate_simulation *sim, char **bytes, size_t capacity,
+                              size_t *length) {
+    run_record *record;
+    spate_status status;
+    TRY(own_record(sim, &record));
+    entry_list *list = take(sim->ctx, 1, sizeof *list);
+    if (!list) {
+        give(sim->ctx, record);
+        return SPATE_OUT_OF_MEMORY;
+    }
+    TRY_OR_DONE(status, list_all(sim, record, list));
+    const checkpoint_head head = make_head(sim, list);
+    *length = (size_t)head.file_bytes;
+    if (!*bytes && !capacity) *bytes = take(sim->ctx, *length, 1);
+    if (!*bytes) TRY_OR_DONE(status, SPATE_OUT_OF_MEMORY);
+    if (capacity && capacity < *length) goto done;
+    memcpy(*bytes, &head, sizeof head);
+    copy_entries(*bytes + sizeof head, list);
+done:
+    give(sim->ctx, list), give(sim->ctx, record);
+    return status;
+}
+
+spate_status checkpoint_to_memory(spate_simulation *sim, char **bytes, size_t *length) {
+    *bytes = NULL;
+    return to_memory(sim, bytes, 0, length);
+}
+
 /* ---- Checking ---- */
 
 /* A block of a file in memory. */
@@ -196,6 +285,7 @@ typedef struct reading {
     checkpoint_head head;
     view views[BLOCKS_MAX];
     bool damaged;
+    bool grows; /* into a simulation that has more than it */
 } reading;
 
 static spate_status fail_damaged(reading *r, const char *what, const char *detail) {
@@ -289,8 +379,25 @@ static spate_status find_view(reading *r, const char *name, const char *type, ui
     return fail_damaged(r, "there is no block ", name);
 }
 
+static bool has_view(const reading *r, const char *name) {
+    for (uint32_t i = 0; i < r->head.blocks; i++)
+        if (!strcmp(r->views[i].head.name, name)) return true;
+    return false;
+}
+
+/* As much of it as there is. */
+static spate_status read_grown(reading *r, const char *name, size_t bytes, void *out) {
+    const view *v;
+    if (!has_view(r, name)) return SPATE_OK;
+    TRY(find_view(r, name, "raw", 1, -1, &v));
+    const size_t both = v->bytes < bytes ? v->bytes : bytes;
+    if (both) memcpy(out, v->data, both);
+    return SPATE_OK;
+}
+
 static spate_status read_raw(reading *r, const char *name, size_t bytes, void *out) {
     const view *v;
+    if (r->grows) return read_grown(r, name, bytes, out);
     TRY(find_view(r, name, "raw", 1, (int64_t)bytes, &v));
     if (bytes) memcpy(out, v->data, bytes);
     return SPATE_OK;
@@ -347,12 +454,6 @@ static spate_status check_particles(reading *r, const spate_simulation *sim, uin
     return SPATE_OK;
 }
 
-static bool has_view(const reading *r, const char *name) {
-    for (uint32_t i = 0; i < r->head.blocks; i++)
-        if (!strcmp(r->views[i].head.name, name)) return true;
-    return false;
-}
-
 /* Output settings may change when a run goes on; but what has not been followed from the start
  * cannot be known later. */
 static spate_status check_followed(const reading *r, const spate_simulation *sim) {
@@ -372,6 +473,7 @@ static spate_status read_particles(reading *r, spate_simulation *sim) {
         for (int f = 0; f < PARTICLE_FIELD_COUNT; f++) {
             const particle_field_info *info = &particle_fields[f];
             if (!(p->fields & 1u << f) || !(info->flags & FIELD_SAVED)) continue;
+            if (r->grows && !has_view(r, info->name)) continue;
             TRY(find_view(r, info->name, number_type(info), (uint32_t)field_components(info),
                           (int64_t)r->head.particles, &v));
             if (pass == 0 || v->bytes == 0) continue;
@@ -438,15 +540,85 @@ static spate_status read_blocks(reading *r, spate_simulation *sim) {
     return good_neighbours(b) ? SPATE_OK : fail_damaged(r, "the block list has gaps", "");
 }
 
+/* For a list of the solver's, of the length that it has in the file. */
+static spate_status make_room(reading *r, spate_simulation *sim, const char *name,
+                              state_block *list) {
+    const view *v;
+    TRY(find_view(r, name, "raw", 1, -1, &v));
+    list->bytes = v->bytes;
+    return list->resize(sim, v->bytes, &list->data);
+}
+
 static spate_status read_solver(reading *r, spate_simulation *sim) {
     state_blocks own;
     TRY(simulation_state(sim, &own));
     for (int i = 0; i < own.count; i++) {
         char name[CHECKPOINT_NAME];
         snprintf(name, sizeof name, "solver.%s", own.list[i].name);
+        if (own.list[i].resize) TRY(make_room(r, sim, name, &own.list[i]));
         TRY(read_raw(r, name, own.list[i].bytes, own.list[i].data));
     }
     return SPATE_OK;
+}
+
+static bool good_forces(const spate_scene *scene, const force_list *l) {
+    for (int64_t i = 0; i < l->count; i++) {
+        const force_field *f = &l->list[i];
+        if (f->kind < 0 || f->kind >= FORCE_KINDS || f->name[FORCE_NAME - 1]) return false;
+        if (f->region < -1 || f->region >= scene->force_count) return false;
+    }
+    return true;
+}
+
+static spate_status read_forces(reading *r, spate_simulation *sim) {
+    const view *v;
+    TRY(find_view(r, "drive.forces", "raw", 1, -1, &v));
+    sim->forces.count = (int64_t)(v->bytes / sizeof(force_field));
+    if (v->bytes % sizeof(force_field) || sim->forces.count > FORCES_MAX)
+        return fail_damaged(r, "impossible size of block ", "drive.forces");
+    memset(sim->forces.list, 0, sizeof sim->forces.list);
+    if (v->bytes) memcpy(sim->forces.list, v->data, v->bytes);
+    return good_forces(sim->scene, &sim->forces)
+               ? SPATE_OK
+               : fail_damaged(r, "impossible values in block ", "drive.forces");
+}
+
+static spate_status read_poses(reading *r, spate_simulation *sim) {
+    boundary *b = &sim->boundary;
+    const size_t count = b->driven_count ? (size_t)sim->scene->collider_count : 0;
+    TRY(read_raw(r, "drive.poses", count * sizeof *b->driven, b->driven));
+    for (size_t k = 0; k < count * sizeof *b->driven / sizeof(double); k++)
+        if (!isfinite(((const double *)b->driven)[k]))
+            return fail_damaged(r, "impossible values in block ", "drive.poses");
+    return SPATE_OK;
+}
+
+static spate_status read_drive(reading *r, spate_simulation *sim) {
+    drive_scalars given;
+    const view *record;
+    drive *d;
+    TRY(read_poses(r, sim));
+    TRY(read_forces(r, sim));
+    TRY(read_raw(r, "drive", sizeof given, &given));
+    TRY(find_view(r, "drive.record", "raw", 1, -1, &record));
+    if (given.next_event < 0 || !isfinite(given.until) || !isfinite(given.recorded_until))
+        return fail_damaged(r, "impossible values in block ", "drive");
+    const bool keeps = r->grows; /* all but particles' forces is where it was */
+    if (!keeps && !given.next_event && !given.forces_given && !given.recording &&
+        given.until == 0 && !record->bytes)
+        return SPATE_OK;
+    TRY(drive_of(sim, &d));
+    if (!keeps) {
+        d->next_event = given.next_event, d->recording = given.recording != 0;
+        d->until = given.until, d->recorded_until = given.recorded_until;
+    }
+    if (record->bytes && !keeps) text_add_bytes(&d->record, record->data, record->bytes);
+    if (d->record.failed) return SPATE_OUT_OF_MEMORY;
+    if (!given.forces_given) return SPATE_OK;
+    d->forces_given = 1;
+    particles *p = &sim->particles;
+    TRY(particles_add_fields(p, PARTICLE_BIT(force)));
+    return read_raw(r, "drive.particle_forces", (size_t)p->count * sizeof *p->force, p->force);
 }
 
 static spate_status check_origin(reading *r, const spate_scene *scene) {
@@ -478,12 +650,52 @@ static spate_status fill_simulation(reading *r, spate_simulation *sim) {
         for (int a = 0; a < 3; a++)
             if (!isfinite(sources[i].shift[a]) || !isfinite(sources[i].motion[a]))
                 return fail_damaged(r, "impossible values in block ", "sources");
+    TRY(read_drive(r, sim));
     set_scalars(sim, &numbers);
     boundary_move(&sim->boundary, sim->time);
     boundary_appear(&sim->boundary, sim->time);
     TRY(sim->type->create(sim));
     set_scalars(sim, &numbers); /* whatever the solver's start has made of them */
     return read_solver(r, sim);
+}
+
+/* Sums of new colliders are 0: what stands behind those of all of them moves on. */
+static void move_impulses(const spate_simulation *sim, int colliders) {
+    const size_t old = 6 * (size_t)colliders, new = 6 * (size_t)sim->scene->collider_count;
+    double *sums = impulses_of(sim->impulses, 0);
+    if (old == new) return;
+    memmove(sums + new, sums + old, old * sizeof *sums);
+    memset(sums + old, 0, (new - old) * sizeof *sums);
+    memset(sums + new + old, 0, (new - old) * sizeof *sums);
+}
+
+spate_status checkpoint_refill(spate_simulation *sim, int colliders, const char *bytes,
+                               size_t length) {
+    reading *r = take(sim->ctx, 1, sizeof *r);
+    if (!r) return SPATE_OUT_OF_MEMORY;
+    *r = (reading){.ctx = sim->ctx, .name = "the simulation", .grows = true};
+    spate_status status = read_views(r, bytes, length);
+    if (!status) status = fill_simulation(r, sim);
+    if (!status) move_impulses(sim, colliders);
+    give(sim->ctx, r);
+    return status;
+}
+
+/* A simulation of the scene, or of what it had become. */
+static spate_status prepare(reading *r, spate_scene *scene, spate_simulation **sim) {
+    const view *v;
+    spate_scene *own = NULL;
+    drive *d = NULL;
+    TRY(find_view(r, "drive.scene", "raw", 1, -1, &v));
+    if (!v->bytes) return simulation_prepare(scene, sim);
+    TRY(spate_scene_parse(r->ctx, v->data, v->bytes, scene->path, scene->folder, NULL, 0, &own));
+    spate_status status = simulation_prepare(own, sim);
+    if (!status) status = drive_of(*sim, &d);
+    if (status)
+        spate_scene_free(own);
+    else
+        d->own = own, d->given = scene;
+    return status;
 }
 
 spate_status checkpoint_parse(spate_scene *scene, const char *name, const char *bytes,
@@ -501,7 +713,7 @@ spate_status checkpoint_parse(spate_scene *scene, const char *name, const char *
     if (status == SPATE_OK) status = read_views(r, bytes, length);
     if (status == SPATE_OK) status = check_origin(r, scene);
     if (status == SPATE_OK) status = read_record(r, own);
-    if (status == SPATE_OK) status = simulation_prepare(scene, &sim);
+    if (status == SPATE_OK) status = prepare(r, scene, &sim);
     if (status == SPATE_OK) status = fill_simulation(r, sim);
     if (damaged) *damaged = r->damaged;
     if (status == SPATE_OK && record) *record = *own;
@@ -529,10 +741,8 @@ spate_status checkpoint_read(spate_scene *scene, const char *path, spate_simulat
 /* ---- Public ---- */
 
 spate_status spate_simulation_save(spate_simulation *sim, const char *path) {
-    run_record *record = take(sim->ctx, 1, sizeof *record);
-    if (!record) return SPATE_OUT_OF_MEMORY;
-    record->frame = (int64_t)floor(sim->time * sim->scene->fps + 1e-9);
-    record->frame_step = sim->step;
+    run_record *record;
+    TRY(own_record(sim, &record));
     spate_status status = checkpoint_write(sim, record, path, NULL);
     give(sim->ctx, record);
     return status;
@@ -541,4 +751,26 @@ spate_status spate_simulation_save(spate_simulation *sim, const char *path) {
 spate_status spate_simulation_restore(spate_scene *scene, const char *path,
                                       spate_simulation **simulation) {
     return checkpoint_read(scene, path, simulation, NULL, NULL);
+}
+
+spate_status spate_simulation_save_memory(spate_simulation *sim, void *bytes, size_t capacity,
+                                          size_t *length) {
+    char *own = NULL, *to = bytes;
+    if (sim->broken != SPATE_OK)
+        return fail(sim->ctx, SPATE_BAD_INPUT,
+                    "the state after a failed step is not worth keeping");
+    if (!bytes) {
+        TRY(checkpoint_to_memory(sim, &own, length));
+        give(sim->ctx, own);
+        return SPATE_OK;
+    }
+    TRY(to_memory(sim, &to, capacity ? capacity : 1, length));
+    if (capacity >= *length) return SPATE_OK;
+    return fail(sim->ctx, SPATE_BAD_INPUT, "a checkpoint needs %zu bytes, there is room for %zu",
+                *length, capacity);
+}
+
+spate_status spate_simulation_restore_memory(spate_scene *scene, const void *bytes, size_t length,
+                                             spate_simulation **simulation) {
+    return checkpoint_parse(scene, "memory", bytes, length, simulation, NULL, NULL);
 }

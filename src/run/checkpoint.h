@@ -13,7 +13,7 @@
 #include "solver/solver.h"
 
 #define CHECKPOINT_MAGIC "SPATE\r\n\032"
-enum { CHECKPOINT_VERSION = 4, CHECKPOINT_NAME = 32 };
+enum { CHECKPOINT_VERSION = 5, CHECKPOINT_NAME = 32 };
 
 /* As it lies in the file. */
 typedef struct checkpoint_head {
@@ -77,6 +77,14 @@ spate_status checkpoint_read(spate_scene *scene, const char *path, spate_simulat
 spate_status checkpoint_parse(spate_scene *scene, const char *name, const char *bytes,
                               size_t length, spate_simulation **sim, run_record *record,
                               bool *damaged);
+
+/* The same bytes in memory of the context, to be given back. */
+spate_status checkpoint_to_memory(spate_simulation *sim, char **bytes, size_t *length);
+/* Puts the state in these bytes into a simulation that was just opened, whose scene has the entries of
+ * the one that it is of and more behind them; of colliders it had so many. What the bytes do not have
+ * stays as it is. */
+spate_status checkpoint_refill(spate_simulation *sim, int colliders, const char *bytes,
+                               size_t length);
 
 /* Checks the whole file and gives its head, without a scene. */
 spate_status checkpoint_check(spate_context *ctx, const char *name, const char *bytes,

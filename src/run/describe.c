@@ -131,15 +131,18 @@ static spate_status describe_vtp(const file_content *f) {
     const char *type = xml_value(f->bytes, end, "type", &length);
     text_add(f->out, "%s: VTK %.*s", f->path, type ? length : 0, type ? type : "");
     const char *points = xml_value(f->bytes, end, "NumberOfPoints", &length);
-    const char *faces = find_bytes(f->bytes, end, "<Polys>");
+    const char *lines = find_bytes(f->bytes, end, "<Lines>"),
+               *faces = lines ? lines : find_bytes(f->bytes, end, "<Polys>");
+    const char *const cell = lines ? "lines" : "triangles";
     text_add(f->out, ", %.*s %s", points ? length : 1, points ? points : "?",
              faces ? "vertices" : "particles");
     fact_text(f, "kind", faces ? "surface" : "particles");
     fact_text(f, "format", "vtp");
     fact_number(f, faces ? "vertices" : "particles", number_at(f, points, end));
-    const char *triangles = faces ? xml_value(f->bytes, end, "NumberOfPolys", &length) : NULL;
-    if (triangles) text_add(f->out, ", %.*s triangles", length, triangles);
-    if (triangles) fact_number(f, "triangles", number_at(f, triangles, end));
+    const char *triangles =
+        faces ? xml_value(f->bytes, end, lines ? "NumberOfLines" : "NumberOfPolys", &length) : NULL;
+    if (triangles) text_add(f->out, ", %.*s %s", length, triangles, cell);
+    if (triangles) fact_number(f, cell, number_at(f, triangles, end));
     const char *time = find_bytes(f->bytes, end, "\"TimeValue\"");
     if (time) time = memchr(time, '>', (size_t)(end - time));
     if (time) text_add(f->out, ", t = %.*s s", (int)strcspn(time + 1, "<"), time + 1);

@@ -278,6 +278,8 @@ static spate_status set_default(reader *r, const field *f, void *out) {
     case FIELD_NUMBERS: return default_list(r, value, to);
     case FIELD_COLOR: *(field_color *)to = (field_color){0}; break;
     case FIELD_PART: break;
+    case FIELD_GROUP: *(void **)to = NULL; break;
+    case FIELD_LIST: *(struct_list *)to = (struct_list){0}; break;
     default:
         for (int i = 0; i < components(f); i++) ((double *)to)[i] = value;
         /* What a 2D scene does not have is 0. */
@@ -364,6 +366,34 @@ static spate_status read_color(reader *r, const yaml_value *v, field_color *out)
     return fail_color(r, v);
 }
 
+/* A mapping of its own table, in the scene. */
+static spate_status read_group(reader *r, const yaml_value *v, const field_table *table,
+                               void **out) {
+    *out = arena_take(r->arena, 1, table->size);
+    if (!*out) return SPATE_OUT_OF_MEMORY;
+    return reader_table(r, v, table, *out);
+}
+
+static spate_status read_groups(reader *r, const yaml_value *v, const field_table *table,
+                                struct_list *out) {
+    const bool list = v->kind == YAML_LIST;
+    if (list && v->count == 0) return reader_fail(r, v, "an empty list; give at least one entry");
+    out->count = 0;
+    if (!list) {
+        out->count = 1;
+        return read_group(r, v, table, &out->items);
+    }
+    out->items = arena_take(r->arena, (size_t)v->count, table->size);
+    if (!out->items) return SPATE_OUT_OF_MEMORY;
+    for (const yaml_entry *e = v->first; e; e = e->next, out->count++) {
+        int back = reader_enter_index(r, out->count);
+        TRY(reader_table(r, e->value, table,
+                         (char *)out->items + (size_t)out->count * table->size));
+        reader_leave(r, back);
+    }
+    return SPATE_OK;
+}
+
 static spate_status read_member(reader *r, const yaml_value *v, const field *f, void *to) {
     double *numbers = to;
     switch (f->type) {
@@ -383,6 +413,8 @@ static spate_status read_member(reader *r, const yaml_value *v, const field *f, 
     case FIELD_CHOICE: return reader_choice(r, v, f->choices, to);
     case FIELD_COLOR: return read_color(r, v, to);
     case FIELD_PART: return SPATE_OK;
+    case FIELD_GROUP: return read_group(r, v, f->table, to);
+    case FIELD_LIST: return read_groups(r, v, f->table, to);
     }
     if (v->kind != YAML_LIST) return check_range(r, v, f, numbers[f->type == FIELD_SPIN ? 2 : 0]);
     int i = 0;

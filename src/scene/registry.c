@@ -18,3 +18,4 @@ name_text solvers_that(const registry *all, bool (*can)(const solver_declaration
 bool solver_moves_walls(const solver_declaration *s) { return s->moves_walls; }
 bool solver_knows_contacts(const solver_declaration *s) { return s->contacts; }
 bool solver_follows_gradient(const solver_declaration *s) { return s->follows_gradient; }
+bool solver_couples(const solver_declaration *s) { return s->couples; }

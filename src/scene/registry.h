@@ -64,7 +64,9 @@ typedef struct solver_declaration {
     bool on_grid;          /* its matter is on a grid: bodies and sources make no particles */
     bool contacts;         /* it knows what a body does to a collider (probe contact_force) */
     bool irregular;        /* it can do without a lattice: what flows is sampled as a glass */
+    bool meshes;           /* it knows bodies as meshes */
     bool follows_gradient; /* it can keep the deformation gradient of particles */
+    bool couples;          /* it knows phases with velocities of their own (coupling) */
 } solver_declaration;
 
 typedef struct registry {
@@ -94,5 +96,6 @@ name_text solvers_that(const registry *all, bool (*can)(const solver_declaration
 bool solver_moves_walls(const solver_declaration *s);
 bool solver_knows_contacts(const solver_declaration *s);
 bool solver_follows_gradient(const solver_declaration *s);
+bool solver_couples(const solver_declaration *s);
 
 #endif

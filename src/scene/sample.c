@@ -329,7 +329,8 @@ static spate_status find_obstacles(sampler *w, const spate_scene *scene, int ind
     }
     /* On a grid a body may add to what an earlier one has brought. */
     for (int i = 0; i < index && !scene_on_grid(scene); i++) {
-        const shape *other = scene->bodies[i].shape;
+        const body *earlier = &scene->bodies[i];
+        const shape *other = earlier->mesh.solid ? earlier->mesh.solid : earlier->shape;
         bounds box = shape_bounds(other, w->dim);
         if (other->kind != SHAPE_POINTS && overlap(&own, &box, w->dim))
             w->obstacles[w->obstacle_count++] = (obstacle){other, motion_pose(&rest, 0), true};

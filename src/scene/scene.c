@@ -1,6 +1,7 @@
 /*
  * From a scene file to a checked scene: the top level, domain, solver, materials and output. Bodies
- * and the like: scene_bodies.c; shapes and motion: scene_shapes.c; the camera: scene_camera.c.
+ * and the like: scene_bodies.c; shapes and motion: scene_shapes.c; the camera: scene_camera.c;
+ * phases: scene_coupling.c.
  */
 #include "scene/scene.h"
 #include "core/file.h"
@@ -181,13 +182,27 @@ static spate_status find_solver(reader *r, const yaml_value *v, const solver_dec
     return status;
 }
 
+/* A field by its name, or that of a group by its path "flow.period"; the last that is there. */
+static const yaml_value *find_path(const yaml_value *v, const char *path) {
+    char name[64];
+    for (size_t length; v && *path; path += length) {
+        length = strcspn(path, ".");
+        snprintf(name, sizeof name, "%.*s", (int)length, path);
+        const yaml_value *next = v->kind == YAML_MAPPING ? yaml_find(v, name) : NULL;
+        if (!next) break;
+        v = next;
+        length += path[length] == '.';
+    }
+    return v;
+}
+
 /* What a solver or material says about its fields together. */
 static spate_status prepare(reader *r, const yaml_value *v,
                             bool (*check)(void *, int, field_report *), void *values) {
     field_report report = {0};
     if (!check || check(values, r->dim, &report)) return SPATE_OK;
-    const yaml_value *at = report.at ? yaml_find(v, report.at) : NULL;
-    if (report.at) return reader_fail_field(r, at ? at : v, report.at, "%s", report.message);
+    if (report.at)
+        return reader_fail_field(r, find_path(v, report.at), report.at, "%s", report.message);
     return reader_fail(r, v, "%s", report.message);
 }
 
@@ -378,8 +393,6 @@ static spate_status read_surface(reader *r, const yaml_value *v) {
     bool liquid = false;
     TRY(read_formats(r, v, words, bits, out));
     for (int i = 0; i < s->material_count; i++) liquid |= material_is_liquid(&s->materials[i]);
-    if (*out && s->dim == 2)
-        return reader_fail(r, v, "surface meshes are made in 3D only; leave it out");
     if (*out && !liquid)
         return reader_fail(r, v, "no material of this scene is a liquid; leave it out");
     return SPATE_OK;
@@ -387,11 +400,15 @@ static spate_status read_surface(reader *r, const yaml_value *v) {
 
 spate_status scene_read_output(reader *r, const yaml_value *v) {
     output_settings *o = &r->scene->output;
-    output_common common = {.checkpoint = 10, .surface_resolution = 2, .surface_smoothing = 2};
+    output_common common = {.checkpoint = 10,
+                            .surface_resolution = 2,
+                            .surface_smoothing = 10,
+                            .surface_method = SURFACE_ANISOTROPIC};
     if (v) TRY(reader_table(r, v, &scene_output_table, &common));
     o->checkpoint = (int)common.checkpoint;
     o->surface_resolution = (int)common.surface_resolution;
     o->surface_smoothing = (int)common.surface_smoothing;
+    o->surface_method = (surface_method)common.surface_method;
     o->volumes = common.volume == 0;
     o->up = (up_axis)common.up;
     o->particles = OUTPUT_VTP;
@@ -490,7 +507,13 @@ static spate_status read_scene(reader *r, const yaml_value *root) {
     TRY(read_part(r, root, "colliders", scene_read_colliders));
     TRY(read_part(r, root, "sources", scene_read_sources));
     TRY(read_part(r, root, "sinks", scene_read_sinks));
+    if (yaml_find(root, "coupling"))
+        TRY(read_part(r, root, "coupling", scene_read_coupling));
+    else
+        TRY(scene_read_coupling(r, NULL));
     TRY(read_part(r, root, "probes", scene_read_probes));
+    TRY(read_part(r, root, "forces", scene_read_forces));
+    TRY(read_part(r, root, "events", scene_read_events));
     if (yaml_find(root, "output"))
         TRY(read_part(r, root, "output", scene_read_output));
     else

@@ -8,10 +8,13 @@
 
 #include "core/arena.h"
 #include "scene/camera.h"
+#include "scene/forces.h"
 #include "scene/glass.h"
+#include "scene/mesh_body.h"
 #include "scene/motion.h"
 #include "scene/registry.h"
 #include "scene/shape.h"
+#include "scene/surface_method.h"
 #include <string.h>
 
 typedef enum wall { WALL_SLIP, WALL_STICKY, WALL_SEPARATE, WALL_OPEN, WALL_PERIODIC } wall;
@@ -32,7 +35,9 @@ typedef struct material {
     void *parameters; /* struct of type->table */
     double density;
     field_color color;
-    int look; /* material_look */
+    int look;          /* material_look */
+    const char *phase; /* what its bodies belong to, where they do not say; NULL: its own name */
+    double pic_time;   /* s in which motion that the grid does not hold fades; NAN: solver's own */
 } material;
 
 typedef enum sampling { SAMPLE_REGULAR, SAMPLE_JITTERED, SAMPLE_GLASS, SAMPLE_POISSON } sampling;
@@ -60,6 +65,8 @@ typedef struct body {
     bool at_rest;       /* begins in balance with gravity */
     flow_part *flow;    /* more of its motion at the start, added to these */
     int flow_count;
+    const char *phase; /* NULL: the material's */
+    mesh_body mesh;    /* of a body as a mesh: its shape then is the list of its vertices */
 } body;
 
 typedef enum contact { CONTACT_STICKY, CONTACT_SLIP, CONTACT_SEPARATE } contact;
@@ -71,6 +78,7 @@ typedef struct collider {
     contact contact;
     double friction;
     motion motion;
+    bool driven; /* moves as the program or events say: motion has one key, at rest */
     double from,
         until; /* seconds: there from the first on, and no longer at the second; 0: for ever */
 } collider;
@@ -95,6 +103,7 @@ typedef struct source {
     double particles_per_cell;
     sampling sampling; /* not SAMPLE_POISSON */
     double jitter;
+    const char *phase; /* NULL: the material's */
 } source;
 
 /* Where material is taken away. */
@@ -103,6 +112,21 @@ typedef struct sink {
     shape *shape;
     double from, until; /* seconds; until HUGE_VAL by default */
 } sink;
+
+/* How two phases meet. */
+typedef enum coupling_kind {
+    COUPLING_GLUED,      /* one velocity: they are as one */
+    COUPLING_CONTACT,    /* they do not go into each other, and part freely */
+    COUPLING_IMMISCIBLE, /* the same of two liquids */
+    COUPLING_PUBLISHED,  /* contact by the rule of the article, to compare with */
+} coupling_kind;
+
+typedef struct phase_coupling {
+    coupling_kind kind;
+    double friction; /* Coulomb's */
+    double beta;     /* share of the speed of approach that goes in a step; NAN: by tau */
+    double tau;      /* s in which all but 1/e of it goes; NAN: by beta */
+} phase_coupling;
 
 typedef enum probe_kind {
     PROBE_EXTENT,
@@ -151,9 +175,12 @@ typedef struct output_settings {
     unsigned surface;       /* OUTPUT_* bits: meshes of the liquids' surface */
     int surface_resolution; /* lattice cells a grid cell along an axis */
     int surface_smoothing;  /* passes over the mesh */
-    bool volumes;           /* fields of solvers that have a grid, as vti */
+    surface_method surface_method;
+    bool volumes; /* fields of solvers that have a grid, as vti */
     up_axis up;
 } output_settings;
+
+typedef struct scene_event scene_event; /* events.h */
 
 /* A mesh file of a scene. */
 typedef struct scene_file {
@@ -191,7 +218,17 @@ struct spate_scene {
     int sink_count;
     probe *probes;
     int probe_count;
-    glass glass; /* where a body or source is sampled by it */
+    force_field *forces;
+    shape **force_regions; /* of each, or NULL */
+    int force_count;
+    scene_event *events; /* in the order they are applied */
+    int event_count;
+    bool coupled;        /* the scene says how phases meet */
+    const char **phases; /* their names, in the order of the alphabet */
+    int phase_count;
+    phase_coupling *couplings; /* of phases a and b: [a * phase_count + b] */
+    int *group_phase;          /* of bodies, then sources */
+    glass glass;               /* where a body or source is sampled by it */
     output_settings output;
     camera camera;
     uint64_t hash;         /* of what decides the course of a run, mesh files included: all but

@@ -183,6 +183,11 @@ static spate_status check_color(reader *r, const yaml_value *mapping, const fiel
 
 /* ---- Bodies, colliders, sources, sinks ------------------------------------------------------- */
 
+static spate_status need_shape(reader *r, const yaml_value *v) {
+    if (yaml_find(v, "shape")) return SPATE_OK;
+    return reader_fail_field(r, v, "shape", "is missing; add it (what it fills; see shapes)");
+}
+
 static spate_status read_body(reader *r, const yaml_value *v, int index) {
     body *b = &r->scene->bodies[index];
     TRY(reader_table(r, v, &scene_body_table, b));
@@ -190,8 +195,12 @@ static spate_status read_body(reader *r, const yaml_value *v, int index) {
     TRY(default_name(r, "body", index, &b->name));
     TRY(check_group_name(r, v, index));
     TRY(read_material_name(r, v, &b->material));
-    TRY(read_shape_field(r, v, &b->shape));
-    TRY(check_inside(r, v, b->shape));
+    if (scene_body_has_shape(v)) {
+        TRY(need_shape(r, v));
+        TRY(read_shape_field(r, v, &b->shape));
+        TRY(check_inside(r, v, b->shape));
+    }
+    TRY(scene_read_mesh(r, v, b));
     TRY(check_vortices(r, v, b->vortices));
     TRY(check_color(r, v, &b->color));
     TRY(read_flow(r, v, b));
@@ -212,6 +221,26 @@ spate_status scene_read_bodies(reader *r, const yaml_value *v) {
     return SPATE_OK;
 }
 
+/* One that is driven has a motion of one key, at rest unless it says otherwise. */
+static spate_status prepare_driven(reader *r, const yaml_value *v, collider *c) {
+    if (!c->driven) return SPATE_OK;
+    if (c->motion.key_count > 1)
+        return reader_fail_field(r, yaml_find(v, "motion"), "motion",
+                                 "has %d keys, but the collider is driven; give one, or remove "
+                                 "`driven`",
+                                 c->motion.key_count);
+    if (c->motion.key_count) return SPATE_OK;
+    c->motion.keys = arena_take(r->arena, 1, sizeof *c->motion.keys);
+    if (!c->motion.keys) return SPATE_OUT_OF_MEMORY;
+    c->motion.key_count = 1;
+    vec_set(c->motion.keys[0].axis, 0, 0, 1);
+    const bounds box = shape_bounds(c->shape, r->dim);
+    for (int a = 0; a < r->dim; a++)
+        if (isfinite(box.min[a]) && isfinite(box.max[a]))
+            c->motion.pivot[a] = (box.min[a] + box.max[a]) / 2;
+    return SPATE_OK;
+}
+
 static spate_status read_collider(reader *r, const yaml_value *v, int index) {
     collider *c = &r->scene->colliders[index];
     TRY(reader_table(r, v, &scene_collider_table, c));
@@ -227,7 +256,7 @@ static spate_status read_collider(reader *r, const yaml_value *v, int index) {
         TRY(scene_read_motion(r, moves, &c->motion));
         reader_leave(r, back);
     }
-    return SPATE_OK;
+    return prepare_driven(r, v, c);
 }
 
 spate_status scene_read_colliders(reader *r, const yaml_value *v) {

@@ -17,6 +17,16 @@ spate_status scene_read_colliders(reader *r, const yaml_value *v);
 spate_status scene_read_sources(reader *r, const yaml_value *v);
 spate_status scene_read_sinks(reader *r, const yaml_value *v);
 spate_status scene_read_probes(reader *r, const yaml_value *v);
+spate_status scene_read_forces(reader *r, const yaml_value *v);
+spate_status scene_read_events(reader *r, const yaml_value *v);
+/* Phases of bodies and sources, and how they meet; NULL: the scene does not say (scene_coupling.c).
+ */
+spate_status scene_read_coupling(reader *r, const yaml_value *v);
+
+/* A body as a mesh, where it is one: after its shape, which it replaces. */
+spate_status scene_read_mesh(reader *r, const yaml_value *mapping, body *b);
+/* Whether it needs a shape. */
+bool scene_body_has_shape(const yaml_value *mapping);
 
 spate_status scene_read_shape(reader *r, const yaml_value *v, shape **out);
 spate_status scene_read_motion(reader *r, const yaml_value *v, motion *out);

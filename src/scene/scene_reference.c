@@ -1,6 +1,7 @@
 /* The reference of every scene field in Markdown (docs/scene.md), generated from the field tables.
  */
 #include "scene/color_names.h"
+#include "scene/event_tables.h"
 #include "scene/scene_tables.h"
 
 #include "core/text.h"
@@ -36,6 +37,8 @@ static void put_type(page *p, const field *f) {
     case FIELD_SPIN: put(p, "vector; 2D: number"); break;
     case FIELD_COLOR: put(p, "colour"); break;
     case FIELD_PART: put(p, "%s", f->unit); break;
+    case FIELD_GROUP: put(p, "mapping"); break;
+    case FIELD_LIST: put(p, "list of mappings"); break;
     case FIELD_CHOICE:
         for (int i = 0; f->choices[i]; i++) put(p, "%s`%s`", i > 0 ? ", " : "", f->choices[i]);
         break;
@@ -98,6 +101,17 @@ static void put_fields(page *p, const field_table *t) {
         put(p, " |\n");
     }
     put(p, "\n");
+}
+
+/* The tables of a table's groups, and of theirs. */
+static void put_groups(page *p, const field_table *t) {
+    for (int i = 0; i < t->count; i++) {
+        const field_table *group = t->fields[i].table;
+        if (!group) continue;
+        put(p, "#### %s\n\n%s\n\n", group->name, group->help);
+        put_fields(p, group);
+        put_groups(p, group);
+    }
 }
 
 static void put_table(page *p, const char *heading, const field_table *t) {
@@ -173,6 +187,7 @@ static void put_abilities(page *p, const solver_declaration *s) {
         put_irregular(p, s);
     else if (!s->on_grid)
         put(p, " Bodies and sources have `sampling: regular` by default.");
+    if (s->meshes) put(p, " It knows bodies with `fe`, `cloth` and `strands`.");
     if (s->moves_walls) put(p, " It knows `domain.wall_velocity`.");
     if (s->on_grid)
         put(p,
@@ -189,6 +204,7 @@ static void put_solvers_and_materials(page *p) {
         const solver_declaration *s = p->registry->solvers[i];
         put(p, "### solver type `%s`\n\n%s\n\n", s->name, s->table.help ? s->table.help : "");
         put_fields(p, &s->table);
+        put_groups(p, &s->table);
         put_abilities(p, s);
         put(p, "Material models it runs:");
         for (int k = 0, listed = 0; k < p->registry->material_count; k++)
@@ -215,14 +231,23 @@ spate_status scene_reference(spate_context *ctx, const registry *all,
     put_solvers_and_materials(&p);
     put_table(&p, "##", &scene_body_table);
     put_table(&p, "###", &scene_flow_table);
+    put_table(&p, "###", &scene_fe_table);
+    put_table(&p, "###", &scene_cloth_table);
+    put_table(&p, "###", &scene_strands_table);
+    put_table(&p, "###", &scene_hold_table);
     put_table(&p, "##", &scene_collider_table);
     put_table(&p, "##", &scene_source_table);
     put_table(&p, "##", &scene_sink_table);
+    put_table(&p, "##", &scene_coupling_table);
     put_table(&p, "##", &scene_motion_table);
     put_table(&p, "###", &scene_motion_key_table);
     put_shapes(&p);
     put_table(&p, "##", &scene_probe_table);
     for (int i = 0; i < PROBE_DECLARATIONS; i++) put_table(&p, "###", &scene_probes[i].table);
+    put_table(&p, "##", &scene_force_table);
+    for (int i = 0; i < FORCE_KINDS; i++) put_table(&p, "###", &scene_forces[i].table);
+    put_table(&p, "##", &scene_event_table);
+    put_table(&p, "###", &scene_pose_table);
     put_table(&p, "##", &scene_output_table);
     put_table(&p, "##", &scene_camera_table);
     put_table(&p, "###", &scene_camera_key_table);

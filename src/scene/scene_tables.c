@@ -10,6 +10,7 @@ static const char *const contact_words[] = {"sticky", "slip", "separate", NULL};
 static const char *const interpolation_words[] = {"linear", "smooth", NULL};
 static const char *const side_words[] = {"min", "max", NULL};
 static const char *const volume_words[] = {"vti", "none", NULL};
+static const char *const surface_method_words[] = {"isotropic", "anisotropic", "sheets", NULL};
 static const char *const up_words[] = {"scene", "y", "z", NULL};
 static const char *const spread_words[] = {"x", "y", "z", "horizontal", "all", NULL};
 const char *const scene_axis_words[] = {"x", "y", "z", NULL};
@@ -49,7 +50,12 @@ static const field top_fields[] = {
     PART_FIELD("colliders", "list", false, "solid obstacles, at rest or moving"),
     PART_FIELD("sources", "list", false, "where material flows in"),
     PART_FIELD("sinks", "list", false, "where material is taken away"),
+    PART_FIELD("coupling", "word or list", false,
+               "how phases meet (solver mpm): one word for all, or a list of pairs; default: all "
+               "material is one"),
     PART_FIELD("probes", "list", false, "measurements, each a column of stats.csv"),
+    PART_FIELD("forces", "list", false, "force fields that act besides gravity"),
+    PART_FIELD("events", "list", false, "what is done to it while it runs"),
     PART_FIELD("output", "mapping", false, "what is written"),
     PART_FIELD("camera", "mapping", false, "where pictures are taken from"),
 };
@@ -127,7 +133,44 @@ static const field material_fields[] = {
     CHOICE_FIELD(material, look, NAN, look_words,
                  "how it is drawn in 3D: as a clear `surface`, as bodies with an opaque `skin`, or "
                  "as single `grains`; default: as suits the model. Not for gas"),
+    TEXT_FIELD(material, phase,
+               "what its bodies and sources belong to where `coupling` is given; default: the "
+               "material's name"),
+    NUMBER_FIELD(
+        material, pic_time, "s", NAN, 0, 1e9,
+        "time in which the share of particles' motion that the grid does not hold fades to "
+        "1/e, in integrators that keep some; it then takes the place of solver.alpha. 0: at "
+        "once (solver mpm)"),
 };
+static const char *const coupling_words[] = {"glued", "contact", "immiscible", "published", NULL};
+static const field coupling_fields[] = {
+    PART_FIELD("between", "two words", false,
+               "names of two phases; without it, the entry is for all pairs that no other names"),
+    {.name = "type",
+     .type = FIELD_CHOICE,
+     .offset = offsetof(phase_coupling, kind),
+     .unit = "",
+     .required = true,
+     .choices = coupling_words,
+     .help = "`glued`: one velocity for both, as without coupling. `contact`: they push each other "
+             "but do not go into each other, and part freely. `immiscible`: the same for liquids. "
+             "`published`: the rule of Yan et al. 2018, to compare with; then for all pairs"},
+    NUMBER_FIELD(phase_coupling, friction, "", 0, 0, 1e6, "Coulomb friction between the two"),
+    NUMBER_FIELD(phase_coupling, beta, "", NAN, 0, 1,
+                 "share of the speed of approach that is taken away in a step; default: 1, for "
+                 "`published` 0.3"),
+    NUMBER_FIELD(phase_coupling, tau, "s", NAN, SMALLEST, 1e9,
+                 "instead of beta: time in which it falls to 1/e, whatever the step"),
+};
+const char *const *const scene_coupling_words = coupling_words;
+const field_table scene_coupling_table = FIELD_TABLE(
+    "coupling",
+    "How phases meet (solver mpm): a word for all pairs, as in `coupling: contact`, or a "
+    "list. A phase is what has one velocity on the grid: a material, unless `phase` of "
+    "materials, bodies or sources groups them otherwise. Pairs that are not listed are "
+    "in `contact`.",
+    coupling_fields, phase_coupling);
+
 const field_table scene_material_table =
     FIELD_TABLE("materials.NAME", "Fields that every material has; the model brings the others.",
                 material_fields, material);
@@ -143,7 +186,12 @@ const field_table scene_material_table =
 static const field body_fields[] = {
     TEXT_FIELD(body, name, "default: body 1, body 2, ...; unique among bodies and sources"),
     PART_FIELD("material", "word", true, "name of one of the materials"),
-    PART_FIELD("shape", "mapping", true, "what it fills; see shapes"),
+    PART_FIELD("shape", "mapping", false,
+               "what it fills; see shapes. Needed, but for cloth and strands"),
+    PART_FIELD("fe", "mapping", false, "its shape as a mesh; see bodies.fe"),
+    PART_FIELD("cloth", "mapping", false, "a piece of cloth; see bodies.cloth"),
+    PART_FIELD("strands", "mapping", false, "strands; see bodies.strands"),
+    PART_FIELD("hold", "list", false, "vertices of a mesh that are held; see bodies.hold"),
     COLOR_FIELD(body, "in pictures; default: the material's. Not on a grid"),
     NUMBER_FIELD(body, particles_per_cell, "", NAN, 0.001, 1000, "default: 8 in 3D, 4 in 2D"),
     CHOICE_FIELD(
@@ -151,6 +199,8 @@ static const field body_fields[] = {
         "a lattice; one disturbed at random; points without rows, yet nearly as even as a lattice; "
         "or random points that keep their distance; default: the solver's, see its section"),
     JITTER_FIELD(body),
+    TEXT_FIELD(body, phase,
+               "where `coupling` is given: what it belongs to; default: the material's"),
     VECTOR_FIELD(body, velocity, "m/s", 0, -SPEED_MOST, SPEED_MOST, "at the start"),
     {.name = "spin",
      .type = FIELD_SPIN,
@@ -213,6 +263,11 @@ static const field collider_fields[] = {
                  "friction lets "
                  "go of material as separate does (solvers mpm and flip)"),
     PART_FIELD("motion", "mapping", false, "how it moves; see motion"),
+    FLAG_FIELD(
+        collider, driven, false,
+        "moves as the program says (spate_simulation_set_pose, docs/library.md) or `events`; "
+        "until then it is at rest. Its pivot is that of `motion`, which may have one key, or "
+        "else the middle of its shape"),
     NUMBER_FIELD(
         collider, from, "s", 0, 0, ANY_MAX,
         "when it appears; particles in its place are pushed out (flip), taken away (sph, column "
@@ -237,6 +292,7 @@ static const field source_fields[] = {
     CHOICE_FIELD(source, sampling, SOLVERS_OWN, source_sampling_words,
                  "as of bodies; default: the solver's, see its section"),
     JITTER_FIELD(source),
+    TEXT_FIELD(source, phase, "as of bodies"),
 };
 const field_table scene_source_table =
     FIELD_TABLE("sources", "Each entry is a source.", source_fields, source);
@@ -281,12 +337,16 @@ static const field output_fields[] = {
                "formats of the particle files: `vtp` (default), `ply`, `bgeo`, or `none`"),
     PART_FIELD("fields", "word or list", false,
                "more attributes of particles, e.g. [J, density]; docs/output.md lists them"),
-    PART_FIELD(
-        "surface", "word or list", false,
-        "meshes of the surface of all liquids, 3D only: `none` (default), `ply`, `obj`, `vtp`"),
+    PART_FIELD("surface", "word or list", false,
+               "meshes of the surface of all liquids, in 2D their outline: `none` (default), "
+               "`ply`, `obj`, "
+               "`vtp`"),
+    CHOICE_FIELD(output_common, surface_method, SURFACE_ANISOTROPIC, surface_method_words,
+                 "how particles become a surface, in files and pictures: by kernels that are "
+                 "stretched along it, by balls, or by the nearest stretched particle"),
     INTEGER_FIELD(output_common, surface_resolution, 2, 1, 4,
                   "how much finer than the grid the surface's lattice is, along each axis"),
-    INTEGER_FIELD(output_common, surface_smoothing, 2, 0, 100,
+    INTEGER_FIELD(output_common, surface_smoothing, 10, 0, 100,
                   "passes that smooth the surface and keep its volume; 0: none"),
     CHOICE_FIELD(output_common, volume, 0, volume_words,
                  "files of the fields on the grid, by solvers that have any to show"),

@@ -23,6 +23,7 @@ typedef struct output_common {
     int64_t checkpoint, surface_resolution, surface_smoothing;
     int volume; /* 0: vti, 1: none */
     int up;     /* up_axis */
+    int surface_method;
 } output_common;
 
 typedef struct camera_key {
@@ -33,10 +34,12 @@ extern const field_table scene_top_table, scene_domain_table, scene_walls_table,
     scene_wall_velocity_table, scene_solver_table, scene_material_table, scene_body_table,
     scene_flow_table, scene_collider_table, scene_source_table, scene_sink_table,
     scene_motion_table, scene_motion_key_table, scene_probe_table, scene_output_table,
-    scene_camera_table, scene_camera_key_table, scene_shape_table;
+    scene_camera_table, scene_camera_key_table, scene_shape_table, scene_fe_table,
+    scene_cloth_table, scene_strands_table, scene_hold_table, scene_coupling_table;
 
 /* Words in the order of their enums, closed by NULL. */
 extern const char *const scene_wall_words[], *const scene_axis_words[];
+extern const char *const *const scene_coupling_words;
 
 /* A shape: `box: {min: ..., max: ...}`; its table fills a struct shape. */
 typedef struct shape_declaration {

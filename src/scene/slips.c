@@ -80,7 +80,7 @@ static bool is_finite_box(const bounds *b, int dim) {
 static bool comes_in(const spate_scene *s, const collider *c) {
     enum { LOOKS = 256 };
     const bounds box = shape_bounds(c->shape, s->dim);
-    if (!is_finite_box(&box, s->dim)) return true;
+    if (c->driven || !is_finite_box(&box, s->dim)) return true;
     for (int i = 0; i <= LOOKS; i++) {
         const pose at = motion_pose(&c->motion, s->duration * i / LOOKS);
         const bounds there = moved_box(&box, &at, s->dim);
@@ -173,8 +173,8 @@ static void warn_of_material(const spate_scene *s, const material *m) {
 
 /* ---- Thin bodies ---- */
 
-/* In cells: the grid sees no shape in a thinner body. */
-static const double thinnest = 1;
+/* In cells, less what rounding may take: the grid sees no shape in a thinner body. */
+static const double thinnest = 1 - 1e-9;
 
 static void warn_of_thin_bodies(const spate_scene *s) {
     for (int i = 0; i < s->body_count; i++) {
@@ -183,8 +183,7 @@ static void warn_of_thin_bodies(const spate_scene *s) {
         if (b->shape->kind == SHAPE_POINTS || !(thickness < thinnest * s->domain.dx)) continue;
         warn(s->ctx, "thin body",
              "%s: body '%s' is %.4g thick, less than a cell (dx %.4g); it would need a dx of %.2g "
-             "or "
-             "less",
+             "or less",
              s->path, b->name, thickness, s->domain.dx, 0.5 * thickness);
     }
 }

@@ -1,9 +1,10 @@
 #include "solver/impulses.h"
 
-spate_status impulses_create(const spate_simulation *sim, impulses *i) {
+spate_status impulses_create(spate_simulation *sim, impulses *i) {
     i->values = take(sim->ctx, impulses_count(sim->scene), sizeof *i->values);
     if (!i->values) return SPATE_OUT_OF_MEMORY;
     i->values[IMPULSES_FRAME] = -1;
+    sim->impulses = i;
     return SPATE_OK;
 }
 
@@ -14,6 +15,8 @@ void impulses_begin_step(const spate_simulation *sim, impulses *i) {
         i->values[IMPULSES_FRAME] = frame;
     }
     i->values[IMPULSES_SECONDS] += sim->dt;
+    const size_t sums = 6 * (size_t)sim->scene->collider_count;
+    memcpy(impulses_of(i, 0) + sums, impulses_of(i, 0), sums * sizeof *i->values);
 }
 
 void touches_note(const spate_simulation *sim, block_touches *touches, int c, const double x[3],
@@ -40,6 +43,15 @@ void impulses_mean(const impulses *i, int c, double force[3], double torque[3]) 
     for (int a = 0; a < 3; a++) {
         force[a] = seconds > 0 ? sums[a] / seconds : 0;
         torque[a] = seconds > 0 ? sums[a + 3] / seconds : 0;
+    }
+}
+
+void impulses_of_step(const spate_simulation *sim, int c, double force[3], double torque[3]) {
+    const double *now = impulses_of(sim->impulses, c);
+    const double *before = now + 6 * (ptrdiff_t)sim->scene->collider_count;
+    for (int a = 0; a < 3; a++) {
+        force[a] = sim->step > 0 ? (now[a] - before[a]) / sim->dt : 0;
+        torque[a] = sim->step > 0 ? (now[a + 3] - before[a + 3]) / sim->dt : 0;
     }
 }
 

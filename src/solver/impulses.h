@@ -15,12 +15,12 @@
 enum { IMPULSES_FRAME, IMPULSES_SECONDS, IMPULSES_HEAD };
 
 typedef struct impulses {
-    double
-        *values; /* frame that they are of, seconds of it so far; six to a collider: N s, N m s */
+    double *values; /* frame that they are of, seconds of it so far; six to a collider: N s, N m s;
+                       and once more these, as they were before the last step */
 } impulses;
 
 static inline size_t impulses_count(const spate_scene *scene) {
-    return IMPULSES_HEAD + 6 * (size_t)scene->collider_count;
+    return IMPULSES_HEAD + 12 * (size_t)scene->collider_count;
 }
 static inline double *impulses_of(const impulses *i, int c) {
     return i->values + IMPULSES_HEAD + 6 * (ptrdiff_t)c;
@@ -40,12 +40,15 @@ void touches_note(const spate_simulation *sim, block_touches *touches, int c, co
 /* Adds them up in the order of blocks, so that threads do not matter. */
 void impulses_add(impulses *i, const block_touches *touches, int64_t count);
 
-spate_status impulses_create(const spate_simulation *sim, impulses *i);
+spate_status impulses_create(spate_simulation *sim, impulses *i);
 /* Adds their sums to the state of a checkpoint. */
 void impulses_state(const spate_simulation *sim, impulses *i, const char *name, state_blocks *out);
 /* Before what a step of length sim->dt adds: begins anew where it begins a frame. */
 void impulses_begin_step(const spate_simulation *sim, impulses *i);
 /* The mean over the frame so far; 0 where no time has passed. */
 void impulses_mean(const impulses *i, int c, double force[3], double torque[3]);
+
+/* The mean over the last step; 0 before the first. */
+void impulses_of_step(const spate_simulation *sim, int c, double force[3], double torque[3]);
 
 #endif

@@ -72,6 +72,38 @@ static bool is_held(const rest_state *r, const rest_body *b, int axis, int end) 
     return boundary_depth(&r->sim->boundary, x) > 0;
 }
 
+/* Whether a body's box holds another's, to a tenth of a cell. */
+static bool encloses(const rest_state *r, const rest_body *outer, const rest_body *inner) {
+    const double slack = 0.1 * r->sim->scene->domain.dx;
+    for (int a = 0; a < r->sim->scene->dim; a++)
+        if (inner->box[0][a] < outer->box[0][a] - slack ||
+            inner->box[1][a] > outer->box[1][a] + slack)
+            return false;
+    return true;
+}
+
+static double box_volume(const rest_state *r, const rest_body *b) {
+    double volume = 1;
+    for (int a = 0; a < r->sim->scene->dim; a++) volume *= b->box[1][a] - b->box[0][a];
+    return volume;
+}
+
+/* The smallest liquid at rest whose box is larger than that of body b, and holds it. */
+static int liquid_around(const rest_state *r, int b) {
+    const spate_scene *scene = r->sim->scene;
+    const double own = box_volume(r, &r->bodies[b]);
+    double smallest = HUGE_VAL;
+    int around = -1;
+    for (int c = 0; c < scene->body_count; c++) {
+        const bool liquid = material_is_liquid(&scene->materials[scene->bodies[c].material]);
+        const double volume = box_volume(r, &r->bodies[c]);
+        if (!liquid || !scene->bodies[c].at_rest || !(volume > own) || !(volume < smallest))
+            continue;
+        if (encloses(r, &r->bodies[c], &r->bodies[b])) around = c, smallest = volume;
+    }
+    return around;
+}
+
 spate_status rest_create(const spate_simulation *sim, rest_state *r) {
     const spate_scene *scene = sim->scene;
     *r = (rest_state){.sim = sim, .g = vec_length(scene->gravity)};
@@ -82,6 +114,8 @@ spate_status rest_create(const spate_simulation *sim, rest_state *r) {
     if (!r->bodies) return SPATE_OUT_OF_MEMORY;
     find_directions(r);
     measure_bodies(r);
+    for (int b = 0; b < scene->body_count; b++)
+        r->bodies[b].around = scene->coupled ? liquid_around(r, b) : -1;
     for (int b = 0; b < scene->body_count; b++)
         for (int a = 0; a < scene->dim; a++)
             r->bodies[b].confined[a] =
@@ -136,6 +170,7 @@ bool rest_is_below(const rest_state *r, int under, int b, const double x[3]) {
 
 double rest_load(const rest_state *r, int b, const double x[3]) {
     const spate_scene *scene = r->sim->scene;
+    if (r->bodies[b].around >= 0) return rest_load(r, r->bodies[b].around, x);
     const rest_body *own = &r->bodies[b];
     const material *m = &scene->materials[scene->bodies[b].material];
     const double depth = material_is_liquid(m) ? own->top - vec_dot(x, r->up) : way_up(r, b, x);

@@ -4,6 +4,8 @@
  *   of its own body   a liquid's pressure is that of a level, rho g (top - h), h and the body's top along
  *                     gravity; a solid carries the column above it, rho g times the way up to the body's
  *                     surface
+ *   of what is around where phases are coupled and a liquid at rest encloses the body, that liquid's load takes the place of its
+ *                     own: it begins with the pressure around it, and rises or sinks from there
  *   of those above    rho g times the thickness of every other body at rest that begins above this one's
  *                     top, over the place
  *
@@ -22,6 +24,7 @@ typedef struct rest_body {
     double low[2], high[2]; /* along the two directions across; 2D: one */
     double box[2][3];       /* along the axes */
     bool confined[3];       /* between walls or colliders, along an axis */
+    int around; /* where phases are coupled: the smallest liquid at rest that encloses it; -1: none */
 } rest_body;
 
 typedef struct rest_state {

@@ -6,6 +6,8 @@
 #include "scene/flow.h"
 #include "scene/sample.h"
 #include "scene/vortices.h"
+#include "solver/drive.h"
+#include "solver/force_fields.h"
 #include "solver/sinks.h"
 #include "solver/solver.h"
 #include "solver/sources.h"
@@ -24,12 +26,10 @@ void phase_stop(spate_simulation *sim, const char *name, double start) {
 
 /* ---- Making one ------------------------------------------------------------------------------ */
 
-spate_status simulation_prepare(spate_scene *scene, spate_simulation **out) {
+spate_status simulation_open(spate_scene *scene, spate_simulation *sim) {
     spate_context *ctx = scene->ctx;
-    *out = NULL;
-    spate_simulation *sim = take(ctx, 1, sizeof *sim);
-    if (!sim) return SPATE_OUT_OF_MEMORY;
-    *sim = (spate_simulation){.ctx = ctx, .scene = scene, .scratch.ctx = ctx, .dt_limit = "none"};
+    *sim = (spate_simulation){
+        .ctx = ctx, .scene = scene, .scratch.ctx = ctx, .dt_limit = "none", .order.order = -1};
     for (int i = 0; i < solver_type_count; i++)
         if (solver_types[i]->declaration == scene->solver) sim->type = solver_types[i];
     sim->particles.ctx = ctx;
@@ -44,11 +44,22 @@ spate_status simulation_prepare(spate_scene *scene, spate_simulation **out) {
     TRY_OR_DONE(status, boundary_create(scene, &sim->boundary));
     TRY_OR_DONE(status, particles_reserve(&sim->particles, 64));
     status = SPATE_OUT_OF_MEMORY;
+    for (; sim->forces.count < scene->force_count; sim->forces.count++)
+        sim->forces.list[sim->forces.count] = scene->forces[sim->forces.count];
     sim->sources = take(ctx, (size_t)scene->source_count + 1, sizeof *sim->sources);
     if (sim->sources) status = SPATE_OK;
 done:
+    if (status) simulation_close(sim);
+    return status;
+}
+
+spate_status simulation_prepare(spate_scene *scene, spate_simulation **out) {
+    *out = NULL;
+    spate_simulation *sim = take(scene->ctx, 1, sizeof *sim);
+    if (!sim) return SPATE_OUT_OF_MEMORY;
+    spate_status status = simulation_open(scene, sim);
     if (status)
-        spate_simulation_free(sim);
+        give(scene->ctx, sim);
     else
         *out = sim;
     return status;
@@ -109,7 +120,7 @@ static void add_flows(spate_simulation *sim, const body *b, const double middle[
     }
 }
 
-static spate_status fill_body(spate_simulation *sim, int index) {
+spate_status simulation_fill_body(spate_simulation *sim, int index) {
     const spate_scene *scene = sim->scene;
     const body *filled = &scene->bodies[index];
     samples s = {0};
@@ -133,11 +144,11 @@ static spate_status fill_body(spate_simulation *sim, int index) {
 /* The particles of bodies and sources; a solver with its matter on a grid fills that itself. */
 static spate_status fill(spate_simulation *sim) {
     if (scene_on_grid(sim->scene)) return SPATE_OK;
-    for (int b = 0; b < sim->scene->body_count; b++) TRY(fill_body(sim, b));
+    for (int b = 0; b < sim->scene->body_count; b++) TRY(simulation_fill_body(sim, b));
     return sources_emit(sim, 0);
 }
 
-spate_status spate_simulation_create(spate_scene *scene, spate_simulation **simulation) {
+spate_status simulation_create(spate_scene *scene, spate_simulation **simulation) {
     *simulation = NULL;
     spate_simulation *sim;
     TRY(simulation_prepare(scene, &sim));
@@ -147,22 +158,42 @@ spate_status spate_simulation_create(spate_scene *scene, spate_simulation **simu
         status = blocks_sort(&sim->blocks, &sim->particles, &sim->scratch, scene->ctx->pool, &lost);
     if (!status) status = sim->type->create(sim);
     if (!status && sim->type->start) status = sim->type->start(sim);
-    if (status)
-        spate_simulation_free(sim);
-    else
+    if (!status) {
         *simulation = sim;
+        return SPATE_OK;
+    }
+    simulation_close(sim);
+    give(scene->ctx, sim);
     return status;
 }
 
-void spate_simulation_free(spate_simulation *sim) {
-    if (!sim) return;
+void simulation_close(spate_simulation *sim) {
     if (sim->solver) sim->type->free(sim);
     particles_free(&sim->particles);
     blocks_free(&sim->blocks);
     boundary_free(&sim->boundary);
     scratch_free(&sim->scratch);
     give(sim->ctx, sim->sources);
-    give(sim->ctx, sim);
+    give(sim->ctx, sim->order.place), give(sim->ctx, sim->order.bits);
+    give(sim->ctx, sim->order.before);
+    sim->order = (read_order){.order = -1};
+    sim->sources = NULL;
+}
+
+/* ---- One call at a time ---------------------------------------------------------------------- */
+
+spate_status simulation_enter(spate_simulation *sim, bool changes) {
+    if (!__atomic_exchange_n(&sim->busy, 1, __ATOMIC_ACQUIRE)) return SPATE_OK;
+    if (sim->staging && !changes) return SPATE_OK;
+    return fail(sim->ctx, SPATE_BAD_INPUT,
+                sim->staging
+                    ? "a simulation cannot be changed while it makes a step; wait until "
+                      "spate_simulation_step has returned"
+                    : "two threads use one simulation at once; let one wait for the other");
+}
+
+void simulation_leave(spate_simulation *sim) {
+    if (!sim->staging) __atomic_store_n(&sim->busy, 0, __ATOMIC_RELEASE);
 }
 
 /* ---- Stepping -------------------------------------------------------------------------------- */
@@ -173,6 +204,8 @@ static void choose_step(spate_simulation *sim, double until, const char *landing
     const spate_scene *scene = sim->scene;
     const char *limit = "fixed";
     double dt = scene->dt > 0 ? scene->dt : sim->type->step_limit(sim, &limit);
+    const double forced = scene->dt > 0 ? HUGE_VAL : forces_limit(sim);
+    if (forced < dt) dt = forced, limit = "force";
     double left = until - sim->time;
     if (dt >= left * (1 - 1e-9)) {
         if (dt > left * (1 + 1e-9)) limit = landing;
@@ -208,22 +241,28 @@ spate_status simulation_not_finite(spate_simulation *sim, const char *what, cons
                                 (long long)sim->step, sim->time, what, name));
 }
 
-/* Colliders come and go between steps: where the next one may end. */
+/* Colliders and force fields come and go between steps: where the next one may end. */
 static double next_landing(spate_simulation *sim, double until, const char **landing) {
     const double now = sim->time * (1 + TIME_ROUNDING);
     const double change = boundary_next_change(&sim->boundary, now);
+    const double forced = forces_next_change(sim);
     boundary_appear(&sim->boundary, now);
+    if (forced < change && forced < until * (1 - TIME_ROUNDING)) {
+        *landing = "force";
+        return forced;
+    }
     if (!(change < until * (1 - TIME_ROUNDING))) return until;
     *landing = "collider";
     return change;
 }
 
-spate_status spate_simulation_step(spate_simulation *sim, double until) {
+spate_status simulation_step(spate_simulation *sim, double until) {
     if (sim->broken)
         return fail(sim->ctx, sim->broken,
                     "the simulation cannot go on after an earlier failure; "
                     "restore it from a checkpoint");
     if (!(until > sim->time)) return SPATE_OK;
+    sim->generation++;
     double start = phase_start();
     const char *landing = "frame";
     until = next_landing(sim, until, &landing);
@@ -234,6 +273,11 @@ spate_status spate_simulation_step(spate_simulation *sim, double until) {
                                                    "the time step became too short to move time "
                                                    "on"));
     spate_status status = SPATE_OK;
+    if (!scene_on_grid(sim->scene) && forces_act(sim)) {
+        start = phase_start();
+        forces_apply(sim);
+        phase_stop(sim, "force fields", start);
+    }
     if (!scene_on_grid(sim->scene)) {
         start = phase_start();
         status = sources_emit(sim, sim->dt);
@@ -350,7 +394,13 @@ double column_drained(const spate_simulation *sim) { return (double)sim->drained
 double column_sorts(const spate_simulation *sim) { return (double)sim->blocks.sorts; }
 
 void state_add(state_blocks *out, const char *name, void *data, size_t bytes) {
-    if (out->count < STATE_BLOCKS_MAX) out->list[out->count] = (state_block){name, data, bytes};
+    state_add_list(out, name, data, bytes, NULL);
+}
+
+void state_add_list(state_blocks *out, const char *name, void *data, size_t bytes,
+                    spate_status (*resize)(spate_simulation *sim, size_t bytes, void **data)) {
+    if (out->count < STATE_BLOCKS_MAX)
+        out->list[out->count] = (state_block){name, data, bytes, resize};
     out->count++;
 }
 
@@ -394,7 +444,21 @@ static void hash_particles(void *data, chunk items) {
     }
 }
 
-uint64_t spate_simulation_hash(spate_simulation *sim) {
+/* What was done from outside and lasts; nothing where nobody has. */
+static uint64_t hash_driven(const spate_simulation *sim, uint64_t h) {
+    for (int c = 0; c < sim->scene->collider_count && sim->boundary.driven_count; c++)
+        if (sim->scene->colliders[c].driven)
+            h = hash_bytes(&sim->boundary.driven[c], sizeof *sim->boundary.driven, h);
+    for (int64_t i = 0; i < sim->forces.count; i++)
+        h = hash_bytes(&sim->forces.list[i], sizeof sim->forces.list[i], h);
+    if (drive_gives_forces(sim))
+        for (int64_t i = 0; i < sim->particles.count; i++)
+            h += hash_bytes(sim->particles.force[i], sizeof *sim->particles.force,
+                            sim->particles.id[i]);
+    return h;
+}
+
+uint64_t simulation_hash(spate_simulation *sim) {
     uint64_t head[2] = {(uint64_t)sim->step, (uint64_t)sim->particles.count};
     uint64_t hash = hash_bytes(head, sizeof head, 0);
     hash = hash_bytes(&sim->time, sizeof sim->time, hash);
@@ -405,6 +469,6 @@ uint64_t spate_simulation_hash(spate_simulation *sim) {
     uint64_t sum = 0;
     for (int32_t o = 0; o < sim->blocks.occupied_count; o++) sum += sums[o];
     give(sim->ctx, sums);
-    hash = hash_bytes(&sum, sizeof sum, hash);
+    hash = hash_driven(sim, hash_bytes(&sum, sizeof sum, hash));
     return sim->type->hash ? sim->type->hash(sim, hash) : hash;
 }

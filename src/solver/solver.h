@@ -9,6 +9,7 @@
 
 #include "core/arena.h"
 #include "core/threads.h"
+#include "scene/forces.h"
 #include "scene/scene.h"
 #include "state/blocks.h"
 #include "state/boundary.h"
@@ -26,6 +27,8 @@ typedef struct state_block {
     const char *name;
     void *data;
     size_t bytes;
+    /* Of a list: makes room for what a checkpoint holds, of whatever length, and says where. */
+    spate_status (*resize)(spate_simulation *sim, size_t bytes, void **data);
 } state_block;
 
 /* All of a solver's. */
@@ -35,6 +38,8 @@ typedef struct state_blocks {
     int count; /* of those that were added, also where they do not fit */
 } state_blocks;
 void state_add(state_blocks *out, const char *name, void *data, size_t bytes);
+void state_add_list(state_blocks *out, const char *name, void *data, size_t bytes,
+                    spate_status (*resize)(spate_simulation *sim, size_t bytes, void **data));
 
 /* A column of stats.csv that only this solver has. */
 typedef struct solver_column {
@@ -47,6 +52,7 @@ typedef struct solver_column {
 typedef struct solver_numbers {
     double max_divergence; /* 1/s */
     double mass, momentum[3], angular[3], kinetic_energy, potential_energy, volume, max_speed;
+    double mesh_energy; /* elastic energy that particles do not tell, added to theirs; 0: none */
 } solver_numbers;
 
 /* A field on the cells of the domain, as a solver with its matter on a grid shows it. */
@@ -116,6 +122,10 @@ typedef struct solver_type {
      * cells with x fastest. NULL: none. */
     int (*volumes)(const spate_simulation *sim, volume_field *out, int capacity);
     void (*volume)(const spate_simulation *sim, int field, float *values);
+    /* The same of fields that only the program asks for (spate_simulation_grid), not files; NULL:
+     * those of `volumes`. */
+    int (*grid_fields)(const spate_simulation *sim, volume_field *out, int capacity);
+    void (*grid_field)(const spate_simulation *sim, int field, float *values);
     /* What the state hash must know besides the particles; NULL: nothing. */
     uint64_t (*hash)(const spate_simulation *sim, uint64_t seed);
     /* Bytes in grids, for the benchmarks. */
@@ -129,6 +139,26 @@ typedef struct source_state {
     int64_t emitted;
     int64_t filled; /* whether the shape has been filled at the start, 0 or 1 */
 } source_state;
+
+/* Where a particle goes when all are read out in some order (measure/order.c), and room for it. */
+typedef struct read_order {
+    uint32_t *place; /* by storage index; UINT32_MAX for a removed one */
+    uint64_t *bits;  /* of every id, whether it lives */
+    uint32_t *before;
+    int64_t place_capacity, bits_capacity, before_capacity;
+    uint64_t generation; /* that it is of */
+    int order;           /* spate_order; -1: none yet */
+    int64_t count;       /* living particles */
+} read_order;
+
+/* What is called after every stage of a step (spate_simulation_on_stage). */
+typedef struct stage_hook {
+    void (*call)(spate_simulation *sim, const char *stage, void *user);
+    void *user;
+} stage_hook;
+
+struct impulses;
+typedef struct drive drive; /* run/drive.h */
 
 struct spate_simulation {
     spate_context *ctx;
@@ -152,7 +182,20 @@ struct spate_simulation {
     int64_t drained;     /* particles that sinks took away, in all */
     phase phases[PHASES_MAX];
     int phase_count;
+    uint64_t generation; /* grows with every step and every write: tells old views from new */
+    read_order order;
+    struct impulses *impulses; /* the solver's sums of what acts on colliders */
+    force_list forces;         /* that act besides gravity */
+    stage_hook on_stage;
+    int busy;     /* a call is at work on it (simulation_enter) */
+    bool staging; /* that call is a step, and has called on_stage */
+    drive *drive; /* what others than its scene have done to it; NULL: nothing */
 };
+
+/* Before and after a public call that reads (`changes` false) or changes a simulation: one at a
+ * time, but a stage's hook may read. */
+spate_status simulation_enter(spate_simulation *sim, bool changes);
+void simulation_leave(spate_simulation *sim);
 
 /* Seconds of a stage: double t = phase_start(); ... phase_stop(sim, "scatter", t); */
 double phase_start(void);
@@ -214,6 +257,15 @@ static inline bool simulation_at_seam(const spate_simulation *sim, int32_t block
 
 /* A simulation without particles, ready to be filled by create or by a checkpoint. */
 spate_status simulation_prepare(spate_scene *scene, spate_simulation **out);
+/* The parts of one, made in a struct that has its context only, and given back. */
+spate_status simulation_open(spate_scene *scene, spate_simulation *sim);
+void simulation_close(spate_simulation *sim);
+/* spate_simulation_create and _step, without what src/run adds to them. */
+spate_status simulation_create(spate_scene *scene, spate_simulation **simulation);
+spate_status simulation_step(spate_simulation *sim, double until);
+uint64_t simulation_hash(spate_simulation *sim);
+/* Samples body `index` of the scene, as at the start. */
+spate_status simulation_fill_body(spate_simulation *sim, int index);
 
 /* Adds a particle at world position x; it takes part after the next sort. */
 spate_status simulation_add(spate_simulation *sim, int group, const double x[3], const double v[3],

@@ -12,6 +12,11 @@ static bounds reach_of(const spate_scene *scene, const collider *c) {
     enum { PARTS = 8 };
     const domain *d = &scene->domain;
     bounds reach = {{HUGE_VAL, HUGE_VAL, HUGE_VAL}, {-HUGE_VAL, -HUGE_VAL, -HUGE_VAL}};
+    if (c->driven) { /* all of it, wherever it is taken */
+        reach = shape_bounds(c->shape, scene->dim);
+        for (int a = 0; a < scene->dim; a++) reach.min[a] -= 4 * d->dx, reach.max[a] += 4 * d->dx;
+        return reach;
+    }
     int keys = c->motion.key_count, steps = keys > 1 ? (keys - 1) * PARTS : 0;
     for (int s = 0; s <= steps; s++) {
         const motion_key *k = c->motion.keys + (keys ? s / PARTS : 0);
@@ -73,7 +78,12 @@ spate_status boundary_create(const spate_scene *scene, boundary *b) {
     b->boxes = b->poses ? take(scene->ctx, count, sizeof *b->boxes) : NULL;
     b->baked = b->boxes ? take(scene->ctx, count, sizeof *b->baked) : NULL;
     b->present = b->baked ? take(scene->ctx, count, sizeof *b->present) : NULL;
-    spate_status status = b->present ? SPATE_OK : SPATE_OUT_OF_MEMORY;
+    b->driven = b->present ? take(scene->ctx, count, sizeof *b->driven) : NULL;
+    spate_status status = b->driven ? SPATE_OK : SPATE_OUT_OF_MEMORY;
+    for (int c = 0; c < scene->collider_count && !status; c++) {
+        b->driven[c].pose = motion_pose(&scene->colliders[c].motion, 0);
+        b->driven_count += scene->colliders[c].driven;
+    }
     for (int c = 0; c < scene->collider_count && !status; c++) status = prepare_collider(b, c);
     if (status)
         boundary_free(b);
@@ -85,6 +95,7 @@ spate_status boundary_create(const spate_scene *scene, boundary *b) {
 void boundary_free(boundary *b) {
     if (!b->scene) return;
     for (int c = 0; c < b->scene->collider_count && b->baked; c++) baked_free(b->baked[c]);
+    give(b->scene->ctx, b->driven);
     give(b->scene->ctx, b->present);
     give(b->scene->ctx, b->baked);
     give(b->scene->ctx, b->boxes);
@@ -92,9 +103,24 @@ void boundary_free(boundary *b) {
     *b = (boundary){0};
 }
 
+pose driven_pose_at(const driven_pose *d, double t) {
+    pose p = d->pose;
+    const double h = t - d->time;
+    double axis[3], turn[3][3];
+    vec_add_scaled(p.move, p.move, h, p.velocity);
+    vec_copy(axis, p.spin);
+    const double rate = vec_length(axis);
+    if (h == 0 || !vec_normalise(axis)) return p;
+    mat_rotation(turn, axis, h * rate);
+    mat_multiply(p.turn, (const double(*)[3])turn, (const double(*)[3])p.turn);
+    return p;
+}
+
 void boundary_move(boundary *b, double t) {
     for (int c = 0; c < b->scene->collider_count; c++)
-        b->poses[c] = motion_pose(&b->scene->colliders[c].motion, t);
+        b->poses[c] = b->scene->colliders[c].driven
+                          ? driven_pose_at(&b->driven[c], t)
+                          : motion_pose(&b->scene->colliders[c].motion, t);
 }
 
 void boundary_appear(boundary *b, double t) {
@@ -117,6 +143,10 @@ double boundary_next_change(const boundary *b, double t) {
     return next;
 }
 
+static double driven_max_speed(const driven_pose *driven, double radius) {
+    return vec_length(driven->pose.velocity) + vec_length(driven->pose.spin) * radius;
+}
+
 double boundary_speed(const boundary *b) {
     const spate_scene *scene = b->scene;
     double fastest = 0;
@@ -132,7 +162,9 @@ double boundary_speed(const boundary *b) {
                            ? far * far
                            : scene->domain.size[a] * scene->domain.size[a];
         }
-        fastest = fmax(fastest, motion_max_speed(&solid->motion, sqrt(radius2)));
+        const double speed = solid->driven ? driven_max_speed(&b->driven[c], sqrt(radius2))
+                                           : motion_max_speed(&solid->motion, sqrt(radius2));
+        fastest = fmax(fastest, speed);
     }
     return fastest;
 }

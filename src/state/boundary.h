@@ -9,14 +9,23 @@
 #include "scene/scene.h"
 #include "state/baked.h"
 
+/* Where a collider is at `time`; after it, it moves on with its velocity and spin. */
+typedef struct driven_pose {
+    double time;
+    pose pose;
+} driven_pose;
+pose driven_pose_at(const driven_pose *d, double t);
+
 typedef struct boundary {
     const spate_scene *scene;
     pose *poses; /* of every collider at the time of boundary_move */
     bool *
         present; /* whether it is there, since the last boundary_appear; far from all if it is not */
-    int64_t changes; /* how often boundary_appear has found another set of them */
-    bounds *boxes;   /* around every collider at rest */
-    baked **baked;   /* distances at rest of those with a mesh, NULL for the others */
+    int64_t changes;     /* how often boundary_appear has found another set of them */
+    bounds *boxes;       /* around every collider at rest */
+    baked **baked;       /* distances at rest of those with a mesh, NULL for the others */
+    driven_pose *driven; /* of those that are driven from outside, where they are from a time on */
+    int driven_count;    /* how many are */
 } boundary;
 
 /* Bakes the distances of meshes (baked.h), with all threads. */
@@ -31,7 +40,7 @@ void boundary_appear(boundary *b, double t);
 /* The next time after t that a collider comes or goes, HUGE_VAL if none does. */
 double boundary_next_change(const boundary *b, double t);
 
-/* The fastest that any point of a collider ever moves, m/s. */
+/* The fastest that any point of a collider ever moves, or as it is driven now, m/s. */
 double boundary_speed(const boundary *b);
 
 /* Distance to collider c at world position x; with normal and the collider's velocity there when

@@ -43,14 +43,14 @@ enum {
  *    mass      never changes in a step
  *    group     body or source it came from (scene_group_*); GROUP_REMOVED: dropped by the next sort
  *    dilation  J - 1; written by the material's update
- *    strain    b - I for left Cauchy-Green b, as xx yy zz yz xz xy (of the linear solid its
- *              strain e); written by the material's update
+ *    strain    b - I for left Cauchy-Green b, as xx yy zz yz xz xy (of the linear and
+ *              hypoelastic solids their strain e); written by the material's update
  *    hardening of the material's own kind, 0 at the start, see materials/; written by the update
  *    flow      how often over the deviator of the elastic strain has been renewed by plastic flow since
  *              volumes were last smoothed; written by the update, emptied by that (mpm/plastic_volume.c)
  *    modes     higher velocity modes of PolyPIC, in the order of the solver's list; written by the
  *              gather
- *    moment    D / dx^2 of the linear kernel, by axis, where the affine part was gathered: what
+ *    moment    D / dx^2 of kernels linear and gimp, by axis, where the affine part was gathered: what
  *              is scattered next is their product; written by the gather
  *    density   over that at rest; written by SPH's sums
  *    pressure  Pa; written by SPH's equation of state or solver
@@ -58,7 +58,10 @@ enum {
  *    reference position when the neighbour lists were made, where they serve several steps (SPH)
  *    gradient  F - I for the deformation gradient F, row by row; only where the output asks for it,
  *              nothing else reads it; written after the gather
- *    role      what kind of particle it is (particle_role), where a solver has more than matter
+ *    role      what kind of particle it is (particle_role); in flip how many it was merged of
+ *    thinness  1 less the least over the largest eigenvalue of the covariance of the particles around:
+ *              1 in a plane, 0 inside and where it is not looked for; written by flip's sheets
+ *    generation  0, or how many times over it was inserted into a sheet; flip's sheets (ancestry.h)
  *    force     (f, 0) in N that others than the material exert on it: any module adds to it after the
  *              sort and before the scatter, which empties it
  */
@@ -81,6 +84,8 @@ enum {
     X(reference, real, 3, FIELD_LASTING, "cell")                           \
     X(gradient, real, 9, FIELD_SORTED | FIELD_SAVED | FIELD_RESET, "")     \
     X(role, uint8_t, 1, FIELD_LASTING, "")                                 \
+    X(thinness, real, 1, FIELD_LASTING, "")                                \
+    X(generation, uint8_t, 1, FIELD_LASTING, "")                           \
     X(force, real4, 1, 0, "N")
 
 typedef enum particle_role { ROLE_MATTER, ROLE_VERTEX } particle_role;

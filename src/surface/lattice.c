@@ -12,24 +12,32 @@ static const double flat_share = 0.24609375;
 
 /* Reach and cut in spacings of particles; how far outside of the domain particles still count, and
  * how far beyond the cut bricks are made, in those of points. */
-static const double reach_spacings = 3, cut_spacings = 2;
+static const double reach_spacings = 3, cut_spacings = 2, shape_spacings = 3.2;
 static const real outside_margin = 2, brick_margin = (real)1.01;
 
-lattice lattice_create(spate_context *ctx, const int last[3], double particle_spacing) {
-    lattice l = {.ctx = ctx, .last = {last[0], last[1], last[2]}};
+/* How far a particle of this size is felt: wide enough to be smooth, and for a thin sheet or drop to
+ * be met by lattice points; within the bricks around one's own. */
+static double reach_of(surface_method method, double size) {
+    const double sizes = method == SURFACE_ISOTROPIC ? reach_spacings : shape_spacings;
+    return fmin(sizes * fmax(size, 1), BRICK_EDGE);
+}
+
+lattice lattice_create(spate_context *ctx, const surface_settings *settings) {
+    lattice l = {.ctx = ctx, .dim = settings->plane ? 2 : 3, .method = settings->method};
+    for (int a = 0; a < l.dim; a++) l.last[a] = settings->last[a];
     sparse_lattice_create(ctx, 3, (const int[3]){0}, &l.bricks);
     l.bricks.in_rows = true;
-    /* Wide enough to be smooth, and for a thin sheet or drop to be met by lattice points; within
-     * the bricks around one's own. */
-    double span = fmax(particle_spacing, 1);
-    l.reach = (real)fmin(reach_spacings * span, BRICK_EDGE);
-    l.radius = (real)(flat_share * (double)l.reach);
+    l.spacing = (real)(settings->particle_spacing / settings->spacing);
+    const double span = fmax((double)l.spacing, 1);
+    l.reach = (real)reach_of(l.method, (double)l.spacing);
+    l.radius = (real)(l.method == SURFACE_ISOTROPIC ? flat_share * (double)l.reach : span);
     l.cut = (real)fmin(cut_spacings * span, BRICK_EDGE - 1.5);
     return l;
 }
 
 void lattice_free(lattice *l) {
-    void *const all[] = {l->filled, l->deep, l->first, l->particles, l->values, l->inside};
+    void *const all[] = {l->filled, l->deep,   l->first, l->particles,
+                         l->shapes, l->values, l->inside};
     for (int i = 0; i < COUNT_OF(all); i++) give(l->ctx, all[i]);
     sparse_lattice_free(&l->bricks);
     *l = (lattice){.ctx = l->ctx};
@@ -72,10 +80,21 @@ void lattice_mark_inside(lattice *l) {
 
 typedef struct build_job {
     lattice *l;
+    const surface_particle *given;
+    int64_t given_count;
     lattice_particle *list; /* particles and their images, in the order given */
     int64_t count, capacity;
-    int32_t *cell; /* of each: BRICK_CELLS brick + cell */
+    int32_t *at_side; /* those that may have images */
+    int64_t side_count, side_capacity;
+    struct build_part *parts; /* of PARTICLE_GRAIN particles each */
+    int32_t *cell;            /* of each: BRICK_CELLS brick + cell */
 } build_job;
+
+/* What a part of the particles holds: counts, then where they begin. */
+typedef struct build_part {
+    int64_t kept, at_side;
+    real largest;
+} build_part;
 
 /* A little outside is fine: walls are soft, and open sides let particles go. */
 static bool is_near(const lattice *l, const real x[3]) {
@@ -84,14 +103,64 @@ static bool is_near(const lattice *l, const real x[3]) {
     return true;
 }
 
-static spate_status list_particles(build_job *job, const surface_particle *particles,
-                                   int64_t count) {
-    TRY(GROW(job->l->ctx, job->list, job->capacity, count + 1));
-    for (int64_t i = 0; i < count; i++) {
-        if (!is_near(job->l, particles[i].x)) continue;
-        lattice_particle *p = &job->list[job->count++];
-        memcpy(p->x, particles[i].x, sizeof p->x);
+/* A generous reach, before that of the largest particle is known. */
+static bool is_at_side(const lattice *l, const real x[3]) {
+    for (int a = 0; a < l->dim; a++)
+        if (x[a] <= BRICK_EDGE || x[a] >= (real)l->last[a] - BRICK_EDGE) return true;
+    return false;
+}
+
+static real size_of(const lattice *l, const surface_particle *p) {
+    return p->size > 0 ? p->size : l->spacing;
+}
+
+static void count_part(void *data, chunk items) {
+    build_job *job = data;
+    build_part *part = &job->parts[items.begin / PARTICLE_GRAIN];
+    for (int64_t i = items.begin; i < items.end; i++) {
+        const surface_particle *p = &job->given[i];
+        if (!is_near(job->l, p->x)) continue;
+        part->kept++;
+        part->at_side += is_at_side(job->l, p->x);
+        if (size_of(job->l, p) > part->largest) part->largest = size_of(job->l, p);
+    }
+}
+
+static void list_part(void *data, chunk items) {
+    build_job *job = data;
+    build_part part = job->parts[items.begin / PARTICLE_GRAIN];
+    for (int64_t i = items.begin; i < items.end; i++) {
+        const surface_particle *from = &job->given[i];
+        if (!is_near(job->l, from->x)) continue;
+        if (is_at_side(job->l, from->x)) job->at_side[part.at_side++] = (int32_t)part.kept;
+        lattice_particle *p = &job->list[part.kept++];
+        memcpy(p->x, from->x, sizeof p->x);
+        p->size = size_of(job->l, from);
         p->index = (int32_t)i;
+        p->image = 0;
+    }
+}
+
+static spate_status list_particles(build_job *job) {
+    lattice *l = job->l;
+    const int64_t parts = (job->given_count + PARTICLE_GRAIN - 1) / PARTICLE_GRAIN;
+    real largest = 0;
+    job->parts = take(l->ctx, (size_t)parts + 1, sizeof *job->parts);
+    if (!job->parts) return SPATE_OUT_OF_MEMORY;
+    parallel_for(l->ctx->pool, job->given_count, PARTICLE_GRAIN, count_part, job);
+    for (int64_t k = 0; k < parts; k++) {
+        const build_part part = job->parts[k];
+        job->parts[k].kept = job->count, job->parts[k].at_side = job->side_count;
+        job->count += part.kept, job->side_count += part.at_side;
+        if (part.largest > largest) largest = part.largest;
+    }
+    TRY(GROW(l->ctx, job->list, job->capacity, job->count + 1));
+    TRY(GROW(l->ctx, job->at_side, job->side_capacity, job->side_count + 1));
+    parallel_for(l->ctx->pool, job->given_count, PARTICLE_GRAIN, list_part, job);
+    /* Each particle has a reach of its own, balls have that of the usual one. */
+    if (l->method != SURFACE_ISOTROPIC && largest > 0) {
+        l->reach = (real)reach_of(l->method, (double)largest);
+        if (l->cut < l->reach) l->cut = (real)fmin((double)l->reach, BRICK_EDGE - 1.5);
     }
     return SPATE_OK;
 }
@@ -99,19 +168,23 @@ static spate_status list_particles(build_job *job, const surface_particle *parti
 /* Images of what is near a side, axis after axis, so that edges and corners get theirs too. */
 static spate_status add_images(build_job *job, const bool periodic[3]) {
     const lattice *l = job->l;
-    for (int side = 0; side < 6; side++) {
+    for (int side = 0; side < 2 * l->dim; side++) {
         int axis = side / 2, upper = side % 2;
         real far = (real)l->last[axis], wall = upper ? far : 0;
         /* A period's images are those of the other end, made from what was there before. */
         real from = periodic[axis] && !upper ? far : periodic[axis] ? 0 : wall;
-        for (int64_t i = 0, n = job->count; i < n; i++) {
+        for (int64_t k = 0, n = job->side_count; k < n; k++) {
+            const int32_t i = job->at_side[k];
             real x = job->list[i].x[axis];
             bool image = upper && periodic[axis] && x < 0;
             if (image || (x > from ? x - from : from - x) > l->reach) continue;
             TRY(GROW(l->ctx, job->list, job->capacity, job->count + 1));
+            TRY(GROW(l->ctx, job->at_side, job->side_capacity, job->side_count + 1));
+            job->at_side[job->side_count++] = (int32_t)job->count;
             lattice_particle *p = &job->list[job->count++];
             *p = job->list[i];
             p->x[axis] = periodic[axis] ? x + (upper ? far : -far) : 2 * wall - x;
+            p->image = (p->image ^ (periodic[axis] ? 0 : 1 << axis)) | IMAGE;
         }
     }
     return SPATE_OK;
@@ -119,26 +192,63 @@ static spate_status add_images(build_job *job, const bool periodic[3]) {
 
 static int32_t brick_of(real x) { return (int32_t)floor((double)x / BRICK_EDGE); }
 
-/* Bricks of all points that can be inside because of some particle, and of those next to them. */
-static spate_status add_bricks(build_job *job) {
-    real margin = job->l->cut + brick_margin;
-    int32_t before[6] = {0};
-    for (int64_t i = 0; i < job->count; i++) {
-        int32_t range[6];
-        for (int a = 0; a < 3; a++) {
-            range[a] = brick_of(job->list[i].x[a] - margin);
-            range[3 + a] = brick_of(job->list[i].x[a] + margin);
-        }
-        if (i && !memcmp(range, before, sizeof range)) continue;
-        memcpy(before, range, sizeof before);
-        for (int32_t z = range[2]; z <= range[5]; z++)
-            for (int32_t y = range[1]; y <= range[4]; y++)
-                for (int32_t x = range[0]; x <= range[3]; x++)
-                    TRY(lattice_add_brick(job->l, x, y, z));
+/* The lowest and highest brick along each axis with points that a particle can make liquid, and of
+ * those next to them. */
+typedef struct brick_box {
+    int32_t low[3], high[3];
+} brick_box;
+
+static brick_box box_of(const lattice *l, const real x[3]) {
+    const real margin = l->cut + brick_margin;
+    brick_box box;
+    for (int a = 0; a < 3; a++) {
+        box.low[a] = brick_of(x[a] - margin);
+        box.high[a] = brick_of(x[a] + margin);
     }
-    if (job->l->bricks.keys_count >= INT32_MAX / BRICK_CELLS)
+    return box;
+}
+
+/* The particles of a part at which the box is another one than before, to the front of its cells. */
+static void mark_boxes(void *data, chunk items) {
+    build_job *job = data;
+    build_part *part = &job->parts[items.begin / PARTICLE_GRAIN];
+    brick_box before = {{0}, {0}};
+    part->kept = items.begin;
+    for (int64_t i = items.begin; i < items.end; i++) {
+        const brick_box box = box_of(job->l, job->list[i].x);
+        if (i > items.begin && !memcmp(&box, &before, sizeof box)) continue;
+        before = box;
+        job->cell[part->kept++] = (int32_t)i;
+    }
+}
+
+static spate_status add_box(lattice *l, const brick_box *box) {
+    for (int32_t z = box->low[2]; z <= box->high[2]; z++)
+        for (int32_t y = box->low[1]; y <= box->high[1]; y++)
+            for (int32_t x = box->low[0]; x <= box->high[0]; x++)
+                TRY(lattice_add_brick(l, x, y, z));
+    return SPATE_OK;
+}
+
+static spate_status add_bricks(build_job *job) {
+    lattice *l = job->l;
+    const int64_t parts = (job->count + PARTICLE_GRAIN - 1) / PARTICLE_GRAIN;
+    brick_box before = {{0}, {0}};
+    give(l->ctx, job->parts);
+    job->parts = take(l->ctx, (size_t)parts + 1, sizeof *job->parts);
+    job->cell = take(l->ctx, (size_t)job->count + 1, sizeof *job->cell);
+    if (!job->parts || !job->cell) return SPATE_OUT_OF_MEMORY;
+    parallel_for(l->ctx->pool, job->count, PARTICLE_GRAIN, mark_boxes, job);
+    for (int64_t k = 0; k < parts; k++)
+        for (int64_t i = k * PARTICLE_GRAIN; i < job->parts[k].kept; i++) {
+            const brick_box box = box_of(l, job->list[job->cell[i]].x);
+            if (k + i && !memcmp(&box, &before, sizeof box)) continue;
+            before = box;
+            TRY(add_box(l, &box));
+        }
+    if (l->bricks.keys_count >= INT32_MAX / BRICK_CELLS)
         return fail(
-            job->l->ctx, SPATE_BAD_INPUT,
+            l->ctx, SPATE_BAD_INPUT,
             "the liquid's surface needs too fine a lattice; lower output.surface_resolution");
     return SPATE_OK;
 }
@@ -167,6 +277,7 @@ static bool is_filled(const lattice *l, int64_t brick, const int c[3]) {
 
 static uint64_t deep_cells(const lattice *l, int64_t brick) {
     enum { EDGE = CELL_EDGE + 2 }; /* with a layer around */
+    const int first = l->dim == 2 ? 9 : 0, last = NEIGHBOURS_MAX - first;
     bool filled[EDGE][EDGE][EDGE];
     uint64_t deep = l->filled[brick];
     for (int z = 0; z < EDGE && deep; z++)
@@ -177,7 +288,7 @@ static uint64_t deep_cells(const lattice *l, int64_t brick) {
         const int x = cell % CELL_EDGE, y = cell / CELL_EDGE % CELL_EDGE,
                   z = cell / (CELL_EDGE * CELL_EDGE);
         bool all = true;
-        for (int k = 0; k < NEIGHBOURS_MAX; k++) all &= filled[z + k / 9][y + k / 3 % 3][x + k % 3];
+        for (int k = first; k < last; k++) all &= filled[z + k / 9][y + k / 3 % 3][x + k % 3];
         if (!all) deep &= ~(UINT64_C(1) << cell);
     }
     return deep;
@@ -229,18 +340,20 @@ static spate_status sort_particles(build_job *job) {
 
 spate_status lattice_build(lattice *l, const surface_particle *particles, int64_t count,
                            const bool periodic[3]) {
-    build_job job = {.l = l};
+    build_job job = {.l = l, .given = particles, .given_count = count};
     spate_status status;
-    TRY_OR_DONE(status, list_particles(&job, particles, count));
+    TRY_OR_DONE(status, list_particles(&job));
+    l->given = count, l->images = -job.count;
     TRY_OR_DONE(status, add_images(&job, periodic));
+    l->images += job.count;
     TRY_OR_DONE(status, add_bricks(&job));
     TRY_OR_DONE(status, lattice_order(l));
-    job.cell = take(l->ctx, (size_t)job.count + 1, sizeof *job.cell);
-    if (!job.cell) TRY_OR_DONE(status, SPATE_OUT_OF_MEMORY);
     parallel_for(l->ctx->pool, job.count, PARTICLE_GRAIN, find_cells, &job);
     status = sort_particles(&job);
 done:
     give(l->ctx, job.list);
+    give(l->ctx, job.at_side);
+    give(l->ctx, job.parts);
     give(l->ctx, job.cell);
     return status;
 }

@@ -40,16 +40,24 @@ static inline int brick_cell(int x, int y, int z) { return (z * CELL_EDGE + y) *
 
 /* A particle or an image of it. */
 typedef struct lattice_particle {
-    real x[3];
+    real x[3], size;
     int32_t index; /* of surface_particle */
+    int32_t
+        image; /* 0 for the particle itself; IMAGE, and bit a where it is mirrored along axis a */
 } lattice_particle;
+
+enum { IMAGE = 1 << 3 };
 
 typedef struct lattice {
     spate_context *ctx;
+    int dim; /* in 2D all is in the layer z = 0 */
+    surface_method method;
     int last[3];
-    real reach;  /* how far a particle is felt */
-    real radius; /* of a lone particle's ball; a flat surface is then where the liquid ends */
-    real cut;    /* points farther than this from every particle are outside */
+    real spacing; /* of usual particles */
+    real reach;   /* how far a particle is felt */
+    real radius;  /* values are not below -radius, nor above reach - radius. With balls, that of a
+                     lone particle; a flat surface is then where the liquid ends */
+    real cut;     /* points farther than this from every particle are outside */
 
     sparse_lattice bricks;
 
@@ -57,13 +65,16 @@ typedef struct lattice {
     uint64_t *deep;              /* cells amid filled ones */
     int64_t *first;              /* particles of a cell; of deep bricks they are left out */
     lattice_particle *particles; /* by brick and cell */
+    int64_t given, images;       /* particles it was made from; images of them */
+
+    struct particle_shape *shapes; /* of the particles; NULL where the method needs none */
 
     real *values;                   /* of points; negative inside */
     uint64_t (*inside)[BRICK_EDGE]; /* a word a layer of z: the sign of the values */
 } lattice;
 
-/* An empty lattice; reach, radius and cut follow the particles' spacing (in spacings of points). */
-lattice lattice_create(spate_context *ctx, const int last[3], double particle_spacing);
+/* An empty lattice; reach, radius and cut follow the particles' spacing and size. */
+lattice lattice_create(spate_context *ctx, const surface_settings *settings);
 void lattice_free(lattice *l);
 
 /* Makes the bricks around particles and sorts the particles into them. */

@@ -7,6 +7,8 @@
  * lies in the domain's side: the mesh is closed there by a flat cover that ends exactly where the
  * free surface meets the side. At the domain's edges and corners such a point would get a vertex
  * for each side; they are one, and triangles between them are left out.
+ *
+ * In 2D the same is done with the edges and squares of the layer z = 0, and lines for triangles.
  */
 #include "surface/marching.h"
 #include "core/threads.h"
@@ -119,7 +121,7 @@ static void find_edges(void *data, chunk items) {
         bool border = at_border(l, b);
         for (int w = 0; w < WORDS; w++) {
             int axis = w / BRICK_EDGE, z = w % BRICK_EDGE;
-            uint64_t crossed = l->inside[b][z] ^ signs_beyond(l, b, axis, z);
+            uint64_t crossed = axis < l->dim ? l->inside[b][z] ^ signs_beyond(l, b, axis, z) : 0;
             if (border) crossed = drop_doubles(l, b, axis, z, crossed);
             e->crossed[w] = crossed;
             e->before[w] = (int16_t)e->count;
@@ -154,7 +156,7 @@ static real window_value(value_window window, const int p[3]) {
 /* Adds `share` of the gradient at local point p of a brick; one-sided where the domain ends. */
 static void add_gradient(const lattice *l, int64_t brick, value_window window, const int p[3],
                          real share, real sum[3]) {
-    for (int a = 0; a < 3; a++) {
+    for (int a = 0; a < l->dim; a++) {
         int32_t x = lattice_point(l, brick, a, p[a]);
         int below = x > 0, above = x < l->last[a], q[3] = {p[0], p[1], p[2]};
         q[a] = p[a] + above;
@@ -176,7 +178,7 @@ static void cover_vertex(const lattice *l, const int32_t inner[3], surface_mesh 
     real out[3] = {0};
     for (int a = 0; a < 3; a++) {
         m->position[v][a] = (real)inner[a];
-        if (!in_side(l, inner, a)) continue;
+        if (a >= l->dim || !in_side(l, inner, a)) continue;
         out[a] = inner[a] == 0 ? -1 : 1;
         m->bond[v] |= (uint8_t)(1 << (2 * a + (inner[a] != 0)));
     }
@@ -192,7 +194,7 @@ static void free_vertex(const lattice *l, int64_t brick, const lattice_edge *e, 
     t = t < point_margin ? point_margin : t > 1 - point_margin ? 1 - point_margin : t;
     for (int k = 0; k < 3; k++) {
         m->position[v][k] = (real)e->x[k] + (k == e->axis ? t : 0);
-        if (k != e->axis && in_side(l, e->x, k))
+        if (k < l->dim && k != e->axis && in_side(l, e->x, k))
             m->bond[v] |= (uint8_t)(1 << (2 * k + (e->x[k] != 0)) | BOND_LINE);
     }
     real sum[3] = {0};
@@ -316,6 +318,63 @@ static void make_triangles(void *data, chunk items) {
         brick_triangles(job, b, job->mesh->triangle + job->first_triangle[b]);
 }
 
+/* ---- Lines of an outline --------------------------------------------------------------------- */
+
+/* The lines of a square by which of its corners, (0, 0), (1, 0), (0, 1) and (1, 1), are inside:
+ * edges of a cell (cases.h) from one to the next. Corners inside are cut off on their own. */
+enum { BELOW = 0, ABOVE = 1, LEFT = 4, RIGHT = 6 };
+static const int8_t square_lines[16][4] = {
+    {-1, -1, -1, -1},
+    {BELOW, LEFT, -1, -1},
+    {RIGHT, BELOW, -1, -1},
+    {RIGHT, LEFT, -1, -1},
+    {LEFT, ABOVE, -1, -1},
+    {BELOW, ABOVE, -1, -1},
+    {RIGHT, BELOW, LEFT, ABOVE},
+    {RIGHT, ABOVE, -1, -1},
+    {ABOVE, RIGHT, -1, -1},
+    {BELOW, LEFT, ABOVE, RIGHT},
+    {ABOVE, BELOW, -1, -1},
+    {ABOVE, LEFT, -1, -1},
+    {LEFT, RIGHT, -1, -1},
+    {BELOW, RIGHT, -1, -1},
+    {LEFT, BELOW, -1, -1},
+    {-1, -1, -1, -1},
+};
+
+/* Lines of a brick, to `out` unless it is NULL; returns how many. */
+static int64_t brick_lines(const march_job *job, int64_t brick, int32_t (*out)[2]) {
+    const lattice *l = job->l;
+    sign_window signs;
+    int64_t count = 0;
+    if (lattice_point(l, brick, 2, 0) != 0 || !fill_signs(l, brick, signs)) return 0;
+    const bool border = at_border(l, brick);
+    for (int i = 0; i < BRICK_LAYER; i++) {
+        const int p[3] = {i % BRICK_EDGE, i / BRICK_EDGE, 0};
+        const int8_t *ends = square_lines[case_of(signs, p) & 15];
+        for (int k = 0; k < 4 && ends[k] >= 0; k += 2) {
+            int32_t v[2];
+            for (int e = 0; e < 2; e++) v[e] = vertex_of(job, brick, p, ends[k + e], border);
+            if (v[0] == v[1]) continue;
+            if (out) memcpy(out[count], v, sizeof v);
+            count++;
+        }
+    }
+    return count;
+}
+
+static void count_lines(void *data, chunk items) {
+    march_job *job = data;
+    for (int64_t b = items.begin; b < items.end; b++)
+        job->first_triangle[b + 1] = brick_lines(job, b, NULL);
+}
+
+static void make_lines(void *data, chunk items) {
+    march_job *job = data;
+    for (int64_t b = items.begin; b < items.end; b++)
+        brick_lines(job, b, job->mesh->line + job->first_triangle[b]);
+}
+
 /* ---- All ------------------------------------------------------------------------------------- */
 
 static int64_t add_up(int64_t *first, int64_t count) {
@@ -340,6 +399,12 @@ static spate_status march(march_job *job) {
                     (long long)vertices);
     TRY(surface_take_vertices(job->mesh, vertices));
     parallel_for(threads, l->bricks.count, MARCH_GRAIN, make_vertices, job);
+    if (l->dim == 2) {
+        parallel_for(threads, l->bricks.count, MARCH_GRAIN, count_lines, job);
+        TRY(surface_take_lines(job->mesh, add_up(job->first_triangle, l->bricks.count)));
+        parallel_for(threads, l->bricks.count, MARCH_GRAIN, make_lines, job);
+        return SPATE_OK;
+    }
     parallel_for(threads, l->bricks.count, MARCH_GRAIN, count_triangles, job);
     TRY(surface_take_triangles(job->mesh, add_up(job->first_triangle, l->bricks.count)));
     parallel_for(threads, l->bricks.count, MARCH_GRAIN, make_triangles, job);

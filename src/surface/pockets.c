@@ -120,17 +120,27 @@ static void settle(pocket_job *job) {
     }
 }
 
+/* Points of a layer of a brick that are in the domain. */
+static uint64_t layer_in_domain(const lattice *l, int64_t brick, int z) {
+    uint64_t row = 0, bits = 0;
+    const int32_t depth = lattice_point(l, brick, 2, z);
+    if (depth < 0 || depth > l->last[2]) return 0;
+    for (int k = 0; k < BRICK_EDGE; k++) {
+        const int32_t x = lattice_point(l, brick, 0, k);
+        row |= (uint64_t)(x >= 0 && x <= l->last[0]) << k;
+    }
+    for (int k = 0; k < BRICK_EDGE; k++) {
+        const int32_t y = lattice_point(l, brick, 1, k);
+        if (y >= 0 && y <= l->last[1]) bits |= row << layer_bit(0, k);
+    }
+    return bits;
+}
+
 static void find_air(pocket_job *job) {
     const lattice *l = job->l;
-    for (int64_t i = 0; i < (int64_t)l->bricks.count * BRICK_POINTS; i++) {
-        int64_t b = i / BRICK_POINTS;
-        int p[3];
-        int32_t x[3];
-        brick_point((int)(i % BRICK_POINTS), p);
-        for (int a = 0; a < 3; a++) x[a] = lattice_point(l, b, a, p[a]);
-        const uint64_t bit = UINT64_C(1) << layer_bit(p[0], p[1]);
-        if (lattice_has(l, x) && !(l->inside[b][p[2]] & bit)) job->air[b][p[2]] |= bit;
-    }
+    for (int64_t b = 0; b < l->bricks.count; b++)
+        for (int z = 0; z < BRICK_EDGE; z++)
+            job->air[b][z] = layer_in_domain(l, b, z) & ~l->inside[b][z];
 }
 
 static void settle_all(pocket_job *job) {

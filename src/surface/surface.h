@@ -1,7 +1,8 @@
 /*
- * Surface: a closed mesh of triangles around the particles of a liquid.
+ * Surface: a closed mesh of triangles around the particles of a liquid, in 2D a closed outline.
  *
- * Particles give a smooth distance on a sparse lattice (lattice.h, distance.c) whose small bubbles
+ * Particles give a smooth distance on a sparse lattice (lattice.h, distance.c), by balls or by
+ * ellipsoids that follow the liquid (shapes.h). Its small bubbles
  * are filled (pockets.c), marching cubes turns its zero into triangles (marching.h), and a filter
  * that keeps the volume takes off what is left of the lattice and the particles (smooth.c). Where
  * the liquid stands at a side of the domain the mesh ends flush with it and is closed there. The
@@ -12,20 +13,25 @@
 
 #include "core/context.h"
 #include "core/real.h"
+#include "scene/surface_method.h"
 
-/* A particle in lattice coordinates: spacings from the domain's lowest corner. One whose position
- * is not finite is left out. */
+/* A particle in lattice coordinates: spacings from the domain's lowest corner; z is 0 in 2D. One
+ * whose position is not finite is left out. */
 typedef struct surface_particle {
     real x[3];
     real v[3]; /* velocity, in any unit */
+    real size; /* cube root (2D: square root) of its volume; 0: the settings' particle_spacing */
 } surface_particle;
 
 typedef struct surface_settings {
+    surface_method method;
+    bool plane;              /* 2D: an outline */
     double origin[3];        /* lowest corner of the domain */
     double spacing;          /* of lattice points */
     int last[3];             /* lattice points of the domain along an axis are 0 .. last */
     bool periodic[3];        /* sides that continue at the other end; the others mirror */
-    double particle_spacing; /* cube root of a particle's volume, in the units of `spacing` */
+    double particle_spacing; /* of a usual particle: the cube root of its volume, in the units
+                                of `spacing` */
     int smoothing;           /* passes over the mesh; 0: as marching cubes leaves it */
 } surface_settings;
 
@@ -41,6 +47,8 @@ typedef struct surface_mesh {
     real (*velocity)[3];
     uint8_t *bond;
     int32_t (*triangle)[3]; /* anticlockwise seen from outside */
+    int64_t line_count;     /* of an outline, which has no triangles; z is 0 */
+    int32_t (*line)[2];     /* with the liquid on the left */
 } surface_mesh;
 
 /* No particles give an empty mesh. */
@@ -51,10 +59,11 @@ void surface_free(surface_mesh *m);
 /* Room for vertices and triangles, all zero. */
 spate_status surface_take_vertices(surface_mesh *m, int64_t count);
 spate_status surface_take_triangles(surface_mesh *m, int64_t count);
+spate_status surface_take_lines(surface_mesh *m, int64_t count);
 
-/* Taubin 1995, "A signal processing approach to fair surface design": a step of lambda inwards and
- * one of mu outwards, which leaves large shapes and the volume. Normals go the same way. Vertices
- * of a side of the domain stay in it. The mesh is closed. */
+/* Smooths what is shorter than some lattice spacings and keeps larger shapes, the volume, threads and
+ * drops (smooth.c). Normals go the same way. Vertices of a side of the domain stay in it. The mesh
+ * or outline is closed. */
 spate_status surface_smooth(surface_mesh *m, int passes);
 
 #endif

@@ -90,6 +90,8 @@ SAND_TABLE = [
      ["solver.poly_scale", "from 0 to 1"]),
     ("polypic on cubic", "integrator: asflip, alpha: 0.97, beta: [0, 1], kernel: quadratic", POLYPIC + "kernel: cubic",
      8, ["solver.kernel", "cubic", "quadratic"]),
+    ("polypic on gimp", "integrator: asflip, alpha: 0.97, beta: [0, 1], kernel: quadratic", POLYPIC + "kernel: gimp",
+     8, ["solver.kernel", "gimp", "quadratic"]),
 ]
 
 

@@ -2,7 +2,9 @@
 
 #include "core/isa.h"
 #include "core/vec.h"
+#include "solver/flip/adaptive.h"
 #include "solver/flip/reaction.h"
+#include "solver/flip/sheets.h"
 #include "solver/materials/one_liquid.h"
 #include "solver/sources.h"
 
@@ -63,6 +65,27 @@ static const field flip_fields[] = {
         "How fast particles that have come too close move apart, which keeps the volume: the "
         "excess or lack of a cell falls by exp(-volume_correction) while the fastest particle "
         "crosses a cell. Places change, velocities do not; 0: off."),
+    GROUP_FIELD(flip_options, flow, &prescribed_table,
+                "A velocity that is given instead of computed; see solver.flow."),
+    NUMBER_FIELD(flip_options, sharp_radius, "", 1, 0.1, 1,
+                 "Radius within which `transfer: kernel` and `spacing` take velocities from a "
+                 "particle, in its sizes (a_u of Ando et al. 2012)."),
+    NUMBER_FIELD(flip_options, density_radius, "", 4, 1, 4,
+                 "Radius over which the density of `surface: density` and `sheets` is summed, in "
+                 "sizes of a particle (a_rho)."),
+    NUMBER_FIELD(flip_options, liquid_share, "", 0.2, 0, 1,
+                 "Cells are liquid with `surface: density` from this share of a full cell's sum of "
+                 "densities on (a_L)."),
+    INTEGER_FIELD(flip_options, full_cell, 0, 0, 64,
+                  "Particles of a full cell, which tell the size of a usual one for `surface: "
+                  "density`, `sheets` and `spacing` (N0); 0: 8, in 2D 4."),
+    GROUP_FIELD(flip_options, sheets, &sheet_table,
+                "Particles inserted where thin sheets would tear; `sheets: {}` with all "
+                "defaults, see solver.sheets."),
+    GROUP_FIELD(flip_options, spacing, &spacing_table,
+                "Particles moved apart to lie evenly; see solver.spacing."),
+    GROUP_FIELD(flip_options, adaptive, &adaptive_table,
+                "Particles deep in the liquid are merged; see solver.adaptive."),
 };
 
 static bool prepare(void *options, int dim, field_report *report) {
@@ -70,12 +93,24 @@ static bool prepare(void *options, int dim, field_report *report) {
     if (isnan(o->reseed_range[0]))
         o->reseed_range[0] = dim == 3 ? 4 : 2, o->reseed_range[1] = dim == 3 ? 12 : 8;
     if (!o->reseed_target) o->reseed_target = dim == 3 ? 8 : 4;
+    if (!o->full_cell) o->full_cell = dim == 3 ? 8 : 4;
     if (!((double)o->reseed_target >= o->reseed_range[0] &&
           (double)o->reseed_target <= o->reseed_range[1]))
         return field_complain(report, "reseed_target",
                               "is %d, which is not in reseed_range [%g, %g]; change one of them",
                               (int)o->reseed_target, o->reseed_range[0], o->reseed_range[1]);
-    return true;
+    if (!sheets_check(o, report)) return false;
+    if (o->flow && !prescribed_check(o->flow, dim, report)) return false;
+    return adaptive_check(o, dim, report);
+}
+
+static bool check(const spate_scene *scene, field_report *report) {
+    const flip_options *o = scene->solver_options;
+    if (o->flow && scene->collider_count)
+        return field_complain(report, NULL,
+                              "solver.flow moves particles through colliders; remove colliders, "
+                              "or flow");
+    return one_liquid_check(scene, report);
 }
 
 const solver_declaration flip_declaration = {
@@ -86,7 +121,7 @@ const solver_declaration flip_declaration = {
               .count = COUNT_OF(flip_fields),
               .size = sizeof(flip_options)},
     .prepare = prepare,
-    .check = one_liquid_check,
+    .check = check,
     .matter = MATTER_LIQUID,
     .period = BRICK_EDGE,
     .scheme = "transfer",
@@ -102,7 +137,11 @@ static bool is_affine(const flip_options *o) {
 }
 
 static unsigned fields(const spate_scene *scene) {
-    return is_affine(scene->solver_options) ? PARTICLE_BIT(affine) : 0;
+    const flip_options *o = scene->solver_options;
+    unsigned fields = is_affine(o) ? PARTICLE_BIT(affine) : 0;
+    if (o->sheets || o->spacing) fields |= PARTICLE_BIT(thinness) | PARTICLE_BIT(generation);
+    if (o->adaptive) fields |= PARTICLE_BIT(role);
+    return fields;
 }
 
 ISA_TABLES(flip_kernels, flip_linear);
@@ -129,6 +168,12 @@ static spate_status gradients_to_moments(spate_simulation *sim) {
     return SPATE_OK;
 }
 
+static spate_status start(spate_simulation *sim) {
+    flip *f = sim->solver;
+    if (f->options->flow) flip_start_flow(f);
+    return gradients_to_moments(sim);
+}
+
 static spate_status create(spate_simulation *sim) {
     spate_context *ctx = sim->ctx;
     const spate_scene *scene = sim->scene;
@@ -149,7 +194,8 @@ static spate_status create(spate_simulation *sim) {
     f->viscosity = (double)liquid.liquid.viscosity;
     f->tension = (double)liquid.liquid.tension;
     sim->blocks.unordered = !f->options->reseed && f->options->transfer != FLIP_KERNEL &&
-                            f->options->surface != SURFACE_DENSITY;
+                            f->options->surface != SURFACE_DENSITY && !f->options->sheets &&
+                            !f->options->spacing;
     f->dx = (real)scene->domain.dx;
     f->inverse_mass = (real)(1 / (f->density * pow(scene->domain.dx, scene->dim)));
     int period[3] = {0};
@@ -160,7 +206,9 @@ static spate_status create(spate_simulation *sim) {
     mac_create(ctx, scene->dim, period, fields, &f->grid);
     f->seen = take(ctx, (size_t)pool_size(ctx->pool), sizeof *f->seen);
     if (!f->seen) return SPATE_OUT_OF_MEMORY;
+    TRY(adaptive_create(f));
     TRY(impulses_create(sim, &f->impulses));
+    TRY(sheets_create(f));
     TRY(pressure_create(ctx, &f->pressure));
     sim->max_speed = simulation_fastest(sim);
     return SPATE_OK;
@@ -169,6 +217,8 @@ static spate_status create(spate_simulation *sim) {
 static void destroy(spate_simulation *sim) {
     flip *f = sim->solver;
     mac_free(&f->grid);
+    sheets_free(f);
+    adaptive_free(f);
     pressure_free(f->pressure);
     give(sim->ctx, f->seen), give(sim->ctx, f->impulses.values), give(sim->ctx, f->coloured);
     give(sim->ctx, f->filled), give(sim->ctx, f);
@@ -180,8 +230,9 @@ static void destroy(spate_simulation *sim) {
 /* The fastest particle, sped up by gravity in the step, crosses cfl cells: (v + g dt) dt = cfl
  * dx. */
 static double step_limit(spate_simulation *sim, const char **limit) {
-    const flip *f = sim->solver;
+    flip *f = sim->solver;
     const spate_scene *scene = sim->scene;
+    if (f->options->flow) return flip_flow_limit(f, limit);
     double way = scene->cfl * scene->domain.dx, gravity = vec_length(scene->gravity);
     double speed = fmax(sim->max_speed, fmax(sources_speed(sim), boundary_speed(&sim->boundary)));
     double dt = 2 * way / (speed + sqrt(speed * speed + 4 * gravity * way));
@@ -293,6 +344,8 @@ static spate_status forces(void *solver) {
     parallel_for(f->threads, f->grid.bricks.count, 16, momentum_to_velocity, f);
     TRY(flip_keep_filled(f));
     TRY(flip_find_surface(f));
+    sheets_spare_volume(f);
+    flip_fill_faces(f);
     TRY(flip_release(f));
     const bool coupled = flip_is_coupled(f);
     if (coupled) flip_keep_velocity(f);
@@ -363,12 +416,16 @@ static flip_extremes join_extremes(const flip *f) {
     return all;
 }
 
+static void forget_extremes(flip *f) {
+    for (int w = 0; w < pool_size(f->threads); w++) f->seen[w] = (flip_extremes){.bad = -1};
+}
+
 /* Over all blocks; and what colliders took of particles. */
 static spate_status gather_blocks(flip *f) {
     spate_simulation *sim = f->sim;
     const int dim = sim->scene->dim;
     const int64_t occupied = sim->blocks.occupied_count;
-    for (int w = 0; w < pool_size(sim->ctx->pool); w++) f->seen[w] = (flip_extremes){.bad = -1};
+    forget_extremes(f);
     f->reach =
         sim->scene->domain.dx * (BLOCK_EDGE * 0.5 * sqrt(dim) + 1 + fmax(sim->scene->cfl, 1)) +
         fmax(sim->max_speed, boundary_speed(&sim->boundary)) * sim->dt;
@@ -382,10 +439,9 @@ static spate_status gather_blocks(flip *f) {
     return SPATE_OK;
 }
 
-static spate_status gather(void *solver) {
-    flip *f = solver;
+/* What the workers have seen of the particles' motion. */
+static spate_status finish_motion(flip *f) {
     spate_simulation *sim = f->sim;
-    TRY(gather_blocks(f));
     const flip_extremes all = join_extremes(f);
     if (all.bad >= 0)
         return simulation_unstable(
@@ -401,12 +457,30 @@ static spate_status gather(void *solver) {
     return SPATE_OK;
 }
 
+static spate_status gather(void *solver) {
+    TRY(gather_blocks(solver));
+    flip_mark_splits(solver);
+    return finish_motion(solver);
+}
+
+static spate_status move(void *solver) {
+    flip *f = solver;
+    forget_extremes(f);
+    flip_move_in_flow(f);
+    return finish_motion(f);
+}
+
 const solver_stage flip_stages[FLIP_STAGES + 1] = {
+    {"split", flip_split},
     {"sort", sort},
     {"reseed", flip_reseed},
+    {"thin", flip_thin},
+    {"insert", flip_insert},
+    {"spacing", flip_spacing},
     {"grid", flip_grid},
     {"scatter", scatter},
     {"forces", forces},
+    {"merge", flip_merge},
     {"pressure", project},
     {"volume", flip_correct_volume},
     {"extrapolate", flip_extrapolate},
@@ -415,8 +489,19 @@ const solver_stage flip_stages[FLIP_STAGES + 1] = {
     {NULL, NULL},
 };
 
+const solver_stage flip_flow_stages[] = {
+    {"sort", sort},
+    {"reseed", flip_reseed},
+    {"thin", flip_thin},
+    {"insert", flip_insert},
+    {"spacing", flip_spacing},
+    {"move", move},
+    {NULL, NULL},
+};
+
 static spate_status step(spate_simulation *sim) {
     flip *f = sim->solver;
+    if (f->options->flow) return run_stages(sim, flip_flow_stages);
     impulses_begin_step(sim, &f->impulses);
     return run_stages(sim, flip_stages);
 }
@@ -426,6 +511,7 @@ static spate_status step(spate_simulation *sim) {
 static void state(spate_simulation *sim, state_blocks *out) {
     flip *f = sim->solver;
     state_add(out, "flip memory", &f->memory, sizeof f->memory);
+    sheets_state(f, out);
     impulses_state(sim, &f->impulses, "flip impulses", out);
 }
 
@@ -507,13 +593,13 @@ static void affine_moment(const spate_simulation *sim, int64_t i, double moment[
 
 static void numbers(spate_simulation *sim, solver_numbers *out) {
     const flip *f = sim->solver;
-    if (sim->step == 0) return;
+    if (sim->step == 0 || f->options->flow) return;
     out->max_divergence = f->memory.divergence;
 }
 
 static void solved(const spate_simulation *sim, double *iterations, double *residual) {
     const flip *f = sim->solver;
-    if (sim->step == 0) return;
+    if (sim->step == 0 || f->options->flow) return;
     *iterations = (double)f->memory.iterations;
     *residual = f->memory.residual;
 }
@@ -527,12 +613,12 @@ static double rest_volume(const flip *f) {
 
 static double liquid_volume(const spate_simulation *sim) {
     const flip *f = sim->solver;
-    return sim->step ? f->memory.volume : NAN;
+    return sim->step && !f->options->flow ? f->memory.volume : NAN;
 }
 static double volume_drift(const spate_simulation *sim) {
     const flip *f = sim->solver;
     const double rest = rest_volume(f);
-    return sim->step && rest > 0 ? f->memory.volume / rest - 1 : NAN;
+    return sim->step && rest > 0 && !f->options->flow ? f->memory.volume / rest - 1 : NAN;
 }
 static double not_converged(const spate_simulation *sim) {
     const flip *f = sim->solver;
@@ -561,7 +647,7 @@ static const solver_column columns[] = {
     {"split", "", split},
     {"merged", "", merged},
     {"stuck", "", stuck},
-    {NULL, NULL, NULL},
+    SHEET_COLUMNS{NULL, NULL, NULL},
 };
 
 static size_t grid_bytes(const spate_simulation *sim) {
@@ -584,7 +670,7 @@ const solver_type solver_flip = {
     .exchanged = PARTICLE_BIT(position),
     .create = create,
     .free = destroy,
-    .start = gradients_to_moments,
+    .start = start,
     .step_limit = step_limit,
     .cost = cost,
     .step = step,
@@ -596,5 +682,7 @@ const solver_type solver_flip = {
     .numbers = numbers,
     .solved = solved,
     .columns = columns,
+    .grid_fields = flip_grid_fields,
+    .grid_field = flip_grid_field,
     .grid_bytes = grid_bytes,
 };

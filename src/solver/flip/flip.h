@@ -4,12 +4,17 @@
  * change.
  *
  * A step:
+ *   split        by choice: large particles that have come near the surface (adaptive.h)
  *   sort         particles into blocks
  *   reseed       by choice: cells with few particles get more, with many fewer
+ *   thin         by choice: which particles belong to thin sheets (sheets.h)
+ *   insert       new particles where those would tear; others give their mass back
+ *   spacing      by choice: particles that lie unevenly are moved apart
  *   grid         bricks around them; how much of each face is open, and how fast its walls move
  *   scatter      particles to faces: m_f = sum w m, (m u)_f = sum w m [v + C (x_f - x_p)]; and the
  *                particles' volume to cells, which gives the surface
  *   forces       u = (m u)_f / m_f, kept as velocity_old; u += dt g; viscosity; surface tension
+ *   merge        by choice: particles deep in the liquid
  *   pressure     u is made free of divergence (solver/pressure)
  *   volume       how far particles move besides, to lie evenly (volume.c)
  *   extrapolate  u beyond the liquid, and along colliders
@@ -36,8 +41,9 @@
  *
  * Files: flip.c (options, time step, stages), grid.c (bricks, sides, colliders), surface.c (the
  * level set), release.c (sides that let go), volume.c, coupling.c (viscosity with the pressure),
- * extrapolate.c, viscosity.c, tension.c, reaction.c (forces on colliders), reseed.c,
- * kernel_transfer.c and density_surface.c (Ando et al. 2012); transfer.h, scatter.h, gather.h with
+ * extrapolate.c, viscosity.c, tension.c, reaction.c (forces on colliders), reseed.c, adaptive.c,
+ * flow.c (a prescribed velocity), kernel_transfer.c, density_surface.c and sheets.h (Ando et al.
+ * 2012), neighbourhood.h (what is around a particle); transfer.h, scatter.h, gather.h with
  * NAME_kernels.c (one for each kernel function, compiled once for each instruction set).
  */
 #ifndef SPATE_SOLVER_FLIP_H
@@ -46,6 +52,7 @@
 #include "core/kernel_table.h"
 #include "solver/faces.h"
 #include "solver/impulses.h"
+#include "solver/prescribed.h"
 #include "solver/pressure/pressure.h"
 #include "solver/solver.h"
 #include "solver/stages.h"
@@ -67,6 +74,14 @@ typedef enum flip_kernel { FLIP_LINEAR, FLIP_QUADRATIC, FLIP_KERNELS } flip_kern
 /* What tells liquid from air: the particles' volume, their distance, or Ando et al. 2012, eq. 5. */
 typedef enum flip_surface { SURFACE_VOLUME, SURFACE_DISTANCE, SURFACE_DENSITY } flip_surface;
 
+/* Particles that are merged and split (adaptive.h). */
+typedef struct adaptive_options {
+    int64_t largest; /* most that are merged into one */
+    int64_t deep;    /* cells from air, from which on they are */
+    double reach;    /* how near two of them must be, in their sizes */
+    int split;       /* 0: to places of a lattice, 1: anywhere */
+} adaptive_options;
+
 typedef struct flip_options {
     int transfer; /* flip_transfer */
     int kernel;   /* flip_kernel */
@@ -83,11 +98,21 @@ typedef struct flip_options {
     double reseed_range[2]; /* fewest and most particles of a cell */
     int64_t reseed_target;
     double volume_correction;
+    prescribed_flow *flow; /* NULL: the velocity is computed */
+    /* Constants of Ando et al. 2012 */
+    double sharp_radius;        /* a_u */
+    double density_radius;      /* a_rho */
+    double liquid_share;        /* a_L */
+    int64_t full_cell;          /* N0 */
+    void *sheets;               /* sheet_options, NULL: none */
+    void *spacing;              /* spacing_options, NULL: none */
+    adaptive_options *adaptive; /* NULL: particles stay as they are */
 } flip_options;
 
 /* What a worker has seen in a gather. */
 typedef struct flip_extremes {
     wide speed2, move2; /* largest square of v, and of a displacement in cells */
+    double flow_speed2; /* largest square of a prescribed velocity */
     int64_t bad;        /* lowest particle whose state is not finite, or -1 */
     int64_t removed;    /* left through open sides */
     int64_t stuck;      /* still in a collider after all */
@@ -104,13 +129,13 @@ typedef struct flip_kernels {
 
 /* What a checkpoint holds besides the particles. */
 typedef struct flip_memory {
-    double volume;     /* of the liquid by its level set at the end of the last step, m^d */
-    double divergence; /* after the last projection, 1/s */
-    double residual;   /* of the last solve */
-    double reference;  /* SURFACE_DENSITY: the largest density at the start, 0 before it is known */
-    int64_t iterations;           /* of the last solve */
-    int64_t failures;             /* solves in a row that missed the tolerance */
-    int64_t missed;               /* and in all */
+    double volume;      /* of the liquid by its level set at the end of the last step, m^d */
+    double divergence;  /* after the last projection, 1/s */
+    double residual;    /* of the last solve */
+    double reference;   /* largest density of a particle at the start, 0 before it is known */
+    int64_t iterations; /* of the last solve */
+    int64_t failures;   /* solves in a row that missed the tolerance */
+    int64_t missed;     /* and in all */
     int64_t split, merged, stuck; /* particles in all */
 } flip_memory;
 
@@ -129,8 +154,10 @@ typedef struct flip {
     real *filled; /* with surface tension: what particles fill of the surroundings of each cell */
     int64_t filled_capacity;
     flip_memory memory;
-    block_touches *touches; /* by occupied block, during a gather */
-    impulses impulses;      /* on colliders (reaction.c) */
+    block_touches *touches;    /* by occupied block, during a gather */
+    impulses impulses;         /* on colliders (reaction.c) */
+    struct sheets *sheets;     /* NULL where the scene asks for none (sheets.h) */
+    struct adaptive *adaptive; /* NULL where the scene does not ask for it */
     /* constants of the scene */
     bool affine;    /* C is scattered */
     bool displaces; /* particles are moved to lie evenly */
@@ -138,6 +165,8 @@ typedef struct flip {
     real alpha; /* share of FLIP, 0 for those without it */
     real dx;
     real inverse_mass; /* 1 / (density dx^dim): a particle's mass as a share of a full cell's */
+    real least_share;  /* such shares below count as this where a radius is made of them */
+    double thin_from;  /* thinness of thin particles: 1 - a_thin; 2 without sheets */
     /* constants of the step */
     double reach; /* how far from a block's middle its particles may come in the step */
 } flip;
@@ -175,8 +204,9 @@ typedef struct flip_view {
 flip_view flip_view_of(const flip *f);
 
 /* A step is its stages, one after the other. */
-enum { FLIP_STAGES = 10 };
+enum { FLIP_STAGES = 15 };
 extern const solver_stage flip_stages[FLIP_STAGES + 1]; /* the last has no name */
+extern const solver_stage flip_flow_stages[];           /* in a prescribed flow */
 
 /* Stages, and parts of them, that are told in files of their own. */
 spate_status flip_grid(void *solver);
@@ -202,6 +232,11 @@ spate_status flip_reseed(void *solver);
 spate_status flip_scatter_kernel(flip *f);
 /* `surface: density`: the level set of eq. 5. */
 spate_status flip_density_surface(flip *f);
+
+/* `flow` (flow.c): velocities of the start; the longest step; particles move through the field. */
+void flip_start_flow(flip *f);
+double flip_flow_limit(flip *f, const char **limit);
+void flip_move_in_flow(flip *f);
 
 /* Where face g of an axis is kept, mirrored at closed sides of the domain, and the sign that a
  * velocity there turns by: at whole cells for the axis' own component, in the middles of cells for
@@ -238,5 +273,9 @@ double flip_tension_limit(const flip *f);
 extern const solver_declaration flip_declaration;
 const benchmark *flip_benchmarks(void);
 extern const solver_type solver_flip;
+
+/* Fields for spate_simulation_grid; grid_fields.c. */
+int flip_grid_fields(const spate_simulation *sim, volume_field *out, int capacity);
+void flip_grid_field(const spate_simulation *sim, int which, float *values);
 
 #endif

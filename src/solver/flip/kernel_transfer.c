@@ -11,7 +11,7 @@
 #define SUPPORT 2
 #include "solver/flip/transfer.h"
 
-/* a_u is 1. Nearer than this share of its radius, squared, a particle is on the face. */
+/* Nearer than this share of its radius, squared, a particle is on the face. */
 static const real touching2 = (real)1e-8;
 /* Sums of weights below this, in masses of a full cell, count as none. */
 static const real least_weight = (real)1e-7;
@@ -98,7 +98,8 @@ INLINE void scatter_component(kernel_tile *tile, const among_faces *p, int c, re
 INLINE void scatter_particle(const flip *f, int64_t i, kernel_tile *tiles, int dim) {
     const particles *p = &f->sim->particles;
     const real mass = p->mass[i];
-    among_faces own = {.particle = (uint32_t)i, .radius2 = size2_of(f, i, dim)};
+    const real a_u = (real)f->options->sharp_radius;
+    among_faces own = {.particle = (uint32_t)i, .radius2 = a_u * a_u * size2_of(f, i, dim)};
     for (int a = 0; a < dim; a++) {
         const real x = PLANE(p, position, a)[i];
         own.base[a][ON_FACES] = ways_to_faces(x, own.way2[a][ON_FACES]);

@@ -9,20 +9,18 @@
 #define SPATE_SOLVER_FLIP_PARTICLE_RADIUS_H
 
 #include "solver/flip/flip.h"
+#include "solver/flip/neighbourhood.h"
 
 /* d^2 of a particle. One heavier than a full cell is no larger: it would reach further than the
- * faces and blocks around it. */
+ * faces and blocks around it. Where particles are inserted into sheets, one that has given mass away
+ * is as large as before. */
 INLINE real size2_of(const flip *f, int64_t i, int dim) {
     real share = f->sim->particles.mass[i] * f->inverse_mass;
     if (share > 1) share = 1;
+    if (share < f->least_share) share = f->least_share;
     if (dim == 2) return share;
     double size = cbrt((double)share);
     return (real)(size * size);
-}
-
-INLINE quad quad_larger(quad a, quad b) {
-    const quad_int first = a > b;
-    return (quad)((first & (quad_int)a) | (~first & (quad_int)b));
 }
 
 #endif

@@ -5,7 +5,7 @@
  * mean by mass. So mass, momentum and centre of mass are kept.
  */
 #include "core/random.h"
-#include "solver/flip/flip.h"
+#include "solver/flip/sheets.h"
 
 enum { CELL_MOST = 512 }; /* particles of a cell that are looked at in one step */
 
@@ -110,6 +110,7 @@ static void merge(flip *f, int64_t i, int64_t j) {
     for (int a = 0; a < dim && p->affine; a++) mean_quad(p->affine[i][a], p->affine[j][a], share);
     p->mass[i] = (real)mass;
     p->group[j] = GROUP_REMOVED;
+    sheets_forward(f, j, i);
     f->memory.merged++;
 }
 
@@ -145,6 +146,15 @@ static int list_cell(const flip *f, int32_t block, int cell, int64_t *list) {
     return count;
 }
 
+/* Sheets look after their particles themselves (sheets.h). */
+static bool owned_by_sheet(const flip *f, int32_t block, int cell) {
+    const blocks *b = &f->sim->blocks;
+    if (!f->sheets) return false;
+    for (int64_t i = b->first[block]; i < b->first[block + 1]; i++)
+        if (sheets_owns(f, i) && block_cell_of(&f->sim->particles, i, b->dim) == cell) return true;
+    return false;
+}
+
 static spate_status reseed_cells(const census *c) {
     flip *f = c->f;
     const blocks *b = &f->sim->blocks;
@@ -154,6 +164,7 @@ static spate_status reseed_cells(const census *c) {
         for (int cell = 0; cell < block_nodes(b->dim); cell++) {
             const int32_t block = b->occupied[o];
             const int count = c->counts[(int64_t)block * block_nodes(b->dim) + cell];
+            if (owned_by_sheet(f, block, cell)) continue;
             if (count > range[1])
                 merge_cell(f, list, list_cell(f, block, cell, list));
             else if (count && count < range[0] && is_inside(c, block, cell))

@@ -60,6 +60,38 @@ INLINE void scatter_volume(real *tile, const wide x[3], int lane, real volume, i
         }
 }
 
+/* Integral of the linear kernel from -1 to s. */
+INLINE real tent_below(real s) {
+    if (s <= -1) return 0;
+    if (s >= 1) return 1;
+    return s <= 0 ? (real)0.5 * (1 + s) * (1 + s) : 1 - (real)0.5 * (1 - s) * (1 - s);
+}
+
+/* The same of a particle merged of others: by the linear kernel's mean over a box of its size, at
+ * most a cell, which reaches three cells along an axis. */
+INLINE void scatter_box(real *tile, const wide x[3], int lane, real volume, int dim) {
+    const real cube = (real)(dim == 3 ? cbrt((double)volume) : sqrt((double)volume));
+    const real size = cube < 1 ? cube : 1, half = (real)0.5 * size;
+    int base[3] = {0};
+    real w[3][3] = {{1, 0, 0}, {1, 0, 0}, {1, 0, 0}};
+    for (int a = 0; a < dim; a++) {
+        const real from = x[a][lane] - (real)0.5;
+        const int middle = (int)(from + (real)1.5) - 1; /* the nearest, from -1/2 on */
+        base[a] = middle - 1 + TILE_BEFORE;
+        for (int n = 0; n < 3; n++) {
+            const real s = from - (real)(middle + n - 1);
+            w[a][n] = (tent_below(s + half) - tent_below(s - half)) / size;
+        }
+    }
+    for (int i = 0; i < 3; i++)
+        for (int j = 0; j < (dim == 3 ? 3 : 1); j++) {
+            const real share = volume * w[0][i] * (dim == 3 ? w[1][j] : 1);
+            real *to =
+                tile + tile_index(base[0] + i, dim == 3 ? base[1] + j : 0, base[dim - 1], dim);
+            for (int k = 0; k < 3; k++) to[k] = real_fma(share, w[dim - 1][k], to[k]);
+        }
+}
+
 /* The faces of a tile that particles reach, along an axis. */
 enum { REACHED_FROM = 1, REACHED_TO = SUPPORT == 2 ? 7 : 8 };
 
@@ -112,7 +144,11 @@ INLINE void scatter_block(const flip_view *view, int32_t block, real *tile, real
                                    affine ? p->affine[i + lane] : NULL};
             for (int c = 0; c < dim && view->momentum; c++)
                 scatter_component(tile + c * component_reals(dim), &s, lane, c, &own, affine, dim);
-            scatter_volume(volumes, x, lane, own.mass * view->inverse_mass, dim);
+            const real volume = own.mass * view->inverse_mass;
+            if (p->role && p->role[i + lane] > 1)
+                scatter_box(volumes, x, lane, volume, dim);
+            else
+                scatter_volume(volumes, x, lane, volume, dim);
         }
     }
 }

@@ -13,7 +13,7 @@
  * SURFACE_DISTANCE: distance to the nearest particle less a radius. SURFACE_DENSITY: Ando et al.
  * 2012, eq. 5 (density_surface.c); not a distance, but zero at the surface.
  */
-#include "solver/flip/flip.h"
+#include "solver/flip/adaptive.h"
 
 #include "core/vec.h"
 
@@ -65,6 +65,7 @@ static void distance_to_particles(void *data, chunk items) {
         const int64_t last = b->first[f->coloured[o] + 1];
         for (int64_t i = b->first[f->coloured[o]]; i < last; i++) {
             double x[3] = {0};
+            const double radius = f->options->surface_radius * pow(pieces_of(p, i), 1.0 / dim);
             for (int a = 0; a < dim; a++) x[a] = (double)PLANE(p, position, a)[i] + corner[a];
             for (int n = 0; n < neighbour_count(dim); n++) {
                 double to[3] = {0};
@@ -74,7 +75,7 @@ static void distance_to_particles(void *data, chunk items) {
                     cell[a] += (int)x[a] - 1;
                     to[a] = cell[a] + 0.5 - x[a];
                 }
-                real distance = (real)(vec_length(to) - f->options->surface_radius);
+                real distance = (real)(vec_length(to) - radius);
                 int64_t index = mac_cell(m, home, cell);
                 if (index >= 0 && distance < m->phi[0][index]) m->phi[0][index] = distance;
             }

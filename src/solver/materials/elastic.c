@@ -2,6 +2,8 @@
 
 #include <stdio.h>
 
+static const double POISSON_MOST = 0.499;
+
 bool elastic_prepare(void *parameters, int dim, field_report *report) {
     elastic *e = parameters;
     bool young = e->young_modulus > 0, bulk = e->bulk_modulus > 0;
@@ -11,6 +13,12 @@ bool elastic_prepare(void *parameters, int dim, field_report *report) {
                  young ? "is given together with bulk_modulus" : "is missing or zero");
         return false;
     }
+    if (e->poisson > POISSON_MOST)
+        return field_complain(
+            report, "poisson",
+            "is %g, where the bulk modulus is infinite or nearly so; give -0.99 to "
+            "%g, such as 0.49",
+            e->poisson, POISSON_MOST);
     double E = young ? e->young_modulus : 3 * e->bulk_modulus * (1 - 2 * e->poisson);
     e->lambda = E * e->poisson / ((1 + e->poisson) * (1 - 2 * e->poisson));
     e->shear = E / (2 * (1 + e->poisson));

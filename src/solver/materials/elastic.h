@@ -23,7 +23,8 @@ typedef struct elastic {
                      "Young's modulus E; this or bulk_modulus must be given."),                   \
         NUMBER_FIELD(elastic, bulk_modulus, "Pa", 0, 0, 1e15,                                     \
                      "Bulk modulus kappa instead of E: E = 3 kappa (1 - 2 poisson)."),            \
-        NUMBER_FIELD(elastic, poisson, "", 0.3, -0.99, 0.499, "Poisson's ratio."),                \
+        NUMBER_FIELD(elastic, poisson, "", 0.3, -0.99, 0.5,                                       \
+                     "Poisson's ratio, at most 0.499: nearly incompressible."),                   \
         CRITICAL_FIELD(elastic, own_critical)
 
 /* Refuses moduli that are missing or given twice, and derives the others: material_type.prepare. */

@@ -8,15 +8,20 @@ INLINE wide linear_trace(const wide e[6], int dim) {
     return dim == 2 ? e[XX] + e[YY] : e[XX] + e[YY] + e[ZZ];
 }
 
-INLINE void linear_stress(const material_constants *constants, const particles *p, int64_t i,
-                          const wide C[9], wide tau[6], int dim) {
-    (void)C;
-    const elastic_constants *m = &constants->linear;
+/* Hooke's law for the strain e of particles i .. i + 7. */
+INLINE void hooke_stress(const elastic_constants *m, const particles *p, int64_t i, wide tau[6],
+                         int dim) {
     wide e[6], shear = wide_splat(2 * m->shear);
     strain_load(p, i, e);
     wide volume = wide_splat(m->lambda) * linear_trace(e, dim);
     for (int c = 0; c < 6; c++) tau[c] = c <= ZZ ? wide_fma(shear, e[c], volume) : shear * e[c];
     if (dim == 2) tau[ZZ] = tau[YZ] = tau[XZ] = wide_splat(0);
+}
+
+INLINE void linear_stress(const material_constants *constants, const particles *p, int64_t i,
+                          const wide C[9], wide tau[6], int dim) {
+    (void)C;
+    hooke_stress(&constants->linear, p, i, tau, dim);
 }
 
 /* e <- e + (G + G^T) / 2, where the mask is set. */

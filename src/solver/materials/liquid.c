@@ -2,13 +2,14 @@
  * Weakly compressible liquid: p(J) = (kappa / gamma) (J^-gamma - 1), tau = -J p I, which holds no
  * tension: J does not grow beyond 1. Where the solver finds the liquid sparse
  * (mpm/liquid_density.c) the particle's dilation is above 0: so much room must go before it has
- * pressure again, while for all else J is 1. Viscosity adds J mu (C + C^T).
+ * pressure again, while for all else J is 1. With `negative_pressure` J may be anything, and p may
+ * be below 0. Viscosity adds J mu (C + C^T).
  */
 #include "solver/materials/material.h"
 
 typedef struct liquid {
     double density, bulk_modulus, gamma, viscosity, surface_tension, critical_J;
-    bool volume_correction;
+    bool volume_correction, negative_pressure;
 } liquid;
 
 static const field liquid_fields[] = {
@@ -22,6 +23,9 @@ static const field liquid_fields[] = {
     FLAG_FIELD(liquid, volume_correction, true,
                "Whether the volumes of particles are held to the density that they have in space "
                "(solver mpm). Without it, poured and splashing liquid swells or shrinks."),
+    FLAG_FIELD(liquid, negative_pressure, false,
+               "Whether it pulls where it is sparse (solver mpm with density sph). Free surfaces "
+               "then contract and break up into beads."),
     CRITICAL_FIELD(liquid, "1"),
 };
 
@@ -35,7 +39,8 @@ static void constants(const void *parameters, int dim, material_constants *out) 
                                      .gamma = (real)l->gamma,
                                      .viscosity = (real)l->viscosity,
                                      .tension = (real)l->surface_tension,
-                                     .correct = l->volume_correction};
+                                     .correct = l->volume_correction,
+                                     .pulls = l->negative_pressure};
 }
 
 /* c^2 = dp/drho = kappa J^(1 - gamma) / rho0, largest where J is smallest. */
@@ -53,7 +58,8 @@ static double viscous_step(const void *parameters, int dim, double dx) {
 static void evaluate(const void *parameters, int dim, const strain_state *state, double stress[6],
                      double *energy, double *J) {
     const liquid *l = parameters;
-    double pressed = fmin(state->dilation, 0), k = l->bulk_modulus / l->gamma;
+    double pressed = l->negative_pressure ? state->dilation : fmin(state->dilation, 0),
+           k = l->bulk_modulus / l->gamma;
     double pressure = k * expm1(-l->gamma * log1p(pressed));
     (void)dim;
     if (J) *J = 1 + pressed;

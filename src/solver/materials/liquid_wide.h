@@ -10,7 +10,9 @@ INLINE void liquid_stress(const material_constants *c, const particles *p, int64
                           const wide C[9], wide tau[6], int dim) {
     const liquid_constants *l = &c->liquid;
     wide zero = wide_splat(0);
-    wide e = wide_min(zero, wide_load(p->dilation + i)), J = e + wide_splat(1);
+    wide e = wide_load(p->dilation + i);
+    if (!l->pulls) e = wide_min(zero, e);
+    wide J = e + wide_splat(1);
     wide pressure = wide_splat(l->stiffness) * wide_expm1(wide_splat(-l->gamma) * wide_log1p(e));
     tau[XX] = tau[YY] = tau[ZZ] = zero - J * pressure;
     tau[YZ] = tau[XZ] = tau[XY] = zero;
@@ -32,9 +34,10 @@ INLINE void liquid_update(const material_constants *constants, particles *p, int
     wide trace = dim == 2 ? G[0] + G[4] : G[0] + G[4] + G[8];
     wide grown = wide_fma(e + wide_splat(1), wide_expm1(trace), e);
     report->parted = grown >= wide_splat(constants->critical);
-    grown = wide_min(wide_max(e, wide_splat(0)), grown); /* this order keeps a NaN */
+    if (!constants->liquid.pulls)
+        grown = wide_min(wide_max(e, wide_splat(0)), grown); /* this order keeps a NaN */
     wide_store(p->dilation + i, wide_select(mask, grown, e));
-    report->J_less_one = wide_min(wide_splat(0), grown);
+    report->J_less_one = constants->liquid.pulls ? grown : wide_min(wide_splat(0), grown);
     report->stretch = report->stiffening = wide_splat(1);
     report->yielded = wide_splat_int(0);
 }

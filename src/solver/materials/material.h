@@ -21,6 +21,7 @@
     X(NEO_HOOKEAN, neo_hookean)                   \
     X(FIXED_COROTATED, fixed_corotated)           \
     X(LINEAR, linear)                             \
+    X(HYPOELASTIC, hypoelastic)                   \
     X(DRUCKER_PRAGER, drucker_prager) /* sand */  \
     X(NACC, nacc)                     /* clay */  \
     X(VON_MISES, von_mises)           /* metal */ \
@@ -30,7 +31,10 @@
     X(GAS, gas) /* on a grid: has no wide form */
 
 #define MATERIAL_KIND(kind, name) MATERIAL_##kind,
-typedef enum material_kind { MATERIALS(MATERIAL_KIND) MATERIAL_KINDS } material_kind;
+typedef enum material_kind {
+    MATERIALS(MATERIAL_KIND) MATERIAL_KINDS,
+    MATERIAL_VERTEX = MATERIAL_KINDS /* of a mesh: no stress of its own (vertex_wide.h) */
+} material_kind;
 #undef MATERIAL_KIND
 
 enum { XX, YY, ZZ, YZ, XZ, XY };
@@ -40,7 +44,7 @@ static const int symmetric_place[3][3] = {{XX, XY, XZ}, {XY, YY, YZ}, {XZ, YZ, Z
 /* The strain of one particle, as the particle fields keep it. */
 typedef struct strain_state {
     double dilation;  /* J - 1 */
-    double strain[6]; /* b - I; of the linear solid, e */
+    double strain[6]; /* b - I; of the linear and hypoelastic solids, e */
     double hardening; /* of the material's own kind */
 } strain_state;
 
@@ -57,6 +61,7 @@ typedef struct liquid_constants {
     real viscosity;
     real tension;
     bool correct; /* volumes are held to the density in space */
+    bool pulls;   /* negative pressure too */
 } liquid_constants;
 
 typedef struct elastic_constants {
@@ -65,7 +70,8 @@ typedef struct elastic_constants {
     real lambda; /* may be negative, with poisson */
 } elastic_constants;
 
-typedef elastic_constants neo_hookean_constants, fixed_corotated_constants, linear_constants;
+typedef elastic_constants neo_hookean_constants, fixed_corotated_constants, linear_constants,
+    hypoelastic_constants;
 
 /* The most volume that sand keeps account of, over its own: grains that fly further apart than
  * this, some two cells, no longer meet on the grid, and the velocity gradient of a single one says

@@ -4,11 +4,13 @@
 
 #include "solver/materials/drucker_prager_wide.h"
 #include "solver/materials/fixed_corotated_wide.h"
+#include "solver/materials/hypoelastic_wide.h"
 #include "solver/materials/linear_wide.h"
 #include "solver/materials/liquid_wide.h"
 #include "solver/materials/nacc_wide.h"
 #include "solver/materials/neo_hookean_wide.h"
 #include "solver/materials/snow_wide.h"
+#include "solver/materials/vertex_wide.h"
 #include "solver/materials/von_mises_wide.h"
 
 /* Kirchhoff stress of particles i .. i + 7. C is the velocity gradient, read only where a liquid
@@ -19,6 +21,7 @@ INLINE void material_stress(const material_constants *c, const particles *p, int
     case MATERIAL_##kind: name##_stress(c, p, i, C, tau, dim); return;
     switch (c->kind) {
         PARTICLE_MATERIALS(STRESS_OF)
+        STRESS_OF(VERTEX, vertex)
     default: __builtin_unreachable();
     }
 #undef STRESS_OF
@@ -32,6 +35,7 @@ INLINE void material_update(const material_constants *c, particles *p, int64_t i
     case MATERIAL_##kind: name##_update(c, p, i, G, mask, report, dim); return;
     switch (c->kind) {
         PARTICLE_MATERIALS(UPDATE_OF)
+        UPDATE_OF(VERTEX, vertex)
     default: __builtin_unreachable();
     }
 #undef UPDATE_OF

@@ -101,7 +101,8 @@ typedef struct gather_job {
 INLINE void gather_adjusted(gather_job *job, const real *tile, const stencil *s, int64_t i,
                             int lane, quad q[4], int dim) {
     const mpm_view *m = job->m;
-    const quad alpha = {m->alpha, m->alpha, m->alpha, 0};
+    const real share = m->group_alpha ? m->group_alpha[job->p->group[i + lane]] : m->alpha;
+    const quad alpha = {share, share, share, 0};
     wide both[4];
     gather_split(tile, s, lane, both, dim);
     for (int a = 0; a <= dim; a++) q[a] = wide_low(both[a]);
@@ -119,9 +120,9 @@ INLINE void gather_lanes(gather_job *job, int64_t i, int lanes, transfer_family 
     particles *p = job->p;
     stencil s;
     stencil_fill(&s, p, i, dim);
-    for (int a = 0; a < dim && SUPPORT == 2; a++)
+    for (int a = 0; a < dim && OWN_MOMENT; a++)
         for (int lane = 0; lane < lanes; lane++)
-            PLANE(p, moment, a)[i + lane] = s.axis[a].w[0][lane] * s.axis[a].w[1][lane];
+            PLANE(p, moment, a)[i + lane] = axis_moment(&s.axis[a], lane);
     const quad one = {0, 0, 0, 1};
     const int64_t tile_size = tile_reals(dim, node_reals(family));
     for (int lane = 0; lane < lanes; lane++) {

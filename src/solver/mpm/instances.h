@@ -1,7 +1,7 @@
 /*
  * Instances of the three passes of a step over blocks, for one kernel (SUPPORT, KERNEL) and one
- * instruction set (SPATE_ISA): included by linear_kernels.c, quadratic_kernels.c and
- * cubic_kernels.c. Each pass is written once, with a literal dimension and family of transfers.
+ * instruction set (SPATE_ISA): included by linear_kernels.c, quadratic_kernels.c,
+ * cubic_kernels.c and gimp_kernels.c. Each pass is written once, with a literal dimension and family of transfers.
  */
 #include "solver/mpm/gather.h"
 #include "solver/mpm/grid.h"
@@ -21,7 +21,7 @@ PASSES(fused_2d, TRANSFER_FUSED, 2)
 PASSES(fused_3d, TRANSFER_FUSED, 3)
 PASSES(split_2d, TRANSFER_SPLIT, 2)
 PASSES(split_3d, TRANSFER_SPLIT, 3)
-#if SUPPORT == 3
+#if SUPPORT == 3 && !GIMP
 PASSES(poly_2d, TRANSFER_POLY, 2)
 PASSES(poly_3d, TRANSFER_POLY, 3)
 #endif
@@ -36,7 +36,7 @@ PASSES(poly_3d, TRANSFER_POLY, 3)
 const mpm_passes JOIN(mpm, KERNEL, SPATE_ISA)[TRANSFER_FAMILIES] = {
     [TRANSFER_FUSED] = PASSES_OF(fused),
     [TRANSFER_SPLIT] = PASSES_OF(split),
-#if SUPPORT == 3
+#if SUPPORT == 3 && !GIMP
     [TRANSFER_POLY] = PASSES_OF(poly),
 #endif
 };

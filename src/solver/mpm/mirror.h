@@ -14,7 +14,7 @@ INLINE bool is_mirror(const domain *d, wall w) {
 typedef struct mirror {
     int axis;
     int64_t back, front; /* along the axis, in nodes of the tile */
-    quad sign;           /* what reflection does to a node's vector and mass */
+    quad sign[2];        /* what reflection does to a node's vectors and what stands behind each */
 } mirror;
 
 /* Node by node: sums behind the mirror go to their image (fold), or velocities come from it. */
@@ -29,15 +29,16 @@ INLINE void mirror_plane(real *tile, const mirror *m, bool fold, int node, int d
                 real *behind = tile + node * (at + m->back * stride[m->axis]) + half;
                 real *image = tile + node * (at + m->front * stride[m->axis]) + half;
                 if (fold) {
-                    quad_store(image, quad_load(image) + m->sign * quad_load(behind));
+                    quad_store(image, quad_load(image) + m->sign[half / 4] * quad_load(behind));
                     quad_store(behind, quad_splat(0));
                 } else
-                    quad_store(behind, m->sign * quad_load(image));
+                    quad_store(behind, m->sign[half / 4] * quad_load(image));
             }
 }
 
-INLINE void mirror_tile(const mpm_view *m, int32_t block, real *tile, bool fold, int node,
-                        int dim) {
+/* `sticks`: to sides that are sticky, which else are as smooth ones for a node's first vector. */
+INLINE void mirror_tile_of(const mpm_view *m, int32_t block, real *tile, bool fold, bool sticks,
+                           int node, int dim) {
     const domain *d = m->domain;
     const int32_t *coords = m->coords[block];
     for (int a = 0; a < dim; a++)
@@ -48,11 +49,20 @@ INLINE void mirror_tile(const mpm_view *m, int32_t block, real *tile, bool fold,
                 (side ? (int64_t)d->cells[a] + 2 : 0) - (int64_t)coords[a] * BLOCK_EDGE + 1;
             int64_t front = back + (side ? -2 : 2);
             if (back < 0 || back >= TILE_EDGE || front < 0 || front >= TILE_EDGE) continue;
-            mirror plane = {.axis = a, .back = back, .front = front, .sign = {1, 1, 1, 1}};
-            for (int k = 0; k < 3; k++)
-                if (k == a || d->walls[a][side] == WALL_STICKY) plane.sign[k] = -1;
+            mirror plane = {
+                .axis = a, .back = back, .front = front, .sign = {{1, 1, 1, 1}, {1, 1, 1, 1}}};
+            for (int k = 0; k < 3; k++) {
+                const bool sticky = d->walls[a][side] == WALL_STICKY;
+                if (k == a || (sticky && sticks)) plane.sign[0][k] = -1;
+                if (k == a || sticky) plane.sign[1][k] = -1;
+            }
             mirror_plane(tile, &plane, fold, node, dim);
         }
+}
+
+INLINE void mirror_tile(const mpm_view *m, int32_t block, real *tile, bool fold, int node,
+                        int dim) {
+    mirror_tile_of(m, block, tile, fold, true, node, dim);
 }
 
 /* Boundary conditions of the sides on one node's velocity. */

@@ -2,6 +2,7 @@
 
 #include "core/isa.h"
 #include "core/vec.h"
+#include "solver/mpm/phases.h"
 #include "solver/sources.h"
 #include "solver/stages.h"
 
@@ -22,7 +23,9 @@ static const mpm_scheme schemes[] = {
 /* "default", then the names of the schemes. */
 static const char *const integrators[] = {"default", "apic",  "pic",    "flip",    "nflip", "sflip",
                                           "aflip",   "aspic", "asflip", "polypic", NULL};
-static const char *const kernel_names[] = {"linear", "quadratic", "cubic", NULL};
+static const char *const kernel_names[] = {"linear", "quadratic", "cubic", "gimp", NULL};
+
+static const char *const densities[] = {"J", "sph", NULL};
 
 static const field mpm_fields[] = {
     CHOICE_FIELD(mpm_options, integrator, 0, integrators,
@@ -31,7 +34,10 @@ static const field mpm_fields[] = {
                  "asflip let particles separate besides; nflip, aspic and polypic are there to "
                  "compare with. Default: aflip where all materials are liquids, else apic."),
     CHOICE_FIELD(mpm_options, kernel, KERNEL_QUADRATIC, kernel_names,
-                 "Interpolation between particles and nodes: B-splines of this order."),
+                 "Interpolation between particles and nodes: B-splines of this order, or gimp, the "
+                 "linear one averaged over a particle's width of half a cell: narrower than the "
+                 "quadratic one, for 4 particles a cell in 2D and 8 in 3D; bodies that stretch to "
+                 "twice their length tear with it."),
     NUMBER_FIELD(mpm_options, alpha, "", 0.99, 0, 1,
                  "Share of a particle's own motion, beyond what the grid holds, that flip, nflip, "
                  "sflip, aflip, aspic and asflip keep."),
@@ -57,8 +63,19 @@ static const field mpm_fields[] = {
                   "Factors on polypic's modes beyond the linear ones, in their order; the last "
                   "holds for the rest. All at 1 is lively but may go unstable; in 2D [1, 0.825, "
                   "0.825, 0.2] is calmer."),
+    CHOICE_FIELD(mpm_options, density, DENSITY_J, densities,
+                 "Where the volumes of liquids come from: J follows the velocity's divergence, sph "
+                 "sums over the particles around, in every step. sph never drifts and is right at "
+                 "interfaces of any density ratio, but rougher and slower, and a layer at the "
+                 "free surface carries no pressure. It needs the same particles_per_cell "
+                 "everywhere, 4 or more in 2D and 8 in 3D. Sample with `regular` and set alpha to "
+                 "0.95 or less, or use apic: else liquid at rest trembles."),
     NUMBER_FIELD(mpm_options, sound, "", 0.4, 1e-6, 1,
                  "The time step as a share of the time a pressure wave takes to cross a cell."),
+    FLAG_FIELD(mpm_options, leapfrog, false,
+               "Whether velocities are those of half steps: forces act for half of the first step, "
+               "and for the mean of two where steps differ in length. Motion is then second-order "
+               "accurate in time."),
 };
 
 /* The modes beyond affine in the order that counts: by the number of squares, then by degree. */
@@ -117,8 +134,27 @@ static bool check_contacts(const spate_scene *scene, field_report *report) {
     return true;
 }
 
+static bool check_phases(const spate_scene *scene, field_report *report) {
+    const mpm_options *o = scene->solver_options;
+    if (!scene->coupled) return true;
+    if (mpm_phase_fields(scene) > FIELDS_MAX)
+        return field_complain(report, NULL,
+                              "coupling makes %d phases with velocities of their own; mpm can keep "
+                              "%d: glue some of them",
+                              mpm_phase_fields(scene), FIELDS_MAX);
+    for (int k = 0; k < scene->phase_count * scene->phase_count; k++)
+        if (scene->couplings[k].kind == COUPLING_PUBLISHED && o->integrator &&
+            schemes[o->integrator - 1].poly)
+            return field_complain(report, NULL,
+                                  "coupling is published, which polypic has no room for; use "
+                                  "another solver.integrator");
+    return true;
+}
+
 static bool check(const spate_scene *scene, field_report *report) {
-    if (!check_contacts(scene, report)) return false;
+    if (!check_contacts(scene, report) || !mpm_density_check(scene, report) ||
+        !check_phases(scene, report) || !lagrangian_check(scene, report))
+        return false;
     for (int c = 0; c < scene->material_count; c++) {
         const material_constants constants = material_constants_of(scene, c);
         if (constants.kind == MATERIAL_LIQUID && constants.liquid.tension > 0)
@@ -147,7 +183,9 @@ const solver_declaration mpm_declaration = {
     .cfl_most = 1,
     .contacts = true,
     .irregular = true,
+    .meshes = true,
     .follows_gradient = true,
+    .couples = true,
 };
 
 static const material_model *model_of(const spate_scene *scene, int index) {
@@ -165,7 +203,7 @@ static bool all_liquids(const spate_scene *scene) {
 static const mpm_scheme *scheme_of(const spate_scene *scene) {
     const mpm_options *o = scene->solver_options;
     if (o->integrator) return &schemes[o->integrator - 1];
-    return &schemes[all_liquids(scene) ? SCHEME_AFLIP : SCHEME_APIC];
+    return &schemes[all_liquids(scene) || scene->coupled ? SCHEME_AFLIP : SCHEME_APIC];
 }
 
 /* ---- Creation -------------------------------------------------------------------------------- */
@@ -174,9 +212,10 @@ static unsigned fields(const spate_scene *scene) {
     unsigned bits = PARTICLE_BIT(affine);
     for (int i = 0; i < scene->material_count; i++) bits |= model_of(scene, i)->fields;
     if (scheme_of(scene)->poly) bits |= PARTICLE_BIT(modes);
-    if (((const mpm_options *)scene->solver_options)->kernel == KERNEL_LINEAR)
+    if (mpm_has_moment((mpm_kernel)((const mpm_options *)scene->solver_options)->kernel))
         bits |= PARTICLE_BIT(moment);
     if (scene->output.gradient) bits |= PARTICLE_BIT(gradient);
+    if (lagrangian_is_needed(scene)) bits |= lagrangian_fields();
     return bits;
 }
 
@@ -192,7 +231,7 @@ static int64_t collect_extremes(mpm *m) {
     wide speed2 = wide_splat(0), move2 = speed2;
     int64_t bad = -1, removed = 0;
     m->yielded = 0;
-    for (int c = 0; c < m->view.material_count; c++) m->ranges[c] = at_rest;
+    for (int c = 0; c < sim->scene->material_count; c++) m->ranges[c] = at_rest;
     for (int w = 0; w < pool_size(m->threads); w++) {
         const mpm_extremes *seen = &m->view.extremes[w];
         speed2 = wide_max(seen->speed2, speed2);
@@ -200,7 +239,7 @@ static int64_t collect_extremes(mpm *m) {
         removed += seen->removed;
         m->yielded += seen->yielded;
         if (seen->bad >= 0 && (bad < 0 || seen->bad < bad)) bad = seen->bad;
-        for (int c = 0; c < m->view.material_count; c++) {
+        for (int c = 0; c < sim->scene->material_count; c++) {
             const mpm_range *range = &seen->range[c % RANGE_SLOTS];
             strain_range *r = &m->ranges[c];
             r->J_min = fmin(r->J_min, 1 - (double)wide_largest(range->J_low));
@@ -216,34 +255,55 @@ static int64_t collect_extremes(mpm *m) {
     return bad;
 }
 
-/* Linear kernel: what bodies that spin have at the start. */
+/* D of a kernel where it depends on the place x, in cells from a node (transfer.h): f (1 - f) of
+ * the linear one, f from the node before; of gimp so too, but for particles that reach across a
+ * node. */
+static double moment_at(mpm_kernel kernel, double x) {
+    const double f = x - floor(x), from_node = fmin(f, 1 - f), half_width = 0.25;
+    if (kernel == KERNEL_GIMP && from_node < half_width) return 0.125 + from_node * from_node;
+    return f * (1 - f);
+}
+
+/* What bodies that spin have at the start. */
 static void fill_moments(spate_simulation *sim) {
     const particles *p = &sim->particles;
+    const mpm *m = sim->solver;
     for (int a = 0; a < sim->scene->dim && p->moment; a++)
-        for (int64_t i = 0; i < p->count; i++) {
-            real x = PLANE(p, position, a)[i] - (real)0.5, f = x - (real)floor((double)x);
-            PLANE(p, moment, a)[i] = f * (1 - f);
-        }
+        for (int64_t i = 0; i < p->count; i++) PLANE(p, moment, a)
+    [i] = (real)moment_at(m->kernel, (double)PLANE(p, position, a)[i] - 0.5);
 }
 
 static spate_status start(spate_simulation *sim) {
+    mpm *m = sim->solver;
     fill_moments(sim);
-    return mpm_equilibrate(sim->solver);
+    if (m->meshes) TRY(lagrangian_start(m->meshes));
+    TRY(mpm_equilibrate(sim->solver));
+    return mpm_settle_density(sim->solver);
 }
 
 typedef mpm_passes family_passes[TRANSFER_FAMILIES];
 ISA_TABLES(family_passes, mpm_linear);
 ISA_TABLES(family_passes, mpm_quadratic);
 ISA_TABLES(family_passes, mpm_cubic);
+ISA_TABLES(family_passes, mpm_gimp);
 
 static void choose_passes(mpm *m) {
     const spate_context *ctx = m->sim->ctx;
     const enum isa isa = ctx->isa;
     const family_passes *by_kernel[KERNELS] = {[KERNEL_LINEAR] = ISA_CHOOSE(mpm_linear, isa),
                                                [KERNEL_QUADRATIC] = ISA_CHOOSE(mpm_quadratic, isa),
-                                               [KERNEL_CUBIC] = ISA_CHOOSE(mpm_cubic, isa)};
+                                               [KERNEL_CUBIC] = ISA_CHOOSE(mpm_cubic, isa),
+                                               [KERNEL_GIMP] = ISA_CHOOSE(mpm_gimp, isa)};
     m->passes = *by_kernel[m->kernel] + m->family;
     m->view.laws = ISA_CHOOSE(material_passes, isa);
+}
+
+/* The published rule asks for v^n: it gives all phases one acceleration. */
+static bool is_published(const spate_scene *scene) {
+    bool any = false;
+    for (int k = 0; k < scene->phase_count * scene->phase_count && scene->coupled; k++)
+        any |= scene->couplings[k].kind == COUPLING_PUBLISHED;
+    return any;
 }
 
 /* The scheme's constants and the family of transfers that it needs. */
@@ -252,7 +312,9 @@ static void choose_scheme(mpm *m, const spate_scene *scene) {
     const mpm_scheme *scheme = scheme_of(scene);
     mpm_view *v = &m->view;
     m->kernel = (mpm_kernel)o->kernel;
-    bool adjusts = (scheme->flip || scheme->separable) && o->alpha > 0;
+    bool keeps = o->alpha > 0;
+    for (int c = 0; c < scene->material_count; c++) keeps |= scene->materials[c].pic_time > 0;
+    bool adjusts = ((scheme->flip || scheme->separable) && keeps) || is_published(scene);
     m->family = scheme->poly ? TRANSFER_POLY : adjusts ? TRANSFER_SPLIT : TRANSFER_FUSED;
     v->node_reals = node_reals(m->family);
     v->affine = scheme->affine;
@@ -290,26 +352,67 @@ static real negligible_mass(const spate_scene *scene) {
     return (real)fmax(1e-14 * lightest, sizeof(real) == sizeof(float) ? 1e-36 : 1e-300);
 }
 
+/* Whether the shares of own motion that particles keep depend on their material. */
+static bool alphas_differ(const spate_scene *scene) {
+    const mpm_options *o = scene->solver_options;
+    bool differ = scene->coupled && !o->integrator && !all_liquids(scene);
+    for (int c = 0; c < scene->material_count; c++) differ |= !isnan(scene->materials[c].pic_time);
+    return differ;
+}
+
+/* What a group's particles keep in a step: by the time that its material names, else alpha; where
+ * coupled phases share the default integrator, solids keep nothing, as they do alone. */
+static void fill_alphas(mpm *m) {
+    const spate_scene *scene = m->sim->scene;
+    const mpm_options *o = scene->solver_options;
+    for (int g = 0; g < scene_group_count(scene) && m->view.group_alpha; g++) {
+        const int c = scene_group_material(scene, g);
+        const double time = scene->materials[c].pic_time;
+        const bool as_solid = !o->integrator && model_of(scene, c) != &material_liquid;
+        double alpha = as_solid ? 0 : o->alpha;
+        if (!isnan(time)) alpha = time > 0 ? exp(-m->sim->dt / time) : 0;
+        m->view.group_alpha[g] = (real)alpha;
+    }
+}
+
+/* Vertices of a mesh have constants of their own, behind those of the scene's materials. */
+static void add_vertex_material(mpm_view *v, const spate_scene *scene, int b) {
+    const int at = v->material_count++;
+    v->materials[at] =
+        (material_constants){.kind = MATERIAL_VERTEX,
+                             .density = (real)scene->materials[scene->bodies[b].material].density};
+    v->group_material[b] = (uint16_t)at;
+}
+
 /* Constants of the materials, and which material and field a group's particles have. */
 static spate_status create_materials(mpm *m, const spate_scene *scene) {
     spate_context *ctx = m->sim->ctx;
     mpm_view *v = &m->view;
+    const mpm_options *options = scene->solver_options;
     const size_t groups = (size_t)scene_group_count(scene);
     v->material_count = scene->material_count;
-    v->materials = take(ctx, (size_t)scene->material_count + 1, sizeof *v->materials);
+    v->materials = take(ctx, (size_t)scene->material_count + groups + 1, sizeof *v->materials);
     v->group_material = take(ctx, groups + 1, sizeof *v->group_material);
     v->group_field = take(ctx, groups + 1, sizeof *v->group_field);
     m->ranges = take(ctx, (size_t)scene->material_count + 1, sizeof *m->ranges);
     if (!v->materials || !v->group_material || !v->group_field || !m->ranges)
         return SPATE_OUT_OF_MEMORY;
+    if (alphas_differ(scene)) {
+        v->group_alpha = take(ctx, groups + 1, sizeof *v->group_alpha);
+        if (!v->group_alpha) return SPATE_OUT_OF_MEMORY;
+    }
     for (int c = 0; c < scene->material_count; c++) {
         material_constants *constants = &v->materials[c];
         model_of(scene, c)->constants(scene->materials[c].parameters, scene->dim, constants);
         m->ranges[c] = at_rest;
+        if (constants->kind == MATERIAL_LIQUID && options->density == DENSITY_SPH)
+            constants->liquid.correct = false;
         v->has_viscosity |= constants->kind == MATERIAL_LIQUID && constants->liquid.viscosity > 0;
     }
     for (int g = 0; g < scene_group_count(scene); g++)
         v->group_material[g] = (uint16_t)scene_group_material(scene, g);
+    for (int b = 0; b < scene->body_count; b++)
+        if (scene->bodies[b].mesh.kind) add_vertex_material(v, scene, b);
     return SPATE_OK;
 }
 
@@ -348,6 +451,13 @@ static void fill_view(mpm *m) {
     v->negligible = negligible_mass(scene);
 }
 
+/* Vertices of thin meshes may be lighter than what a cell is filled with. */
+static real lightest_node(const mpm *m) {
+    const double vertices = 1e-14 * lagrangian_lightest(m->meshes);
+    const double least = sizeof(real) == sizeof(float) ? 1e-36 : 1e-300;
+    return (real)fmax(fmin((double)m->view.negligible, vertices), least);
+}
+
 static spate_status create(spate_simulation *sim) {
     mpm *m = take(sim->ctx, 1, sizeof *m);
     if (!m) return SPATE_OUT_OF_MEMORY;
@@ -360,6 +470,10 @@ static spate_status create(spate_simulation *sim) {
     m->view.extremes = take(sim->ctx, (size_t)pool_size(m->threads), sizeof *m->view.extremes);
     if (!m->view.extremes) return SPATE_OUT_OF_MEMORY;
     TRY(create_materials(m, sim->scene));
+    TRY(mpm_density_create(m));
+    TRY(mpm_phases_create(m));
+    TRY(lagrangian_create(sim, &m->meshes));
+    if (m->meshes) m->view.negligible = lightest_node(m);
     TRY(find_thin_colliders(m, sim->scene));
     TRY(impulses_create(sim, &m->impulses));
     TRY(mpm_contacts_create(m));
@@ -371,9 +485,13 @@ static void destroy(spate_simulation *sim) {
     mpm *m = sim->solver;
     mpm_view *v = &m->view;
     mpm_contacts_free(m);
+    mpm_density_free(m);
+    lagrangian_free(m->meshes);
     give(sim->ctx, v->touches), give(sim->ctx, m->impulses.values);
     give(sim->ctx, v->penetration.tiles), give(sim->ctx, v->penetration.thin);
     give(sim->ctx, m->penetration_places), give(sim->ctx, m->field_tiles);
+    mpm_phases_free(m);
+    give(sim->ctx, v->group_alpha);
     give(sim->ctx, v->tiles), give(sim->ctx, m->velocities), give(sim->ctx, v->materials);
     give(sim->ctx, v->group_material), give(sim->ctx, v->group_field);
     give(sim->ctx, v->extremes), give(sim->ctx, m->ranges);
@@ -383,6 +501,15 @@ static void destroy(spate_simulation *sim) {
 
 /* ---- The time step --------------------------------------------------------------------------- */
 
+/* Whether only meshes are made of a material: its waves then run through elements. */
+static bool is_of_meshes(const spate_scene *scene, int c) {
+    for (int g = 0; g < scene_group_count(scene); g++)
+        if (scene_group_material(scene, g) == c &&
+            (g >= scene->body_count || !scene->bodies[g].mesh.kind))
+            return false;
+    return true;
+}
+
 /* dt <= cfl dx / v, dt <= sound dx / (c + v) for every material, and what viscosity allows. */
 static double step_limit(spate_simulation *sim, const char **limit) {
     const spate_scene *scene = sim->scene;
@@ -391,10 +518,16 @@ static double step_limit(spate_simulation *sim, const char **limit) {
     double dx = scene->domain.dx, dt = HUGE_VAL;
     double speed = fmax(fmax(sim->max_speed, m->max_move), sources_speed(sim));
     double fastest = fmax(speed, boundary_speed(&sim->boundary));
+    if (m->meshes) fastest = fmax(fastest, lagrangian_hold_speed(m->meshes));
     *limit = "none";
     if (fastest > 0) dt = scene->cfl * dx / fastest, *limit = "speed";
-    for (int c = 0; c < m->view.material_count; c++) {
+    if (m->meshes) {
+        const double elements = lagrangian_step_limit(m->meshes, speed, options->sound);
+        if (elements < dt) dt = elements, *limit = "mesh";
+    }
+    for (int c = 0; c < scene->material_count; c++) {
         const material_model *model = model_of(scene, c);
+        if (m->meshes && is_of_meshes(scene, c)) continue;
         const void *parameters = scene->materials[c].parameters;
         double wave = options->sound * dx /
                       (model->wave_speed(parameters, scene->dim, &m->ranges[c]) + speed);
@@ -429,7 +562,12 @@ static void refresh_view(mpm *m) {
     v->first = sim->blocks.first;
     v->occupied = sim->blocks.occupied;
     v->dt = (real)sim->dt;
-    for (int a = 0; a < v->dim; a++) v->gravity[a] = (real)(sim->scene->gravity[a] * sim->dt);
+    const mpm_options *options = sim->scene->solver_options;
+    const double kick = options->leapfrog ? 0.5 * (m->last_dt + sim->dt) : sim->dt;
+    v->kick = (real)kick;
+    for (int a = 0; a < v->dim; a++) v->gravity[a] = (real)(sim->scene->gravity[a] * kick);
+    fill_alphas(m);
+    m->last_dt = sim->dt;
 }
 
 static spate_status prepare_touches(mpm *m) {
@@ -462,10 +600,16 @@ static spate_status prepare_grid(mpm *m) {
     const int64_t of_field = m->sim->blocks.count * block_reals(v->dim, v->node_reals);
     int64_t tiles;
     TRY(mpm_place_tiles(m, &tiles));
+    TRY(mpm_phases_prepare(m));
     TRY(ENSURE(ctx, m->capacity.tiles, tiles, EACH(v->tiles, tile_reals(v->dim, v->node_reals))));
     TRY(ENSURE(ctx, m->capacity.velocities, v->field_count * of_field, EACH(m->velocities, 1)));
     for (int f = 0; f < v->field_count; f++) v->velocities[f] = m->velocities + f * of_field;
     return SPATE_OK;
+}
+
+static spate_status meshes(void *solver) {
+    mpm *m = solver;
+    return m->meshes ? lagrangian_add_forces(m->meshes) : SPATE_OK;
 }
 
 static spate_status scatter(void *solver) {
@@ -478,7 +622,9 @@ static spate_status scatter(void *solver) {
     TRY(prepare_penetration(m));
     mpm_smooth_volume(m);
     mpm_correct_density(m);
+    TRY(mpm_sum_density(m));
     parallel_for(m->threads, sim->blocks.occupied_count, 4, m->passes->scatter[v->dim - 2], v);
+    mpm_phases_scatter(m);
     const particles *p = &sim->particles;
     if (p->force) memset(p->force, 0, (size_t)p->count * sizeof *p->force);
     return SPATE_OK;
@@ -510,12 +656,17 @@ static spate_status gather(void *solver) {
     spate_simulation *sim = m->sim;
     const domain *d = &sim->scene->domain;
     forget_extremes(m);
+    mpm_phases_volume(m);
     m->view.reach = d->dx * (BLOCK_EDGE * 0.5 + 1) * sqrt(sim->scene->dim) +
                     fmax(sim->max_speed, sources_speed(sim)) * sim->dt;
     parallel_for(m->threads, sim->blocks.occupied_count, 4, m->passes->gather[sim->scene->dim - 2],
                  &m->view);
     int64_t bad = collect_extremes(m);
     if (bad >= 0) return simulation_unstable(sim, bad, fault_of(sim, bad));
+    if (m->meshes) {
+        lagrangian_hold(m->meshes);
+        m->max_move = fmax(m->max_move, lagrangian_hold_speed(m->meshes));
+    }
     sim->drift += m->max_move * sim->dt / d->dx;
     mpm_update_deformation(m);
     sources_hold(sim);
@@ -533,10 +684,13 @@ static void begin_impulses(spate_simulation *sim) {
 
 static const solver_stage mpm_stages[] = {
     {"sort", sort}, {"scatter", scatter}, {"grid", grid}, {"gather", gather}, {0}};
+static const solver_stage mesh_stages[] = {{"sort", sort}, {"meshes", meshes}, {"scatter", scatter},
+                                           {"grid", grid}, {"gather", gather}, {0}};
 
 static spate_status step(spate_simulation *sim) {
+    const mpm *m = sim->solver;
     begin_impulses(sim);
-    return run_stages(sim, mpm_stages);
+    return run_stages(sim, m->meshes ? mesh_stages : mpm_stages);
 }
 
 /* ---- What others ask ------------------------------------------------------------------------- */
@@ -544,14 +698,37 @@ static spate_status step(spate_simulation *sim) {
 static void state(spate_simulation *sim, state_blocks *out) {
     mpm *m = sim->solver;
     state_add(out, "mpm strain ranges", m->ranges,
-              (size_t)m->view.material_count * sizeof *m->ranges);
+              (size_t)sim->scene->material_count * sizeof *m->ranges);
     state_add(out, "mpm must sort", &m->must_sort, sizeof m->must_sort);
     state_add(out, "mpm moved", &m->max_move, sizeof m->max_move);
     state_add(out, "mpm yielded", &m->yielded, sizeof m->yielded);
+    if (((const mpm_options *)sim->scene->solver_options)->leapfrog)
+        state_add(out, "mpm last step", &m->last_dt, sizeof m->last_dt);
     impulses_state(sim, &m->impulses, "mpm impulses", out);
     if (m->view.contacts.count)
         state_add(out, "mpm contacts", m->contact_sums,
                   3 * (size_t)m->view.contacts.count * sizeof *m->contact_sums);
+    if (m->meshes) lagrangian_state(m->meshes, out);
+}
+
+static uint64_t hash(const spate_simulation *sim, uint64_t seed) {
+    const mpm *m = sim->solver;
+    return m->meshes ? lagrangian_hash(m->meshes, seed) : seed;
+}
+
+static void numbers(spate_simulation *sim, solver_numbers *out) {
+    const mpm *m = sim->solver;
+    for (int kind = MESH_FE; kind <= MESH_STRANDS; kind++) {
+        const double energy = lagrangian_energy(m->meshes, (mesh_kind)kind);
+        if (!isnan(energy)) out->mesh_energy += energy;
+    }
+}
+
+/* A vertex has no stress, and its energy is its mesh's; it stands for its volume at rest. */
+static void vertex_stress(double tau[6], double *energy, double *J) {
+    for (int c = 0; c < 6 && tau; c++) tau[c] = 0;
+    if (energy) *energy = 0;
+    if (J) *J = 1;
 }
 
 static void stress(const spate_simulation *sim, int64_t i, double tau[6], double *energy,
@@ -559,6 +736,10 @@ static void stress(const spate_simulation *sim, int64_t i, double tau[6], double
     const particles *p = &sim->particles;
     const spate_scene *scene = sim->scene;
     if (p->group[i] == GROUP_REMOVED) return;
+    if (p->role && p->role[i] == ROLE_VERTEX) {
+        vertex_stress(tau, energy, J);
+        return;
+    }
     int index = scene_group_material(scene, p->group[i]);
     strain_state s = {0};
     if (p->dilation) s.dilation = (double)p->dilation[i];
@@ -581,18 +762,28 @@ static void affine_moment(const spate_simulation *sim, int64_t i, double moment[
 static double J_min(const spate_simulation *sim) {
     const mpm *m = sim->solver;
     double least = 1;
-    for (int c = 0; c < m->view.material_count; c++) least = fmin(least, m->ranges[c].J_min);
+    for (int c = 0; c < sim->scene->material_count; c++) least = fmin(least, m->ranges[c].J_min);
     return least;
 }
 static double J_max(const spate_simulation *sim) {
     const mpm *m = sim->solver;
     double most = 1;
-    for (int c = 0; c < m->view.material_count; c++) most = fmax(most, m->ranges[c].J_max);
+    for (int c = 0; c < sim->scene->material_count; c++) most = fmax(most, m->ranges[c].J_max);
     return most;
 }
 static double yielded(const spate_simulation *sim) {
     const mpm *m = sim->solver;
     return (double)m->yielded;
+}
+
+static double fe_energy(const spate_simulation *sim) {
+    return lagrangian_energy(((const mpm *)sim->solver)->meshes, MESH_FE);
+}
+static double cloth_energy(const spate_simulation *sim) {
+    return lagrangian_energy(((const mpm *)sim->solver)->meshes, MESH_CLOTH);
+}
+static double strand_energy(const spate_simulation *sim) {
+    return lagrangian_energy(((const mpm *)sim->solver)->meshes, MESH_STRANDS);
 }
 
 static const solver_column columns[] = {
@@ -602,6 +793,9 @@ static const solver_column columns[] = {
     {"removed", "", column_removed},
     {"drained", "", column_drained},
     {"yielded", "", yielded},
+    {"fe_energy", "J", fe_energy},
+    {"cloth_energy", "J", cloth_energy},
+    {"strand_energy", "J", strand_energy},
     {NULL, NULL, NULL},
 };
 
@@ -610,7 +804,7 @@ static size_t grid_bytes(const spate_simulation *sim) {
     const mpm_view *v = &m->view;
     const int64_t tiles = m->capacity.tiles * tile_reals(v->dim, v->node_reals),
                   loads = m->capacity.penetration_tiles * tile_reals(v->dim, 4);
-    return (size_t)(tiles + m->capacity.velocities + loads) * sizeof(real);
+    return (size_t)(tiles + m->capacity.velocities + loads) * sizeof(real) + mpm_phases_bytes(m);
 }
 
 /* Spray and splashes are dearer than the benchmarks' blocks. */
@@ -631,6 +825,8 @@ const solver_type solver_mpm = {
     .cost = cost,
     .step = step,
     .state = state,
+    .hash = hash,
+    .numbers = numbers,
     .stress = stress,
     .force = mpm_force,
     .contact = mpm_contact_force,

@@ -5,6 +5,7 @@
  *
  * A step:
  *   sort      particles into blocks, when one may have left the reach of its block's tile
+ *   meshes    forces of their elements on their vertices (solver/lagrangian)
  *   scatter   in every 32nd step volumes are put right (plastic_volume.c, liquid_density.c)
  *             particles to tiles: m_i = sum w m, (m v)_i = sum w m [v + C (x_i - x_p)],
  *             dt f_i = -sum w m dt / (D rho0) tau (x_i - x_p)
@@ -32,9 +33,9 @@
  * Where adj is nothing (pic, apic, polypic, and any scheme with alpha 0) nobody asks for v^n, and
  * momentum and impulse are scattered as one sum.
  *
- * Fields. Materials may have velocity fields of their own on one grid (mpm_set_fields): particles
- * of a field scatter to its tiles and gather from its velocities, and its nodes are moved and
- * bounded on their own. Fields meet only in the exchange. All scenes have one field.
+ * Fields. Phases that a scene couples have velocity fields of their own on one grid: particles of a
+ * field scatter to its tiles and gather from its velocities, and its nodes are moved and bounded on
+ * their own. Fields meet only in the exchange (phases.h). Without coupling there is one field.
  *
  * Nothing is written by two threads: a block's particles write to the block's own tiles (8^dim
  * nodes, the block and what its particles reach beyond it), and every node then adds up the tiles
@@ -47,17 +48,20 @@
  * where the side is sticky), and gathered back the same way. A liquid at rest stays at rest and a
  * column is second-order accurate at its foot.
  *
- * Files: mpm.c (options, time step, stages), velocity_fields.c, transfer.h (a particle and its
+ * Files: mpm.c (options, time step, stages), velocity_fields.c, phases.h (several fields, and how
+ * they meet), transfer.h (a particle and its
  * nodes), scatter.h, grid.h, gather.h (the passes), poly.h (PolyPIC), mirror.h (sides),
  * penetration.h (thin colliders), reaction.c (forces on colliders), rest.c (bodies that begin at
  * rest), deformation.c (F, for output), plastic_volume.c (volumes where material flows),
- * liquid_density.c (volumes of liquids), instances.h and NAME_kernels.c (the passes for each kernel
+ * liquid_density.c (volumes of liquids), number_density.c (the same by summation), instances.h and NAME_kernels.c (the passes for each kernel
  * function, compiled once for each instruction set).
  */
 #ifndef SPATE_SOLVER_MPM_H
 #define SPATE_SOLVER_MPM_H
 
+#include "core/kernel_table.h"
 #include "solver/impulses.h"
+#include "solver/lagrangian/lagrangian.h"
 #include "solver/materials/material.h"
 #include "solver/solver.h"
 
@@ -69,10 +73,22 @@ typedef struct mpm_options {
     bool beta_boundary, beta_compression; /* the terms of eq. 5 */
     int64_t poly_modes;                   /* 0: all */
     number_list poly_scale; /* of modes beyond the linear ones; the last holds for the rest */
+    int density;            /* mpm_density: where the volumes of liquids come from */
     double sound;           /* share of the time a wave takes to cross a cell */
+    bool leapfrog;          /* velocities are those of half steps */
 } mpm_options;
 
-typedef enum mpm_kernel { KERNEL_LINEAR, KERNEL_QUADRATIC, KERNEL_CUBIC, KERNELS } mpm_kernel;
+typedef enum mpm_kernel {
+    KERNEL_LINEAR,
+    KERNEL_QUADRATIC,
+    KERNEL_CUBIC,
+    KERNEL_GIMP,
+    KERNELS
+} mpm_kernel;
+typedef enum mpm_density { DENSITY_J, DENSITY_SPH } mpm_density;
+
+/* Whether the kernel's second moment D depends on the place, so that particles keep it. */
+INLINE bool mpm_has_moment(mpm_kernel k) { return k == KERNEL_LINEAR || k == KERNEL_GIMP; }
 
 /* What a scheme does; the table is in mpm.c. */
 typedef struct mpm_scheme {
@@ -132,6 +148,7 @@ enum { THIN_COLLIDER_CELLS = 3 };
 enum { FIELDS_MAX = 4 };
 
 typedef struct mpm_view mpm_view;
+typedef struct mpm_phases mpm_phases;
 
 /* The nodes of one block in every field, on their way through the stages of the grid. */
 typedef struct mpm_nodes {
@@ -150,7 +167,8 @@ struct mpm_view {
     int dim;
     int node_reals; /* 4, or 8 where v^n is kept apart */
     real dx, dt;    /* m, s */
-    real4 gravity;  /* dt g */
+    real kick; /* time that forces act for: dt, or with leapfrog the mean of this and the last */
+    real4 gravity; /* kick g */
     real
         negligible; /* mass of a node below which it is left at rest: its weight is nothing for every
                         particle near it, and a quotient might lose its digits */
@@ -181,7 +199,8 @@ struct mpm_view {
     /* the scheme */
     real affine; /* 1 where C is scattered, else 0 */
     real alpha;
-    real flip; /* 1 where v_p = vpic + adj, else 0 */
+    real *group_alpha; /* by group, where materials differ in it; else NULL */
+    real flip;         /* 1 where v_p = vpic + adj, else 0 */
     struct {
         real beta_min, beta_max; /* where the material holds together, and where it has parted */
         bool at_boundaries;      /* 0 where a particle would run into something */
@@ -218,18 +237,22 @@ typedef struct mpm_passes {
 
 typedef struct mpm {
     spate_simulation *sim;
+    lagrangian *meshes; /* NULL: none */
     pool *threads;
     mpm_view view;
     transfer_family family;
     mpm_kernel kernel;
     const mpm_passes *passes;
-    struct { /* of the view's arrays */
+    struct number_density *density; /* with `density: sph` (number_density.c), else NULL */
+    struct {                        /* of the view's arrays */
         int64_t tiles, velocities, field_tiles, touches, contact_parts, contact_tiles;
         int64_t penetration_tiles, penetration_places;
     } capacity;
     real *velocities;     /* of all fields */
     int32_t *field_tiles; /* with several fields: their tiles' places, field after field */
     int32_t *penetration_places;
+    mpm_phases *phases;   /* how fields meet (phases.h); NULL with one field */
+    double last_dt;       /* of the step before, with leapfrog; 0: none */
     impulses impulses;    /* on colliders (reaction.c) */
     double *contact_sums; /* of the frame so far, three to each: N s; a checkpoint holds them */
     strain_range *ranges; /* by material, after the last step */
@@ -255,6 +278,8 @@ void mpm_set_fields(mpm *m, const int *material_field, int count);
  * colliders. */
 spate_status mpm_place_tiles(mpm *m, int64_t *count);
 spate_status mpm_place_penetration(mpm *m);
+/* Numbers what is marked with 0 in places[field * block_count + block], block after block. */
+int64_t mpm_number_places(const mpm *m, int32_t *places);
 
 /* After a gather: the deformation gradients, where the particles have them (deformation.c). */
 void mpm_update_deformation(mpm *m);
@@ -265,7 +290,27 @@ void mpm_smooth_volume(mpm *m);
 
 /* Before a scatter: holds the volumes of liquids to their density, in every 32nd step
  * (liquid_density.c). */
+enum { DENSITY_STEPS = 32 };
 void mpm_correct_density(mpm *m);
+INLINE bool mpm_is_corrected(const material_constants *c) {
+    return c->kind == MATERIAL_LIQUID && c->liquid.correct;
+}
+/* Its passes, [dim - 2] each (liquid_density_kernels.c). */
+#define MPM_DENSITY_PASSES(TASK)                   \
+    TASK(volume)  /* occupied blocks: to tiles */  \
+    TASK(add_up)  /* all blocks: tiles to nodes */ \
+    TASK(correct) /* occupied blocks: to particles */
+typedef struct mpm_density_passes {
+    MPM_DENSITY_PASSES(TASK_FIELD)
+} mpm_density_passes;
+
+/* Volumes of liquids by summation (number_density.c), before a scatter; whether a scene can have
+ * them; and the places of bodies that begin at rest. */
+bool mpm_density_check(const spate_scene *scene, field_report *report);
+spate_status mpm_density_create(mpm *m);
+void mpm_density_free(mpm *m);
+spate_status mpm_sum_density(mpm *m);
+spate_status mpm_settle_density(mpm *m);
 
 /* Forces on colliders (reaction.c): what a step did to them is added up. */
 void mpm_add_touches(mpm *m);

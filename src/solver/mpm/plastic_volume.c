@@ -190,7 +190,7 @@ void mpm_smooth_volume(mpm *m) {
     const blocks *b = &m->sim->blocks;
     if (!m->sim->particles.flow || (m->sim->step + 1) % STEPS_BETWEEN) return;
     bool flat = b->dim == 2;
-    for (int c = 0; c < m->view.material_count; c++) {
+    for (int c = 0; c < m->sim->scene->material_count; c++) {
         if (!(material_models[m->view.materials[c].kind]->fields & PARTICLE_BIT(flow))) continue;
         smoothing s = {.m = &m->view, .tile = b->tile, .material = c};
         parallel_for(m->threads, b->occupied_count, BLOCKS_AT_ONCE, flat ? excess_2d : excess_3d,

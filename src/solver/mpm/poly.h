@@ -15,7 +15,7 @@
 #include "solver/mpm/mpm.h"
 #include "solver/mpm/transfer.h"
 
-#if SUPPORT == 3
+#if SUPPORT == 3 && !GIMP
 
 /* For one particle and axis, of the three modes at the three nodes. */
 typedef struct poly_axis {

@@ -11,21 +11,28 @@
  *         adj  = alpha (v_p - vbar),  v_p = vpic [+ adj],  x_p += dt (vpic + beta adj)
  *
  * D = sum_i w r_a^2 is 1/4 and 1/3 for the quadratic and cubic kernels. For the linear one it is
- * f (1 - f): C_p D_p, with the D_p of its gather, is what a particle hands on (Jiang et al. 2015).
+ * f (1 - f), and that of GIMP depends on the place too: C_p D_p, with the D_p of its gather, is what
+ * a particle hands on (Jiang et al. 2015).
  */
 #include "solver/mpm/reference.h"
 
 #include <math.h>
 
-/* B-splines of order 1, 2, 3. */
+/* B-splines of order 1, 2, 3, and GIMP with particles half a cell wide. */
 static double kernel(int order, double r) {
     r = fabs(r);
+    if (order == REFERENCE_GIMP)
+        return r < 0.25   ? (7 - 16 * r * r) / 8
+               : r < 0.75 ? 1 - r
+               : r < 1.25 ? pow(5 - 4 * r, 2) / 16
+                          : 0;
     if (order == 1) return r < 1 ? 1 - r : 0;
     if (order == 2) return r < 0.5 ? 0.75 - r * r : r < 1.5 ? 0.5 * (1.5 - r) * (1.5 - r) : 0;
     return r < 1 ? r * r * r / 2 - r * r + 2.0 / 3 : r < 2 ? pow(2 - r, 3) / 6 : 0;
 }
 
-/* The (order + 1)^dim nodes that a particle reaches, their weights and distances; moments by axis. */
+/* The nodes that a particle reaches, order + 1 along an axis and three with GIMP, their weights and
+ * distances; moments by axis. */
 typedef struct stencil {
     int count;
     reference_node *node[64];
@@ -34,7 +41,7 @@ typedef struct stencil {
 } stencil;
 
 static stencil stencil_of(const reference_step *s, const double x[3]) {
-    const int edge = s->order + 1;
+    const int edge = s->order == REFERENCE_GIMP ? 3 : s->order + 1;
     stencil t = {.count = s->dim == 3 ? edge * edge * edge : edge * edge};
     for (int n = 0; n < t.count; n++) {
         int64_t at = 0;
@@ -70,7 +77,9 @@ void reference_p2g(const reference_step *s, const reference_particle *p) {
             double u = p->v[c], force = 0;
             for (int a = 0; a < s->dim; a++) {
                 const double r_D = t.r[n][a] / t.D[a]; /* D^-1 r */
-                if (s->affine) u += p->C[c][a] * (s->order == 1 ? p->D[a] : t.D[a]) * r_D;
+                if (s->affine)
+                    u += p->C[c][a] *
+                         (s->order == 1 || s->order == REFERENCE_GIMP ? p->D[a] : t.D[a]) * r_D;
                 force -= p->mass / (p->density * s->dx) * p->tau[c][a] * r_D;
             }
             for (int e = 0; e < s->mode_count; e++)

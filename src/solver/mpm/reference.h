@@ -11,8 +11,8 @@ typedef struct reference_particle {
     double x[3];          /* cells; node i is at i */
     double mass, density; /* the latter at rest */
     double v[3], C[3][3]; /* C[r][a]: change of v_r over a cell along axis a */
-    double D[3];          /* linear kernel: second moments, in cells^2, where C was gathered */
-    double tau[3][3];     /* Kirchhoff stress, Pa */
+    double D[3];      /* linear kernel and GIMP: second moments, in cells^2, where C was gathered */
+    double tau[3][3]; /* Kirchhoff stress, Pa */
     double modes[POLY_MODES_MAX][3];
 } reference_particle;
 
@@ -21,8 +21,10 @@ typedef struct reference_node {
     double v_old[3], v[3]; /* v^n and v* */
 } reference_node;
 
+enum { REFERENCE_GIMP = 4 };
+
 typedef struct reference_step {
-    int dim, order; /* of the B-spline: 1, 2, 3 */
+    int dim, order; /* of the B-spline: 1, 2, 3; or REFERENCE_GIMP */
     bool affine;    /* the particle's affine part is scattered */
     bool flip;      /* v_p = vpic + adj, else vpic */
     double alpha, beta;

@@ -7,6 +7,7 @@
  *             sides keeps its width (uniaxial strain, K0), and one that is free has no stress (uniaxial
  *             stress), for each axis by itself. Where gravity is along no axis, all keep their width, and
  *             so do materials that flow (those with a yield function), which cannot stand free
+ *             In a liquid at rest they are compressed alike along and across
  *   yield     where that state yields, the body is also compressed across until it does not: sand with a
  *             low poisson is at the cone
  */
@@ -177,6 +178,11 @@ static void equilibrate_particle(mpm *m, const rest_state *r, int32_t block, int
     for (int a = 0; a < s.dim; a++)
         s.free[a] = r->axis >= 0 && a != r->axis && !r->bodies[b].confined[a] && !s.model->yield &&
                     !(s.model->fields & PARTICLE_BIT(dilation));
+    /* A body in a liquid is pressed from all sides. */
+    if (r->bodies[b].around >= 0) {
+        s.share = 1;
+        for (int a = 0; a < s.dim; a++) s.free[a] = false;
+    }
     if (!(s.load > 0)) return;
     const strain_state state = equilibrium_strain(&s, &e);
     write_state(m, i, &state);

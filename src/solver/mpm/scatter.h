@@ -7,11 +7,11 @@
 #include "solver/mpm/penetration.h"
 #include "solver/mpm/poly.h"
 
-/* -dt / (D dx rho0) tau: what stress adds to the affine part over a cell. */
+/* -kick / (D dx rho0) tau: what stress adds to the affine part over a cell. */
 INLINE void impulse_of(const mpm_view *m, const material_constants *c, int64_t i, const wide C[9],
                        wide impulse[6], int dim) {
     m->laws->stress[dim - 2](c, m->particles, i, C, impulse);
-    wide scale = wide_splat(-INVERSE_MOMENT * m->dt / (m->dx * c->density));
+    wide scale = wide_splat(-INVERSE_MOMENT * m->kick / (m->dx * c->density));
     for (int k = 0; k < 6; k++) impulse[k] *= scale;
 }
 
@@ -62,18 +62,23 @@ typedef struct contribution {
     quad external;   /* what forces from outside add to the momentum */
 } contribution;
 
-INLINE contribution contribution_of(const mpm_view *m, int64_t i, int lane,
+INLINE contribution contribution_of(const mpm_view *m, const stencil *s, int64_t i, int lane,
                                     const impulse_columns *columns, int dim) {
     const particles *p = m->particles;
     quad mass = quad_splat(p->mass[i + lane]);
     contribution g = {.particle = i + lane,
                       .momentum = mass * quad_load(p->velocity[i + lane]),
                       .external = quad_splat(0)};
-    if (p->force) g.external = quad_splat(m->dt) * quad_load(p->force[i + lane]);
+    if (p->force) g.external = quad_splat(m->kick) * quad_load(p->force[i + lane]);
     for (int a = 0; a < dim; a++) {
-        real affine = SUPPORT == 2 ? m->affine * PLANE(p, moment, a)[i + lane] : m->affine;
+        real affine = OWN_MOMENT ? m->affine * PLANE(p, moment, a)[i + lane] : m->affine;
+        quad impulse = quad_load(columns->of[a][lane >> 2][lane & 3]);
+        if (GIMP) {
+            affine *= axis_scale(&s->axis[a], lane);
+            impulse *= quad_splat(axis_scale(&s->axis[a], lane));
+        }
         g.affine[a] = mass * (quad_splat(affine) * quad_load(p->affine[i + lane][a]));
-        g.impulse[a] = mass * quad_load(columns->of[a][lane >> 2][lane & 3]);
+        g.impulse[a] = mass * impulse;
     }
     return g;
 }
@@ -108,7 +113,7 @@ INLINE void scatter_block(const mpm_view *m, int32_t block, transfer_family fami
         load_columns(m, i, &columns, dim);
         int lanes = last - i < WIDE ? (int)(last - i) : WIDE;
         for (int lane = 0; lane < lanes; lane++) {
-            contribution g = contribution_of(m, i, lane, &columns, dim);
+            contribution g = contribution_of(m, &s, i, lane, &columns, dim);
             real *tile = tiles.of[field_of(m, p->group[i + lane])];
             scatter_particle(m, tile, &s, lane, &g, family, dim);
         }

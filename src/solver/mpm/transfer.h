@@ -1,6 +1,7 @@
 /*
  * Between a particle and its SUPPORT^dim nodes. SUPPORT, a constant of the including file, is the
- * kernel's reach: 2 nodes along an axis (linear), 3 (quadratic B-spline), 4 (cubic).
+ * kernel's reach: 2 nodes along an axis (linear), 3 (quadratic B-spline, and GIMP where the file
+ * sets GIMP), 4 (cubic).
  *
  * A node is four reals, (momentum, mass) on the way to the grid and (v*, 0) on the way back, or
  * eight, (momentum, mass | impulse, 0) and (v*, 0 | v^n, 0), where a scheme asks for v^n. Nodes
@@ -14,12 +15,18 @@
  *     cubic       (1-f)^3/6, 2/3-f^2+f^3/2, ..., f^3/6  d = -1-f ...    s = w d,   D = 1/3
  *     linear      1-f, f                               d = -f, 1-f      s = -1, 1
  *
+ *     gimp        w0 = (1/4-u)^2 + (u-t)+, w2 = (1/4+u)^2 + (t-u)+, the rest w1, with t = f - 1/2
+ *                 and u = t within -1/4 .. 1/4         d = -1-t, -t, 1-t s = w d,   D = w0+w2-t^2
+ *
  * The gradient of the interpolated velocity is sum v s / D. For the linear kernel w d = D s with
  * D = f (1 - f), which vanishes at nodes: there s is the gradient itself, and the particle keeps
  * the D of its last gather (field `moment`) as a factor on what it scatters: sum w v d is then
- * handed on as it was gathered, and angular momentum is kept.
+ * handed on as it was gathered, and angular momentum is kept. GIMP (Bardenhagen and Kober 2004) is
+ * the linear kernel averaged over a particle's width of half a cell. Its D, 1/8 at nodes and 1/4
+ * between them, never vanishes: slopes are divided by the D of the place, and `moment` is kept in
+ * the same way. An affine field then comes back exactly, wherever the particles are.
  *
- * The quadratic kernel, which most runs use, has d = c - 1, c, c + 1 with c = 1/2 - f, so that
+ * Three nodes, as of the quadratic kernel, which most runs use, have d = c - 1, c, c + 1 with c = 1/2 - f, so that
  * sum w d v = c sum w v + (w2 v2 - w0 v0): products with weights serve value and slope, and slopes
  * need no numbers of their own. c is set right once for a particle (`center`).
  */
@@ -29,16 +36,24 @@
 #include "core/simd.h"
 #include "state/blocks.h"
 
-/* 1 / D, and 1 for the linear kernel. */
-#define INVERSE_MOMENT ((real)(SUPPORT == 3 ? 4 : SUPPORT == 4 ? 3 : 1))
+#ifndef GIMP
+#define GIMP 0
+#endif
 
-enum { CENTRED = SUPPORT == 3 };
+/* 1 / D, and 1 where D depends on the place. */
+#define INVERSE_MOMENT ((real)(GIMP ? 1 : SUPPORT == 3 ? 4 : SUPPORT == 4 ? 3 : 1))
+
+enum {
+    CENTRED = SUPPORT == 3,
+    OWN_MOMENT = SUPPORT == 2 || GIMP, /* particles keep their D */
+};
 
 /* Weights and slopes of eight particles along an axis; centred, slopes follow from the weights. */
 typedef struct axis_weights {
     real w[SUPPORT][WIDE];
     real s[CENTRED ? 1 : SUPPORT][WIDE];
-    real center[WIDE]; /* c where CENTRED */
+    real center[WIDE];                    /* c where CENTRED */
+    real inverse_moment[GIMP ? WIDE : 1]; /* 1 / D of GIMP */
 } axis_weights;
 
 /* What the transfer needs to know of eight particles. */
@@ -47,11 +62,25 @@ typedef struct stencil {
     real_bits offset[WIDE]; /* of the first node in the tile, in nodes */
 } stencil;
 
+/* The three weights of GIMP, and its D. */
+INLINE void gimp_fill(axis_weights *a, wide f, wide w[SUPPORT]) {
+    const wide zero = wide_splat(0), quarter = wide_splat((real)0.25);
+    wide t = f - wide_splat((real)0.5), u = wide_min(quarter, wide_max(-quarter, t));
+    wide before = quarter - u, after = quarter + u, beyond = t - u;
+    w[0] = wide_fma(before, before, wide_max(zero, -beyond));
+    w[SUPPORT - 1] = wide_fma(after, after, wide_max(zero, beyond));
+    w[1] = wide_splat(1) - (w[0] + w[SUPPORT - 1]);
+    wide_store(a->center, -t);
+    if (GIMP) wide_store(a->inverse_moment, wide_splat(1) / wide_fma(-t, t, w[0] + w[SUPPORT - 1]));
+}
+
 INLINE void axis_fill(axis_weights *a, wide f) {
     wide half = wide_splat((real)0.5), one = wide_splat(1), g = one - f;
     wide w[SUPPORT], d = wide_splat(0) - f;
     if (SUPPORT == 2) {
         w[0] = g, w[1] = f;
+    } else if (GIMP) {
+        gimp_fill(a, f, w);
     } else if (SUPPORT == 3) {
         w[0] = half * g * g, w[1] = wide_fma(f, g, half), w[SUPPORT - 1] = half * f * f;
         wide_store(a->center, half - f);
@@ -69,6 +98,15 @@ INLINE void axis_fill(axis_weights *a, wide f) {
             wide_store(a->s[k],
                        SUPPORT == 2 ? wide_splat(k ? 1 : -1) : w[k] * (d + wide_splat((real)k)));
     }
+}
+
+/* D where it depends on the place, in cells^2, and what slopes are divided by, inverted. */
+INLINE real axis_moment(const axis_weights *a, int lane) {
+    if (SUPPORT == 2) return a->w[0][lane] * a->w[1][lane];
+    return a->w[0][lane] + a->w[SUPPORT - 1][lane] - a->center[lane] * a->center[lane];
+}
+INLINE real axis_scale(const axis_weights *a, int lane) {
+    return GIMP ? a->inverse_moment[lane] : INVERSE_MOMENT;
 }
 
 /* Positions of particles i .. i + 7 to weights and tile offsets. */
@@ -267,7 +305,7 @@ INLINE void gather_fused(const real *tile, const stencil *st, int lane, quad q[4
     if (dim == 3) q[2] = row_sum(row_times(w, along_y));
     for (int a = 0; a < dim; a++) {
         if (CENTRED) q[a + 1] = quad_fma(quad_splat(st->axis[a].center[lane]), q[0], q[a + 1]);
-        q[a + 1] *= quad_splat(INVERSE_MOMENT);
+        q[a + 1] *= quad_splat(axis_scale(&st->axis[a], lane));
     }
 }
 
@@ -324,7 +362,7 @@ INLINE void gather_split(const real *tile, const stencil *st, int lane, wide q[4
     q[dim] = along_z;
     for (int a = 0; a < dim; a++) {
         if (CENTRED) q[a + 1] = wide_fma(wide_splat(st->axis[a].center[lane]), q[0], q[a + 1]);
-        q[a + 1] *= wide_splat(INVERSE_MOMENT);
+        q[a + 1] *= wide_splat(axis_scale(&st->axis[a], lane));
     }
 }
 

@@ -16,7 +16,7 @@ void mpm_set_fields(mpm *m, const int *material_field, int count) {
     assert(count >= 1 && count <= FIELDS_MAX);
     v->field_count = count;
     for (int g = 0; g < scene_group_count(m->sim->scene); g++) {
-        const int f = material_field[v->group_material[g]];
+        const int f = material_field[scene_group_material(m->sim->scene, g)];
         assert(f >= 0 && f < count);
         v->group_field[g] = (uint8_t)f;
     }
@@ -34,8 +34,7 @@ static void mark_fields(void *data, chunk items) {
     }
 }
 
-/* Numbers what is marked in places[field * block_count + block], block after block. */
-static int64_t number_places(const mpm *m, int32_t *places) {
+int64_t mpm_number_places(const mpm *m, int32_t *places) {
     const blocks *b = &m->sim->blocks;
     int32_t count = 0;
     for (int32_t o = 0; o < b->occupied_count; o++)
@@ -56,7 +55,7 @@ spate_status mpm_place_tiles(mpm *m, int64_t *count) {
     TRY(GROW(m->sim->ctx, m->field_tiles, m->capacity.field_tiles, places));
     for (int64_t k = 0; k < places; k++) m->field_tiles[k] = -1;
     parallel_for(m->threads, b->occupied_count, BLOCKS_AT_ONCE, mark_fields, m);
-    *count = number_places(m, m->field_tiles);
+    *count = mpm_number_places(m, m->field_tiles);
     for (int f = 0; f < v->field_count; f++) v->tile[f] = m->field_tiles + (int64_t)f * b->count;
     return SPATE_OK;
 }
@@ -92,7 +91,7 @@ spate_status mpm_place_penetration(mpm *m) {
     TRY(GROW(m->sim->ctx, m->penetration_places, m->capacity.penetration_places, places));
     for (int64_t k = 0; k < places; k++) m->penetration_places[k] = -1;
     parallel_for(m->threads, b->occupied_count, BLOCKS_AT_ONCE, mark_near_colliders, m);
-    v->penetration.count = (int32_t)number_places(m, m->penetration_places);
+    v->penetration.count = (int32_t)mpm_number_places(m, m->penetration_places);
     for (int f = 0; f < v->field_count; f++)
         v->penetration.tile[f] = m->penetration_places + (int64_t)f * b->count;
     return SPATE_OK;

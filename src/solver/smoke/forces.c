@@ -1,4 +1,6 @@
 /* Buoyancy and vorticity confinement, and what dyes and heat lose. */
+#include "solver/force_fields.h"
+#include "solver/smoke/force_fields.h"
 #include "solver/smoke/jobs.h"
 
 /* ---- Vorticity confinement (Fedkiw, Stam and Jensen 2001) ------------------------------------ */
@@ -82,7 +84,12 @@ spate_status smoke_forces(void *solver) {
     fade(s, s->temperature, s->options->cooling);
     const bool confined = s->options->vorticity > 0;
     if (confined) confine(s);
-    if (s->max_buoyancy == 0 && !confined) return SPATE_OK;
+    const bool pushed = forces_act(s->sim);
+    if (pushed) smoke_force_fields(s);
+    if (s->max_buoyancy == 0 && !confined) {
+        if (pushed) smoke_settle_velocity(s);
+        return SPATE_OK;
+    }
     for (int a = 0; a < s->layout.dim; a++) {
         force_job job = {s, a};
         if (confined || s->scene->gravity[a] != 0)

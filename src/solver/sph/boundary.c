@@ -281,7 +281,7 @@ static spate_status sort(sph_boundary *w) {
 }
 
 spate_status sph_boundary_move(sph_boundary *w, double time) {
-    if (!w->moving || time == w->time) return SPATE_OK;
+    if (!w->moving || (time == w->time && !w->sim->boundary.driven_count)) return SPATE_OK;
     mover m = {.w = w};
     pool *threads = w->sim->ctx->pool;
     parallel_for(threads, w->blocks.occupied_count, GRAIN, leave_blocks, &m);

@@ -133,13 +133,18 @@ static bounds wanted_part(const sampler *s) {
     const spate_scene *scene = s->still->scene;
     const domain *d = &scene->domain;
     const motion *m = &scene->colliders[s->collider].motion;
+    const bool driven = scene->colliders[s->collider].driven;
     const double layers = s->layers * s->spacing;
     bounds wanted = {{0}, {0}};
     for (int a = 0; a < s->dim; a++) {
         const bounds *own = &s->still->boxes[s->collider];
         const bool goes_round =
             d->walls[a][0] == WALL_PERIODIC && own->max[a] - own->min[a] >= d->size[a];
-        if (boundary_stays(m, a) || goes_round) {
+        if (driven) { /* all of it but of what has no end */
+            const double most = 2 * vec_length(d->size) + layers + s->support;
+            wanted.min[a] = fmax(own->min[a] - s->support, m->pivot[a] - most);
+            wanted.max[a] = fmin(own->max[a] + s->support, m->pivot[a] + most);
+        } else if (boundary_stays(m, a) || goes_round) {
             wanted.min[a] = d->origin[a] - (d->walls[a][0] == WALL_OPEN ? layers : 0);
             wanted.max[a] = d->origin[a] + d->size[a] + (d->walls[a][1] == WALL_OPEN ? layers : 0);
         } else {

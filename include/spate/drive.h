@@ -1,0 +1,247 @@
+/*
+ * Driving a simulation: reading what it holds and acting on it while it runs, from a program's own
+ * loop. spate.h goes from a scene to a folder of frames; with this header another program, a robot's
+ * controller, a game, a mouse or a script, is part of the simulation.
+ *
+ *     spate_reading water = spate_default_reading();   // P, as floats, by id
+ *     water.values = positions, water.capacity = 3 * most;
+ *     while (spate_simulation_time(sim) < 10) {
+ *         spate_simulation_step(sim, 10);
+ *         spate_simulation_read(sim, &water);          // water.particles of them
+ *     }
+ *
+ * A call that cannot do what it is asked changes nothing, returns a status, and spate_message() tells
+ * what to do. Option structs come from their spate_default_...(); one that does not is refused. All
+ * numbers are in the scene's units. In 2D, z is 0. docs/library.md explains it by example.
+ */
+#ifndef SPATE_DRIVE_H
+#define SPATE_DRIVE_H
+
+#include <spate/spate.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* ---- Reading: particles ------------------------------------------------------------------------ */
+
+/* The type of numbers in memory. */
+typedef enum spate_number {
+    SPATE_FLOAT32,
+    SPATE_FLOAT64,
+    SPATE_UINT8,
+    SPATE_UINT16,
+    SPATE_UINT32,
+    SPATE_UINT64
+} spate_number;
+
+/* The order of particles: by id, in which a particle stays ahead of all younger ones; or as they lie in
+ * memory now, which is faster and changes with steps. */
+typedef enum spate_order { SPATE_BY_ID, SPATE_AS_STORED } spate_order;
+
+/* What is to be read, and where to. */
+typedef struct spate_reading {
+    uint32_t cookie;       /* set by spate_default_reading() */
+    const char *attribute; /* default "P"; also "v", "id", "pscale", "material", "J", ... */
+    spate_number
+        type; /* default SPATE_FLOAT32; any but SPATE_UINT8. P as SPATE_UINT16 is quantised */
+    spate_order order; /* default SPATE_BY_ID */
+    void *values;      /* components of a particle beside one another; NULL (default): read nothing,
+                              only fill in what is below */
+    size_t capacity;   /* how many numbers fit there; default 0 */
+    /* filled in */
+    int components;    /* numbers of a particle */
+    int64_t particles; /* how many there are */
+    double origin[3];  /* of quantised positions: x = origin + spacing * number */
+    double spacing[3];
+} spate_reading;
+
+SPATE_API spate_reading spate_default_reading(void);
+SPATE_API spate_status spate_simulation_read(spate_simulation *simulation, spate_reading *reading);
+
+/* The simulation's own memory of a field of its particles; nothing is copied. Number c of particle i is
+ * at data + i * stride + c * component_stride bytes. It holds until the next step or write. Particles
+ * whose `group` is 65535 are gone. */
+typedef struct spate_view {
+    const void *data;
+    spate_number type;
+    int components;
+    ptrdiff_t stride, component_stride; /* bytes */
+    int64_t particles;
+    uint64_t generation; /* of the simulation when it was made */
+} spate_view;
+
+/* Fields are "id", "velocity", "mass", "group", ... as spate_simulation_list(SPATE_FIELDS) tells.
+ * "position" is in cells from the corner of a particle's block: for places in the world read "P". */
+SPATE_API spate_status spate_simulation_view(spate_simulation *simulation, const char *field,
+                                             spate_view *view);
+/* Fails when a step or a write has come between. */
+SPATE_API spate_status spate_simulation_check_view(spate_simulation *simulation,
+                                                   const spate_view *view);
+/* Grows with every step and every write. */
+SPATE_API uint64_t spate_simulation_generation(const spate_simulation *simulation);
+
+/* ---- Reading: grids ---------------------------------------------------------------------------- */
+
+/* The cells of the domain along x, y and z; 1 along z in 2D. */
+SPATE_API void spate_simulation_cells(const spate_simulation *simulation, int cells[3]);
+/* A field on these cells, such as "velocity" or "pressure" of flip, "density" of smoke: components of a
+ * cell beside one another, cells with x fastest. `capacity`: how many floats fit in `values`. */
+SPATE_API spate_status spate_simulation_grid(spate_simulation *simulation, const char *field,
+                                             float *values, size_t capacity);
+
+/* ---- What there is to read --------------------------------------------------------------------- */
+
+typedef enum spate_listing {
+    SPATE_ATTRIBUTES, /* for spate_simulation_read */
+    SPATE_FIELDS,     /* for spate_simulation_view */
+    SPATE_QUANTITIES, /* for spate_simulation_quantity: columns of stats.csv and probes */
+    SPATE_GRIDS       /* for spate_simulation_grid */
+} spate_listing;
+
+typedef struct spate_entry {
+    char name[64];
+    char unit[16]; /* "" of a pure number; in the scene's units */
+    int components;
+    spate_number type; /* as the simulation has it */
+} spate_entry;
+
+/* Writes at most `capacity` entries; *count is how many there are. */
+SPATE_API spate_status spate_simulation_list(spate_simulation *simulation, spate_listing listing,
+                                             spate_entry *entries, int capacity, int *count);
+
+/* ---- Acting: colliders -------------------------------------------------------------------------- */
+
+/* Where a collider is and how it moves. */
+typedef struct spate_pose {
+    uint32_t cookie;    /* set by spate_default_pose() */
+    double position[3]; /* of its pivot; m, default 0 */
+    double rotation
+        [4]; /* from how the scene has drawn it: unit quaternion x, y, z, w; default 0 0 0 1,
+                           not at all. In 2D by an angle a: 0, 0, sin(a/2), cos(a/2) */
+    double velocity[3]; /* of the pivot; m/s, default 0 */
+    double spin[3];     /* angular velocity; rad/s, default 0 */
+} spate_pose;
+
+SPATE_API spate_pose spate_default_pose(void);
+/* Puts a collider that the scene calls `driven: true` where the pose says at the present time. It moves
+ * on with the velocity and spin until it is told otherwise. Liquid feels that velocity: it should be the
+ * one with which the pose will change. */
+SPATE_API spate_status spate_simulation_set_pose(spate_simulation *simulation, const char *collider,
+                                                 const spate_pose *pose);
+/* Where any collider is now. */
+SPATE_API spate_status spate_simulation_pose(spate_simulation *simulation, const char *collider,
+                                             spate_pose *pose);
+/* What the material did to a collider in the last step: the mean force (N; in 2D N/m) and its torque
+ * about the pivot (N m; in 2D N). In every solver. */
+SPATE_API spate_status spate_simulation_force(spate_simulation *simulation, const char *collider,
+                                              double force[3], double torque[3]);
+
+/* ---- Acting: particles -------------------------------------------------------------------------- */
+
+/* What is written to particles. */
+typedef enum spate_target {
+    SPATE_VELOCITY, /* m/s */
+    SPATE_POSITION, /* m, inside the domain */
+    SPATE_FORCE     /* N (in 2D N/m), for the next step alone; added to earlier ones for it */
+} spate_target;
+
+typedef struct spate_writing {
+    uint32_t cookie;      /* set by spate_default_writing() */
+    spate_target target;  /* default SPATE_VELOCITY */
+    const uint64_t *ids;  /* of the particles, ascending; NULL (default): all, by id */
+    int64_t particles;    /* how many there are; default 0 */
+    const double *values; /* three to a particle; z is 0 in 2D */
+} spate_writing;
+
+SPATE_API spate_writing spate_default_writing(void);
+SPATE_API spate_status spate_simulation_write(spate_simulation *simulation,
+                                              const spate_writing *writing);
+
+/* ---- Acting: force fields ----------------------------------------------------------------------- */
+
+/* What a force field does; `forces` of a scene has the same kinds (docs/scene.md). */
+typedef enum spate_force_kind {
+    SPATE_WIND,       /* the same acceleration everywhere */
+    SPATE_ATTRACTOR,  /* strength r / (r^2 + softening^2)^(3/2) to the center */
+    SPATE_VORTEX,     /* strength around the axis at the radius, less within and beyond */
+    SPATE_TURBULENCE, /* eddies of a length, without divergence, strength their root mean square */
+    SPATE_DRAG,       /* velocities near `velocity` as exp(-rate t) */
+    SPATE_MOUSE       /* the same in a ball, less towards its radius */
+} spate_force_kind;
+
+typedef struct spate_force {
+    uint32_t cookie;        /* set by spate_default_force() */
+    spate_force_kind kind;  /* default SPATE_WIND */
+    double acceleration[3]; /* wind: m/s^2, default 0 */
+    double strength;        /* attractor: m^3/s^2; vortex, turbulence: m/s^2; default 0 */
+    double center[3];       /* attractor, vortex, mouse: m, default 0 */
+    double axis[3];         /* vortex: default z */
+    double radius;          /* vortex, mouse: m, must be given */
+    double softening;       /* attractor: m, must be given */
+    double length, period;  /* turbulence: m, must be given; s, default 0: eddies stay */
+    uint64_t seed;          /* turbulence: default 0 */
+    double velocity[3];     /* drag, mouse: m/s, default 0 */
+    double rate;            /* drag, mouse: 1/s, default 50 */
+    double from, until;     /* s; default 0, for ever */
+    double min[3], max[3];  /* m; the box in which it acts, default everywhere */
+} spate_force;
+
+SPATE_API spate_force spate_default_force(void);
+/* Lets a force field of this name begin, or puts it in the place of the one that has the name: a mouse
+ * is set anew with every move. At most 64 at a time. */
+SPATE_API spate_status spate_simulation_set_force(spate_simulation *simulation, const char *name,
+                                                  const spate_force *force);
+
+/* ---- Acting: parts of the scene ----------------------------------------------------------------- */
+
+/* Adds materials, bodies, colliders, sources and sinks, as YAML: "bodies: [{material: water, shape:
+ * {sphere: {center: [0.5, 0.8], radius: 0.1}}}]". Of a body there are no particles where others are
+ * already, or a collider is. Smoke takes no bodies. The simulation is made anew around its state, which
+ * takes about as long as making one. */
+SPATE_API spate_status spate_simulation_add(spate_simulation *simulation, const char *yaml);
+/* Changes a field of the scene, "materials.water.viscosity=2": of materials, the solver (not its type),
+ * gravity. As costly as adding. */
+SPATE_API spate_status spate_simulation_set(spate_simulation *simulation, const char *set);
+/* Ends the force field, collider, source or sink of that name, or takes the particles of a body away. */
+SPATE_API spate_status spate_simulation_remove(spate_simulation *simulation, const char *name);
+
+/* ---- What a run writes, from one's own loop ----------------------------------------------------- */
+
+/* The files of a frame as the scene's `output` asks, particles_0007.vtp and others, in a folder that is
+ * made where there is none. */
+SPATE_API spate_status spate_simulation_write_frame(spate_simulation *simulation,
+                                                    const char *folder, int frame);
+/* A row of stats.csv with its line end; for a frame below 0 the names of the columns. */
+SPATE_API spate_status spate_simulation_statistics(spate_simulation *simulation, int frame,
+                                                   void (*write)(const char *text, void *user),
+                                                   void *user);
+/* A checkpoint in memory. *length is how long it is; with `bytes` NULL nothing more is done. */
+SPATE_API spate_status spate_simulation_save_memory(spate_simulation *simulation, void *bytes,
+                                                    size_t capacity, size_t *length);
+SPATE_API spate_status spate_simulation_restore_memory(spate_scene *scene, const void *bytes,
+                                                       size_t length,
+                                                       spate_simulation **simulation);
+/* Calls `call` after every stage of a step ("scatter", "pressure", ...; docs/architecture.md), in which
+ * the simulation may be read. NULL ends it. */
+SPATE_API spate_status spate_simulation_on_stage(spate_simulation *simulation,
+                                                 void (*call)(spate_simulation *simulation,
+                                                              const char *stage, void *user),
+                                                 void *user);
+
+/* ---- Recording ---------------------------------------------------------------------------------- */
+
+/* Begins to take note of everything that is done to a simulation; before its first step. While it
+ * does, steps also end at the frames of the scene, as those of a run. Noting allocates memory. */
+SPATE_API spate_status spate_simulation_record(spate_simulation *simulation);
+/* The scene with all that was done as its `events`: `spate run` of it, or a simulation of it that is
+ * stepped to its frames, passes through the same states, bit for bit. */
+SPATE_API spate_status spate_simulation_recorded(spate_simulation *simulation,
+                                                 void (*write)(const char *text, void *user),
+                                                 void *user);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

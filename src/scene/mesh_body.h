@@ -1,0 +1,73 @@
+/*
+ * Bodies as meshes: what a body with `fe`, `cloth` or `strands` is made of at rest. Vertices become
+ * particles, in their order; elements are what holds them together (solver/lagrangian).
+ *
+ *   fe       a shape as triangles in 2D, tetrahedra in 3D (fe_mesh.c)
+ *   cloth    a parallelogram of triangles in 3D
+ *   strands  polylines, in rows; straight or curled
+ *
+ * `hold` fixes the vertices that begin in a shape: they stay, or move with keys.
+ */
+#ifndef SPATE_SCENE_MESH_BODY_H
+#define SPATE_SCENE_MESH_BODY_H
+
+#include "core/arena.h"
+#include "scene/motion.h"
+#include "scene/shape.h"
+
+typedef enum mesh_kind { MESH_NONE, MESH_FE, MESH_CLOTH, MESH_STRANDS } mesh_kind;
+typedef enum mesh_diagonals { DIAGONALS_ALTERNATING, DIAGONALS_ONE } mesh_diagonals;
+typedef enum mesh_bending { BENDING_SHAPE_OPERATOR, BENDING_HINGE } mesh_bending;
+
+/* What a scene gives. */
+typedef struct fe_fields {
+    double spacing;
+    int diagonals;
+} fe_fields;
+
+typedef struct cloth_fields {
+    double corner[3], along[3], across[3];
+    double spacing, thickness;
+    int diagonals, bending;
+} cloth_fields;
+
+typedef struct strands_fields {
+    double root[3], direction[3]; /* the first root; from root to tip */
+    double row[3], rows[3];       /* to the last root of a row, and to the last row */
+    int64_t count[2];             /* strands in a row, rows */
+    double spacing, radius;
+    double curl_radius, curl_length; /* of the helix, and of a turn along the strand */
+} strands_fields;
+
+typedef struct mesh_hold {
+    shape *shape;
+    motion motion;
+    double until; /* s; HUGE_VAL by default */
+} mesh_hold;
+
+typedef struct mesh_body {
+    mesh_kind kind;
+    int64_t vertex_count;
+    double (*vertices)[3];
+    int64_t element_count;
+    int32_t (*elements)[4]; /* fe: dim + 1 corners with a positive volume; cloth: 3 */
+    int64_t strand_count;
+    int64_t *strand_first; /* strand s: vertices strand_first[s] .. strand_first[s + 1] - 1 */
+    double thickness, radius;
+    double spacing;
+    mesh_bending bending;
+    const shape *solid; /* fe: what it fills */
+    mesh_hold *holds;
+    int hold_count;
+} mesh_body;
+
+/* The most vertices of one body. */
+enum { MESH_VERTICES_MOST = 100000000 };
+
+/* Memory from the arena. A mesh that has no element, or too many vertices, is left without
+ * vertices (fe) or with vertex_count beyond MESH_VERTICES_MOST. */
+spate_status mesh_from_shape(arena *a, const shape *s, int dim, const fe_fields *g, mesh_body *out);
+spate_status mesh_of_cloth(arena *a, const cloth_fields *g, mesh_body *out);
+spate_status mesh_of_strands(arena *a, const strands_fields *g, int dim, mesh_body *out);
+
+#endif

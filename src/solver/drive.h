@@ -1,0 +1,32 @@
+/*
+ * What others than its scene have done to a simulation: the state that events and the calls of
+ * spate/drive.h leave behind, besides particles, poses of colliders and force fields, which the
+ * simulation has itself. The commands: src/run/commands.c.
+ */
+#ifndef SPATE_SOLVER_DRIVE_H
+#define SPATE_SOLVER_DRIVE_H
+
+#include "core/text.h"
+#include "solver/solver.h"
+
+struct drive {
+    int collider;         /* the last that was found by its name: its neighbour may be next */
+    int64_t next_event;   /* of the scene's, that is to be applied */
+    int64_t forces_given; /* whether particles have forces for the next step, 0 or 1 */
+    double until;         /* that an event of a recording keeps steps from passing; 0: none */
+    bool recording;
+    text record;           /* YAML of the events so far, while recording */
+    double recorded_until; /* the last `until` in it */
+    spate_scene *own; /* the scene with what was added, when it is not the one that was given */
+    const spate_scene *given; /* that */
+};
+
+/* The drive of a simulation, made where there is none. */
+spate_status drive_of(spate_simulation *sim, drive **out);
+void drive_free(spate_simulation *sim);
+
+static inline bool drive_gives_forces(const spate_simulation *sim) {
+    return sim->drive && sim->drive->forces_given;
+}
+
+#endif

@@ -1,0 +1,388 @@
+#include "solver/lagrangian/lagrangian.h"
+
+#include "core/hash.h"
+#include "core/vec.h"
+#include "solver/materials/elastic.h"
+
+enum { VERTEX_GRAIN = 1024, BLOCK_GRAIN = 16 };
+#define NOWHERE UINT32_MAX
+
+/* One body of the scene. Its vertices are `first` .. in the arrays over all of them. */
+typedef struct mesh_part {
+    int group;
+    int64_t first;
+    lagrangian_mesh mesh;
+    double (*turns)[3][3]; /* of its holds at the end of the step */
+} mesh_part;
+
+/* What a checkpoint holds of a body. */
+typedef struct mesh_memory {
+    uint64_t first_id; /* vertex v has id first_id + v */
+    mesh_extremes extremes;
+    double energy;
+} mesh_memory;
+
+struct lagrangian {
+    spate_simulation *sim;
+    int count;
+    mesh_part *parts;
+    mesh_memory *memory; /* of parts */
+    int *part_of;        /* group -> part, or -1 */
+    int64_t vertices;
+    /* by vertex */
+    uint32_t *particle; /* its index, or NOWHERE */
+    int32_t *block;     /* of that particle */
+    bool *there;
+    int *hold, *held; /* which hold it has, and which holds it now; -1: none */
+    double (*x)[3], (*f)[3];
+    rod_edge *edges; /* of strands; the others' are not used */
+    double *references;
+    int64_t sorts; /* of the blocks when places were found */
+    double hold_speed;
+};
+
+/* ---- Making one --------------------------------------------------------------------------------- */
+
+bool lagrangian_is_needed(const spate_scene *scene) {
+    for (int b = 0; b < scene->body_count; b++)
+        if (scene->bodies[b].mesh.kind) return true;
+    return false;
+}
+
+unsigned lagrangian_fields(void) {
+    return PARTICLE_BIT(role) | PARTICLE_BIT(force) | PARTICLE_BIT(dilation);
+}
+
+bool lagrangian_check(const spate_scene *scene, field_report *report) {
+    for (int b = 0; b < scene->body_count; b++) {
+        const body *of = &scene->bodies[b];
+        if (!of->mesh.kind) continue;
+        const material_kind kind = material_kind_of(scene->materials[of->material].type);
+        if (kind != MATERIAL_NEO_HOOKEAN && kind != MATERIAL_FIXED_COROTATED)
+            return field_complain(report, NULL,
+                                  "body '%s' is a mesh, but its material '%s' is not elastic; use "
+                                  "model neo_hookean or fixed_corotated",
+                                  of->name, scene->materials[of->material].name);
+        for (int a = 0; a < scene->dim; a++)
+            if (scene->domain.walls[a][0] == WALL_PERIODIC)
+                return field_complain(report, NULL,
+                                      "body '%s' is a mesh, and meshes do not cross periodic "
+                                      "sides; use others",
+                                      of->name);
+    }
+    return true;
+}
+
+static mesh_material material_of(const spate_scene *scene, const body *b) {
+    const material *given = &scene->materials[b->material];
+    const elastic *e = given->parameters;
+    const double young =
+        e->young_modulus > 0 ? e->young_modulus : 3 * e->bulk_modulus * (1 - 2 * e->poisson);
+    const bool simo = material_kind_of(given->type) == MATERIAL_NEO_HOOKEAN;
+    return (mesh_material){
+        .density = e->density,
+        .young_modulus = young,
+        .poisson = e->poisson,
+        .fe = {simo ? FE_NEO_HOOKEAN : FE_FIXED_COROTATED, e->shear, e->bulk, e->lambda},
+        .cloth = cloth_material_of(young, e->poisson, b->mesh.thickness),
+        .rod = rod_material_of(young, e->poisson, b->mesh.radius)};
+}
+
+/* Which vertices are held, and how fast they may be. */
+static void find_held(lagrangian *l, const mesh_part *part) {
+    const mesh_body *m = part->mesh.of;
+    for (int64_t v = 0; v < m->vertex_count; v++) {
+        int *hold = &l->hold[part->first + v];
+        *hold = -1;
+        for (int h = 0; h < m->hold_count && *hold < 0; h++)
+            if (shape_distance(m->holds[h].shape, l->sim->scene->dim, m->vertices[v]) <= 0)
+                *hold = h;
+        if (*hold < 0) continue;
+        const motion *moves = &m->holds[*hold].motion;
+        double arm[3];
+        vec_sub(arm, m->vertices[v], moves->pivot);
+        l->hold_speed = fmax(l->hold_speed, motion_max_speed(moves, vec_length(arm)));
+    }
+}
+
+static spate_status make_part(lagrangian *l, int group) {
+    spate_context *ctx = l->sim->ctx;
+    const spate_scene *scene = l->sim->scene;
+    const body *b = &scene->bodies[group];
+    mesh_part *part = &l->parts[l->count++];
+    const mesh_material moduli = material_of(scene, b);
+    part->group = group;
+    part->first = l->vertices;
+    l->part_of[group] = l->count - 1;
+    l->vertices += b->mesh.vertex_count;
+    spate_status status = lagrangian_mesh_create(ctx, &b->mesh, scene->dim, &moduli, &part->mesh);
+    if (status == SPATE_BAD_INPUT) fail_prefix(ctx, "%s: body '%s': ", scene->path, b->name);
+    TRY(status);
+    part->turns = take(ctx, (size_t)b->mesh.hold_count + 1, sizeof *part->turns);
+    if (!part->turns) return SPATE_OUT_OF_MEMORY;
+    l->memory[l->count - 1].extremes = part->mesh.extremes;
+    return SPATE_OK;
+}
+
+static spate_status take_vertices(lagrangian *l) {
+    spate_context *ctx = l->sim->ctx;
+    const size_t n = (size_t)l->vertices;
+    bool fine = (l->particle = take(ctx, n, sizeof *l->particle)) != NULL;
+    fine = fine && (l->block = take(ctx, n, sizeof *l->block));
+    fine = fine && (l->there = take(ctx, n, sizeof *l->there));
+    fine = fine && (l->hold = take(ctx, n, sizeof *l->hold));
+    fine = fine && (l->held = take(ctx, n, sizeof *l->held));
+    fine = fine && (l->x = take(ctx, n, sizeof *l->x));
+    fine = fine && (l->f = take(ctx, n, sizeof *l->f));
+    fine = fine && (l->edges = take(ctx, n, sizeof *l->edges));
+    fine = fine && (l->references = take(ctx, n, sizeof *l->references));
+    return fine ? SPATE_OK : SPATE_OUT_OF_MEMORY;
+}
+
+static spate_status make(lagrangian *l) {
+    const spate_scene *scene = l->sim->scene;
+    spate_context *ctx = l->sim->ctx;
+    const size_t bodies = (size_t)scene->body_count, groups = (size_t)scene_group_count(scene);
+    l->parts = take(ctx, bodies, sizeof *l->parts);
+    l->memory = take(ctx, bodies, sizeof *l->memory);
+    l->part_of = take(ctx, groups + 1, sizeof *l->part_of);
+    if (!l->parts || !l->memory || !l->part_of) return SPATE_OUT_OF_MEMORY;
+    for (size_t g = 0; g < groups; g++) l->part_of[g] = -1;
+    for (int b = 0; b < scene->body_count; b++)
+        if (scene->bodies[b].mesh.kind) TRY(make_part(l, b));
+    TRY(take_vertices(l));
+    for (int k = 0; k < l->count; k++) {
+        mesh_part *part = &l->parts[k];
+        find_held(l, part);
+        if (part->mesh.of->kind == MESH_STRANDS)
+            lagrangian_mesh_lend(&part->mesh, l->edges + part->first, l->references + part->first);
+    }
+    return SPATE_OK;
+}
+
+spate_status lagrangian_create(spate_simulation *sim, lagrangian **out) {
+    *out = NULL;
+    if (!lagrangian_is_needed(sim->scene)) return SPATE_OK;
+    lagrangian *l = take(sim->ctx, 1, sizeof *l);
+    if (!l) return SPATE_OUT_OF_MEMORY;
+    l->sim = sim;
+    l->sorts = -1;
+    spate_status status = make(l);
+    if (status)
+        lagrangian_free(l);
+    else
+        *out = l;
+    return status;
+}
+
+void lagrangian_free(lagrangian *l) {
+    if (!l) return;
+    spate_context *ctx = l->sim->ctx;
+    for (int k = 0; k < l->count; k++) {
+        lagrangian_mesh_free(&l->parts[k].mesh);
+        give(ctx, l->parts[k].turns);
+    }
+    void *all[] = {l->parts, l->memory, l->part_of, l->particle, l->block,      l->there, l->hold,
+                   l->held,  l->x,      l->f,       l->edges,    l->references, l};
+    for (int k = 0; k < COUNT_OF(all); k++) give(ctx, all[k]);
+}
+
+/* ---- Which particle is which vertex ------------------------------------------------------------- */
+
+/* The vertex of particle i, or -1: also where a checkpoint has ids that no vertex has. */
+static int64_t vertex_of(const lagrangian *l, int64_t i) {
+    const particles *p = &l->sim->particles;
+    if (p->group[i] == GROUP_REMOVED || l->part_of[p->group[i]] < 0) return -1;
+    const int k = l->part_of[p->group[i]];
+    const uint64_t v = p->id[i] - l->memory[k].first_id;
+    if (v >= (uint64_t)l->parts[k].mesh.of->vertex_count) return -1;
+    return l->parts[k].first + (int64_t)v;
+}
+
+static void find_in_blocks(void *data, chunk items) {
+    const lagrangian *l = data;
+    const blocks *b = &l->sim->blocks;
+    for (int64_t o = items.begin; o < items.end; o++) {
+        const int32_t block = b->occupied[o];
+        for (int64_t i = b->first[block]; i < b->first[block + 1]; i++) {
+            const int64_t v = vertex_of(l, i);
+            if (v < 0) continue;
+            l->particle[v] = (uint32_t)i;
+            l->block[v] = block;
+        }
+    }
+}
+
+/* Anew after every sort: a scan over the particles, whose ids tell. */
+static void find_particles(lagrangian *l) {
+    const blocks *b = &l->sim->blocks;
+    if (l->sorts == b->sorts) return;
+    memset(l->particle, 0xff, (size_t)l->vertices * sizeof *l->particle);
+    parallel_for(l->sim->ctx->pool, b->occupied_count, BLOCK_GRAIN, find_in_blocks, l);
+    l->sorts = b->sorts;
+}
+
+spate_status lagrangian_start(lagrangian *l) {
+    const particles *p = &l->sim->particles;
+    for (int k = 0; k < l->count; k++) l->memory[k].first_id = UINT64_MAX;
+    for (int64_t i = 0; i < p->count; i++) {
+        const int k = l->part_of[p->group[i]];
+        if (k >= 0 && p->id[i] < l->memory[k].first_id) l->memory[k].first_id = p->id[i];
+    }
+    for (int64_t i = 0; i < p->count; i++) {
+        const int64_t v = vertex_of(l, i);
+        if (v < 0) continue;
+        const mesh_part *part = &l->parts[l->part_of[p->group[i]]];
+        p->mass[i] = (real)part->mesh.mass[v - part->first];
+        p->role[i] = ROLE_VERTEX;
+    }
+    return SPATE_OK;
+}
+
+/* ---- Forces ------------------------------------------------------------------------------------- */
+
+static void load_positions(void *data, chunk items) {
+    const lagrangian *l = data;
+    for (int64_t v = items.begin; v < items.end; v++) {
+        const uint32_t i = l->particle[v];
+        l->there[v] = i != NOWHERE && l->sim->particles.group[i] != GROUP_REMOVED;
+        if (l->there[v]) simulation_position(l->sim, l->block[v], i, l->x[v]);
+    }
+}
+
+static void store_forces(void *data, chunk items) {
+    const lagrangian *l = data;
+    const particles *p = &l->sim->particles;
+    for (int64_t v = items.begin; v < items.end; v++)
+        for (int a = 0; a < l->sim->scene->dim && l->there[v]; a++)
+            p->force[l->particle[v]][a] += (real)l->f[v][a];
+}
+
+/* Holds that are in force at a time, and how they have turned. */
+static void pose_holds(lagrangian *l, mesh_part *part, double t) {
+    const mesh_body *m = part->mesh.of;
+    for (int h = 0; h < m->hold_count; h++) {
+        const pose at = motion_pose(&m->holds[h].motion, t);
+        memcpy(part->turns[h], at.turn, sizeof at.turn);
+    }
+    for (int64_t v = part->first; v < part->first + m->vertex_count; v++)
+        l->held[v] = l->hold[v] >= 0 && t < m->holds[l->hold[v]].until ? l->hold[v] : -1;
+}
+
+static spate_status fail_element(lagrangian *l, const mesh_part *part) {
+    const spate_simulation *sim = l->sim;
+    const mesh_body *m = part->mesh.of;
+    const int64_t e = part->mesh.fault;
+    const int64_t v =
+        part->first + (m->kind == MESH_STRANDS ? m->strand_first[e] : (int64_t)m->elements[e][0]);
+    return fail(sim->ctx, SPATE_UNSTABLE,
+                "step %lld, t = %.6g s: body '%s': %s %lld at (%.4g, %.4g, %.4g) %s (dt %.3g s, "
+                "limit: %s); use a smaller solver.sound or solver.cfl%s",
+                (long long)sim->step + 1, sim->time, sim->scene->bodies[part->group].name,
+                m->kind == MESH_STRANDS ? "strand" : "element", (long long)e, l->x[v][0],
+                l->x[v][1], l->x[v][2],
+                m->kind == MESH_STRANDS ? "folds back on itself" : "is turned inside out", sim->dt,
+                sim->dt_limit,
+                m->kind == MESH_STRANDS ? "" : ", or model fixed_corotated, which survives it");
+}
+
+spate_status lagrangian_add_forces(lagrangian *l) {
+    pool *threads = l->sim->ctx->pool;
+    find_particles(l);
+    parallel_for(threads, l->vertices, VERTEX_GRAIN, load_positions, l);
+    for (int k = 0; k < l->count; k++) {
+        mesh_part *part = &l->parts[k];
+        pose_holds(l, part, l->sim->time);
+        const mesh_positions at = {.x = l->x + part->first,
+                                   .there = l->there + part->first,
+                                   .held = l->held + part->first,
+                                   .turns = part->turns};
+        lagrangian_mesh_forces(&part->mesh, &at, l->f + part->first);
+        if (part->mesh.fault >= 0) return fail_element(l, part);
+        l->memory[k].extremes = part->mesh.extremes;
+        l->memory[k].energy = lagrangian_mesh_energy(&part->mesh);
+    }
+    parallel_for(threads, l->vertices, VERTEX_GRAIN, store_forces, l);
+    return SPATE_OK;
+}
+
+/* ---- Holds -------------------------------------------------------------------------------------- */
+
+static void hold_vertex(const lagrangian *l, int64_t v, const double rest[3], const pose *at) {
+    const spate_simulation *sim = l->sim;
+    const particles *p = &sim->particles;
+    const domain *d = &sim->scene->domain;
+    const int32_t *coords = sim->blocks.coords[l->block[v]];
+    double x[3], u[3];
+    pose_to_world(at, rest, x);
+    pose_velocity(at, x, u);
+    for (int a = 0; a < sim->scene->dim; a++) {
+        const double g = (x[a] - d->origin[a]) / d->dx + sim->type->shift;
+        PLANE(p, position, a)[l->particle[v]] = (real)(g - (double)coords[a] * BLOCK_EDGE);
+        p->velocity[l->particle[v]][a] = (real)u[a];
+    }
+}
+
+void lagrangian_hold(lagrangian *l) {
+    const double end = l->sim->time + l->sim->dt;
+    for (int k = 0; k < l->count; k++) {
+        const mesh_part *part = &l->parts[k];
+        const mesh_body *m = part->mesh.of;
+        for (int h = 0; h < m->hold_count; h++) {
+            const pose at = motion_pose(&m->holds[h].motion, end);
+            for (int64_t v = 0; v < m->vertex_count; v++)
+                if (l->held[part->first + v] == h && l->there[part->first + v])
+                    hold_vertex(l, part->first + v, m->vertices[v], &at);
+        }
+    }
+}
+
+double lagrangian_hold_speed(const lagrangian *l) { return l->hold_speed; }
+
+/* ---- The time step ------------------------------------------------------------------------------ */
+
+static double part_limit(const lagrangian *l, int k, double speed, double share) {
+    const mesh_part *part = &l->parts[k];
+    const mesh_extremes *at = &l->memory[k].extremes;
+    const spate_scene *scene = l->sim->scene;
+    if (part->mesh.of->kind != MESH_FE) return lagrangian_mesh_step(&part->mesh, at, share);
+    const material *given = &scene->materials[scene->bodies[part->group].material];
+    const strain_range range = {at->J_min, at->J_max, at->stretch, 1};
+    const double wave = material_models[material_kind_of(given->type)]->wave_speed(
+        given->parameters, scene->dim, &range);
+    return share * at->altitude / (wave + speed);
+}
+
+double lagrangian_step_limit(const lagrangian *l, double speed, double share) {
+    double dt = HUGE_VAL;
+    for (int k = 0; k < l->count; k++) dt = fmin(dt, part_limit(l, k, speed, share));
+    return dt;
+}
+
+double lagrangian_lightest(const lagrangian *l) {
+    double lightest = HUGE_VAL;
+    for (int k = 0; k < l->count; k++)
+        for (int64_t v = 0; v < l->parts[k].mesh.of->vertex_count; v++)
+            lightest = fmin(lightest, l->parts[k].mesh.mass[v]);
+    return lightest;
+}
+
+/* ---- What others ask ---------------------------------------------------------------------------- */
+
+double lagrangian_energy(const lagrangian *l, mesh_kind kind) {
+    double sum = NAN;
+    for (int k = 0; l && k < l->count; k++)
+        if (l->parts[k].mesh.of->kind == kind) sum = (isnan(sum) ? 0 : sum) + l->memory[k].energy;
+    return sum;
+}
+
+void lagrangian_state(lagrangian *l, state_blocks *out) {
+    state_add(out, "mesh bodies", l->memory, (size_t)l->count * sizeof *l->memory);
+    state_add(out, "strand edges", l->edges, (size_t)l->vertices * sizeof *l->edges);
+    state_add(out, "strand twists", l->references, (size_t)l->vertices * sizeof *l->references);
+}
+
+uint64_t lagrangian_hash(const lagrangian *l, uint64_t seed) {
+    seed = hash_bytes(l->edges, (size_t)l->vertices * sizeof *l->edges, seed);
+    return hash_bytes(l->references, (size_t)l->vertices * sizeof *l->references, seed);
+}

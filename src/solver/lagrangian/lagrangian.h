@@ -1,0 +1,51 @@
+/*
+ * Bodies as meshes in a simulation with a grid (Fei et al. 2021, section 5). A vertex is a particle
+ * of role ROLE_VERTEX, without stress; forces of elements go to the particles' `force`, which the
+ * scatter hands to the nodes. So meshes meet each other, themselves, colliders and other matter on
+ * the grid only.
+ *
+ * In a step, after the sort: places of vertices, forces (mesh.h), forces to particles. After the
+ * gather: held vertices are put where their hold is. A vertex that left through an open side takes
+ * the forces of its elements along; the other vertices go on. The energy is that of the positions
+ * at the beginning of the last step.
+ *
+ * State: the first id of each body's particles, how far the elements are from rest (it limits the
+ * next step), and the frames of strands.
+ */
+#ifndef SPATE_SOLVER_LAGRANGIAN_H
+#define SPATE_SOLVER_LAGRANGIAN_H
+
+#include "solver/lagrangian/mesh.h"
+#include "solver/solver.h"
+
+typedef struct lagrangian lagrangian;
+
+bool lagrangian_is_needed(const spate_scene *scene);
+/* Whether all mesh bodies are of materials that meshes can have, in a domain that they can be in. */
+bool lagrangian_check(const spate_scene *scene, field_report *report);
+/* Particle fields that meshes need. */
+unsigned lagrangian_fields(void);
+/* Makes *out, or NULL where there are no meshes. */
+spate_status lagrangian_create(spate_simulation *sim, lagrangian **out);
+void lagrangian_free(lagrangian *l);
+/* Masses, roles and ids of a new simulation's vertices. */
+spate_status lagrangian_start(lagrangian *l);
+
+/* Adds the forces of elements to the particles; fails where one is turned inside out. */
+spate_status lagrangian_add_forces(lagrangian *l);
+/* Puts held vertices where they are at the end of the step. */
+void lagrangian_hold(lagrangian *l);
+/* The longest stable step, with waves crossing at most `share` of an element in it; `speed` is that
+ * of the fastest particle. */
+double lagrangian_step_limit(const lagrangian *l, double speed, double share);
+/* The speed of held vertices at most. */
+double lagrangian_hold_speed(const lagrangian *l);
+/* The lightest vertex, kg. */
+double lagrangian_lightest(const lagrangian *l);
+
+/* Elastic energy of all meshes of a kind, J; NAN where there are none. */
+double lagrangian_energy(const lagrangian *l, mesh_kind kind);
+void lagrangian_state(lagrangian *l, state_blocks *out);
+uint64_t lagrangian_hash(const lagrangian *l, uint64_t seed);
+
+#endif

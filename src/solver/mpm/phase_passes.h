@@ -1,0 +1,375 @@
+/*
+ * The passes of phases.h over blocks, for one kernel (SUPPORT, KERNEL) and one instruction set
+ * (SPATE_ISA): included by phases_linear_kernels.c and its like.
+ */
+#include "core/kernel_table.h"
+#include "solver/mpm/gather.h"
+#include "solver/mpm/grid.h"
+#include "solver/mpm/phases.h"
+#include "solver/mpm/scatter.h"
+
+#define PHASE_TABLE_(kernel, isa) phases_##kernel##_##isa
+#define PHASE_TABLE(kernel, isa)  PHASE_TABLE_(kernel, isa)
+
+/* Two unit normals that differ by less than this have no direction between them. */
+#define NORMAL_LEAST 1e-3
+
+/* ---- Particles ------------------------------------------------------------------------------- */
+
+/* Whether a block's particles reach nodes that another field may reach. */
+INLINE bool meets_fields(const mpm_phases *s, int32_t block) {
+    for (int f = 0; f < s->view->field_count; f++)
+        if (s->tile[f][block] >= 0) return true;
+    return false;
+}
+
+INLINE bool is_liquid(const mpm_view *m, int64_t i) {
+    return m->materials[m->group_material[m->particles->group[i]]].kind == MATERIAL_LIQUID;
+}
+
+/* The mean of the normal components of eight impulses. */
+INLINE wide pressure_part(const wide impulse[6], int dim) {
+    const wide sum = impulse[0] + impulse[1] + (dim == 3 ? impulse[2] : wide_splat(0));
+    return sum * wide_splat(1 / (real)dim);
+}
+
+/* What particle i gives to its nodes: (m / cell along each axis, V | its pressure's impulse, 0). */
+INLINE void interface_part(const mpm_view *m, const stencil *at, int64_t i, int lane, real pressure,
+                           wide q[4], int dim) {
+    const particles *p = m->particles;
+    const real mass = p->mass[i];
+    const real volume = mass / m->materials[m->group_material[p->group[i]]].density;
+    q[0] = wide_join((quad){0, 0, 0, volume}, quad_splat(0));
+    for (int a = 0; a < dim; a++) {
+        const real scale = GIMP ? mass * axis_scale(&at->axis[a], lane) : mass;
+        quad out = quad_splat(0), push = quad_splat(0);
+        out[a] = scale, push[a] = scale * pressure;
+        q[a + 1] = wide_join(out, push);
+    }
+}
+
+/* What has fallen behind mirrors goes to its image. */
+INLINE void fold_interface(const mpm_view *m, const field_tiles *tiles, int32_t block, int dim) {
+    for (int f = 0; f < m->field_count; f++)
+        if (tiles->of[f]) mirror_tile_of(m, block, tiles->of[f], true, false, INTERFACE_REALS, dim);
+}
+
+/* ---- A node ---------------------------------------------------------------------------------- */
+
+/* The phases that reach a node. */
+typedef struct phase_node {
+    int count, dim;
+    int field[FIELDS_MAX];
+    double mass[FIELDS_MAX], volume[FIELDS_MAX];
+    double own[FIELDS_MAX][3];  /* w */
+    double v[FIELDS_MAX][3];    /* u */
+    double out[FIELDS_MAX][3];  /* g */
+    double push[FIELDS_MAX][3]; /* P */
+} phase_node;
+
+/* Step 1 of above. */
+INLINE void share_pressure(phase_node *n) {
+    double push[3] = {0}, volume = 0;
+    for (int k = 0; k < n->count; k++) {
+        vec_add(push, push, n->push[k]);
+        volume += n->volume[k];
+    }
+    for (int k = 0; k < n->count; k++)
+        for (int a = 0; a < 3; a++)
+            n->v[k][a] =
+                n->own[k][a] + (n->volume[k] / volume * push[a] - n->push[k][a]) / n->mass[k];
+}
+
+/* The published rule: all forces on all, v^n in `old` and what gravity adds in `gravity`. */
+INLINE void share_all(phase_node *n, const double old[FIELDS_MAX][3], const double gravity[3]) {
+    double push[3] = {0}, mass = 0;
+    for (int k = 0; k < n->count; k++) {
+        mass += n->mass[k];
+        for (int a = 0; a < 3; a++) push[a] += n->mass[k] * (n->own[k][a] - old[k][a] - gravity[a]);
+    }
+    for (int k = 0; k < n->count; k++)
+        for (int a = 0; a < 3; a++)
+            n->v[k][a] = n->own[k][a] = old[k][a] + push[a] / mass + gravity[a];
+}
+
+/* What phase k has on the other side: mass, mean velocities, and how it couples to them. */
+typedef struct phase_rest {
+    double mass, own[3], v[3], out[3], beta, friction;
+} phase_rest;
+
+INLINE phase_rest rest_of(const mpm_phases *s, const phase_node *n, int k) {
+    phase_rest r = {0};
+    for (int j = 0; j < n->count; j++) {
+        if (j == k) continue;
+        r.mass += n->mass[j];
+        vec_add_scaled(r.own, r.own, n->mass[j], n->own[j]);
+        vec_add_scaled(r.v, r.v, n->mass[j], n->v[j]);
+        vec_add(r.out, r.out, n->out[j]);
+        r.beta += n->mass[j] * s->beta[n->field[k]][n->field[j]];
+        r.friction += n->mass[j] * s->friction[n->field[k]][n->field[j]];
+    }
+    vec_scale(r.own, 1 / r.mass, r.own);
+    vec_scale(r.v, 1 / r.mass, r.v);
+    r.beta /= r.mass, r.friction /= r.mass;
+    return r;
+}
+
+/* Where there is one. */
+INLINE bool normal_between(const double a[3], const double b[3], double normal[3]) {
+    const double length_a = vec_length(a), length_b = vec_length(b);
+    for (int c = 0; c < 3; c++)
+        normal[c] = (length_a > 0 ? a[c] / length_a : 0) - (length_b > 0 ? b[c] / length_b : 0);
+    const double length = vec_length(normal);
+    if (!(length > NORMAL_LEAST)) return false;
+    vec_scale(normal, 1 / length, normal);
+    return true;
+}
+
+/* Gives phase k an impulse, and its opposite to the rest. */
+INLINE void pass_impulse(phase_node *n, int k, double rest_mass, double impulse,
+                         const double along[3]) {
+    for (int j = 0; j < n->count; j++)
+        vec_add_scaled(n->v[j], n->v[j], j == k ? impulse / n->mass[k] : -impulse / rest_mass,
+                       along);
+}
+
+/* Coulomb friction of k on the rest: `pressed` is the impulse that has passed along the normal. */
+INLINE void rub(phase_node *n, int k, const phase_rest *before, double pressed,
+                const double normal[3]) {
+    double slide[3];
+    const double reduced = n->mass[k] * before->mass / (n->mass[k] + before->mass);
+    vec_sub(slide, n->v[k], before->v);
+    vec_add_scaled(slide, slide, -vec_dot(slide, normal), normal);
+    const double speed = vec_length(slide);
+    if (!(speed > 0)) return;
+    vec_scale(slide, 1 / speed, slide);
+    pass_impulse(n, k, before->mass, -fmin(before->friction * pressed, reduced * speed), slide);
+}
+
+/* Step 2 of above for phase k. */
+INLINE void meet_rest(const mpm_phases *s, phase_node *n, int k) {
+    const phase_rest r = rest_of(s, n, k);
+    double normal[3], approach[3], difference[3];
+    if (!normal_between(n->out[k], r.out, normal)) return;
+    vec_sub(approach, n->own[k], r.own);
+    vec_sub(difference, n->v[k], r.v);
+    const double own = vec_dot(n->own[k], normal);
+    if (vec_dot(approach, normal) > 0) {
+        const double reduced = n->mass[k] * r.mass / (n->mass[k] + r.mass);
+        pass_impulse(n, k, r.mass, -r.beta * reduced * vec_dot(difference, normal), normal);
+        if (r.friction > 0)
+            rub(n, k, &r, n->mass[k] * fabs(vec_dot(n->v[k], normal) - own), normal);
+    } else if (!s->published)
+        pass_impulse(n, k, r.mass, n->mass[k] * (own - vec_dot(n->v[k], normal)), normal);
+}
+
+/* Of two, one is enough: what it gives the other takes. */
+INLINE void meet_all(const mpm_phases *s, phase_node *n) {
+    const int turns = n->count == 2 ? 1 : n->count;
+    for (int k = 0; k < turns; k++) meet_rest(s, n, k);
+}
+
+/* ---- A block --------------------------------------------------------------------------------- */
+
+/* Sums of g, V and P of all fields at a block's nodes. */
+typedef struct interface_sums {
+    real of[FIELDS_MAX][BLOCK_NODES_MAX * INTERFACE_REALS] __attribute__((aligned(64)));
+} interface_sums;
+
+/* False where at most one field reaches the block. */
+INLINE bool sum_interface(const mpm_phases *s, int32_t block, interface_sums *sums, int dim) {
+    const mpm_view *m = s->view;
+    const int32_t *neighbours = m->neighbours[block];
+    bool near[FIELDS_MAX] = {false};
+    int fields = 0;
+    for (int f = 0; f < m->field_count; f++) {
+        for (int k = 0; k < neighbour_count(dim); k++)
+            near[f] |= neighbours[k] >= 0 && s->tile[f][neighbours[k]] >= 0;
+        fields += near[f];
+    }
+    for (int f = 0; f < m->field_count && fields > 1; f++)
+        sum_tiles(neighbours, s->tile[f], s->tiles, sums->of[f], INTERFACE_REALS, dim);
+    return fields > 1;
+}
+
+/* The phases of node i of a block. */
+INLINE void load_phases(const mpm_view *m, const mpm_nodes *nodes, const interface_sums *sums,
+                        int i, phase_node *n, int node, int dim) {
+    *n = (phase_node){.dim = dim};
+    for (int f = 0; f < m->field_count; f++) {
+        const real mass = nodes->mass[f][i], *at = sums->of[f] + INTERFACE_REALS * i;
+        if (!(mass > 0) || !(at[3] > 0)) continue;
+        const int k = n->count++;
+        n->field[k] = f;
+        n->mass[k] = (double)mass, n->volume[k] = (double)at[3];
+        for (int a = 0; a < dim; a++) {
+            n->own[k][a] = (double)nodes->velocity[f][node * i + a];
+            n->out[k][a] = (double)at[a];
+            n->push[k][a] = (double)at[4 + a];
+        }
+    }
+}
+
+INLINE void share_forces(const mpm_phases *s, const mpm_nodes *nodes, int i, phase_node *n,
+                         int dim) {
+    const mpm_view *m = s->view;
+    const int node = m->node_reals;
+    if (!s->published) {
+        share_pressure(n);
+        return;
+    }
+    double old[FIELDS_MAX][3] = {{0}}, gravity[3] = {0};
+    for (int a = 0; a < dim; a++) {
+        gravity[a] = (double)m->gravity[a];
+        for (int k = 0; k < n->count; k++)
+            old[k][a] = (double)nodes->velocity[n->field[k]][node * i + 4 + a];
+    }
+    share_all(n, old, gravity);
+}
+
+INLINE void exchange_block(const mpm_phases *s, mpm_nodes *nodes, int dim) {
+    const int node = s->view->node_reals;
+    real *shares = s->shares + nodes->block * block_reals(dim, SHARE_REALS);
+    interface_sums sums;
+    s->mixed[nodes->block] = sum_interface(s, nodes->block, &sums, dim);
+    if (!s->mixed[nodes->block]) return;
+    memset(shares, 0, (size_t)block_reals(dim, SHARE_REALS) * sizeof *shares);
+    for (int i = 0; i < block_nodes(dim); i++) {
+        phase_node n;
+        load_phases(s->view, nodes, &sums, i, &n, node, dim);
+        if (n.count < 2) continue;
+        share_forces(s, nodes, i, &n, dim);
+        meet_all(s, &n);
+        double volume = 0;
+        for (int k = 0; k < n.count; k++) volume += n.volume[k];
+        for (int k = 0; k < n.count; k++) {
+            shares[SHARE_REALS * i + n.field[k]] = (real)(n.volume[k] / volume);
+            for (int a = 0; a < dim; a++)
+                nodes->velocity[n.field[k]][node * i + a] = (real)n.v[k][a];
+        }
+    }
+}
+
+/* ---- Volumes ----------------------------------------------------------------------------------- */
+
+/* U - v of every field at the nodes of a block, after boundaries. */
+INLINE void difference_block(const mpm_phases *s, int32_t block, int dim) {
+    const mpm_view *m = s->view;
+    const int node = m->node_reals;
+    const int64_t first = block * block_reals(dim, SHARE_REALS);
+    for (int f = 0; f < m->field_count; f++)
+        memset(s->differences[f] + first, 0,
+               (size_t)block_reals(dim, SHARE_REALS) * sizeof **s->differences);
+    for (int n = 0; n < block_nodes(dim) && s->mixed[block]; n++) {
+        const int64_t at = first + SHARE_REALS * n;
+        const real *shares = s->shares + at;
+        quad mean = quad_splat(0), v[FIELDS_MAX];
+        for (int f = 0; f < m->field_count; f++) {
+            v[f] = quad_load(m->velocities[f] + block * block_reals(dim, node) + node * n);
+            if (shares[f] > 0) mean += quad_splat(shares[f]) * v[f];
+        }
+        for (int f = 0; f < m->field_count; f++)
+            if (shares[f] > 0) quad_store(s->differences[f] + at, mean - v[f]);
+    }
+}
+
+/* Changes the volume of liquid particle i by a factor, given as its logarithm. Where it is not sparse
+ * it takes no tension. */
+INLINE void change_volume(const mpm_view *m, int64_t i, double change) {
+    real *dilation = &m->particles->dilation[i];
+    const double e = (double)*dilation, grown = e + (1 + e) * expm1(change);
+    *dilation = (real)fmin(fmax(e, 0), grown);
+}
+
+INLINE void volume_block(const mpm_phases *s, const mpm_view *differences, int32_t block,
+                         real *tiles, int dim) {
+    const mpm_view *m = s->view;
+    const int64_t last = m->first[block + 1], size = tile_reals(dim, SHARE_REALS);
+    for (int f = 0; f < m->field_count; f++)
+        if (s->tile[f][block] >= 0)
+            load_tile(differences, block, f, tiles + f * size, SHARE_REALS, dim);
+    for (int64_t i = m->first[block]; i < last; i += WIDE) {
+        stencil at;
+        stencil_fill(&at, m->particles, i, dim);
+        for (int lane = 0; lane < WIDE && i + lane < last; lane++) {
+            const real *tile = tiles + field_of(m, m->particles->group[i + lane]) * size;
+            quad q[4];
+            if (!is_liquid(m, i + lane)) continue;
+            gather_fused(tile, &at, lane, q, dim);
+            double divergence = 0;
+            for (int a = 0; a < dim; a++) divergence += (double)q[a + 1][a];
+            if (divergence != 0) change_volume(m, i + lane, divergence * (double)(m->dt / m->dx));
+        }
+    }
+}
+
+INLINE void difference_chunk(void *data, chunk items, int dim) {
+    for (int64_t k = items.begin; k < items.end; k++) difference_block(data, (int32_t)k, dim);
+}
+
+INLINE void volume_chunk(void *data, chunk items, int dim) {
+    enum { TILE_MOST = TILE_EDGE * TILE_EDGE * TILE_EDGE * SHARE_REALS + TILE_PAD };
+    const mpm_phases *s = data;
+    mpm_view differences = *s->view;
+    real tiles[FIELDS_MAX * TILE_MOST] __attribute__((aligned(64)));
+    for (int f = 0; f < differences.field_count; f++) {
+        const int64_t end = (f + 1) * tile_reals(dim, SHARE_REALS);
+        differences.velocities[f] = s->differences[f];
+        memset(tiles + end - TILE_PAD, 0, TILE_PAD * sizeof *tiles);
+    }
+    for (int64_t o = items.begin; o < items.end; o++) {
+        const int32_t block = s->view->occupied[o];
+        if (meets_fields(s, block)) volume_block(s, &differences, block, tiles, dim);
+    }
+}
+
+/* ---- The passes ------------------------------------------------------------------------------- */
+
+INLINE void scatter_interface(const mpm_phases *s, int32_t block, int dim) {
+    const mpm_view *m = s->view;
+    const particles *p = m->particles;
+    const int64_t last = m->first[block + 1];
+    const field_tiles tiles = empty_tiles(m, s->tile, s->tiles, block, INTERFACE_REALS, dim);
+    for (int64_t i = m->first[block]; i < last; i += WIDE) {
+        stencil at;
+        wide impulse[6];
+        stencil_fill(&at, p, i, dim);
+        load_impulse(m, i, impulse, dim);
+        const wide pressure = pressure_part(impulse, dim);
+        for (int lane = 0; lane < WIDE && i + lane < last; lane++) {
+            wide q[4];
+            const real own = is_liquid(m, i + lane) ? pressure[lane] : 0;
+            interface_part(m, &at, i + lane, lane, own, q, dim);
+            scatter_split(tiles.of[field_of(m, p->group[i + lane])], &at, lane, q, dim);
+        }
+    }
+    fold_interface(m, &tiles, block, dim);
+}
+
+INLINE void interface_chunk(void *data, chunk items, int dim) {
+    const mpm_phases *s = data;
+    for (int64_t o = items.begin; o < items.end; o++) {
+        const int32_t block = s->view->occupied[o];
+        if (meets_fields(s, block)) scatter_interface(s, block, dim);
+    }
+}
+
+TASK_BY_DIM(interface)
+TASK_BY_DIM(difference)
+TASK_BY_DIM(volume)
+
+static void exchange_2d(void *data, const mpm_view *m, mpm_nodes *nodes) {
+    (void)m;
+    exchange_block(data, nodes, 2);
+}
+static void exchange_3d(void *data, const mpm_view *m, mpm_nodes *nodes) {
+    (void)m;
+    exchange_block(data, nodes, 3);
+}
+
+const phase_passes PHASE_TABLE(KERNEL, SPATE_ISA) = {
+    .scatter = {interface_2d, interface_3d},
+    .exchange = {exchange_2d, exchange_3d},
+    .difference = {difference_2d, difference_3d},
+    .volume = {volume_2d, volume_3d},
+};

@@ -1,0 +1,167 @@
+/* Phases of a scene as velocity fields, and the tiles of blocks where they meet. */
+#include "solver/mpm/phases.h"
+
+#include "core/isa.h"
+
+enum { BLOCKS_AT_ONCE = 16 };
+
+ISA_TABLES(phase_passes, phases_linear);
+ISA_TABLES(phase_passes, phases_quadratic);
+ISA_TABLES(phase_passes, phases_cubic);
+ISA_TABLES(phase_passes, phases_gimp);
+
+/* ---- Fields ---------------------------------------------------------------------------------- */
+
+/* The first phase that phase k is glued to, in the order of the alphabet. */
+static int first_of(const spate_scene *s, int k) {
+    int first = 0;
+    while (first < k && s->couplings[first * s->phase_count + k].kind != COUPLING_GLUED) first++;
+    return first;
+}
+
+/* The field of phase k: how many phases before it are the first of theirs. */
+static int phase_field(const spate_scene *s, int k) {
+    int count = 0;
+    for (int other = 0; other < first_of(s, k); other++) count += first_of(s, other) == other;
+    return count;
+}
+
+int mpm_phase_fields(const spate_scene *scene) {
+    int count = 0;
+    for (int k = 0; k < scene->phase_count; k++) count += first_of(scene, k) == k;
+    return count;
+}
+
+/* The fields of groups, and how fields couple. */
+static void set_fields(mpm *m) {
+    const spate_scene *s = m->sim->scene;
+    mpm_phases *out = m->phases;
+    mpm_view *v = &m->view;
+    v->field_count = mpm_phase_fields(s);
+    for (int g = 0; g < scene_group_count(s); g++)
+        v->group_field[g] = (uint8_t)phase_field(s, s->group_phase[g]);
+    for (int a = 0; a < s->phase_count; a++)
+        for (int b = 0; b < s->phase_count; b++) {
+            const phase_coupling *c = &s->couplings[a * s->phase_count + b];
+            const int of_a = phase_field(s, a), of_b = phase_field(s, b);
+            if (of_a == of_b) continue;
+            out->couplings[of_a][of_b] = *c;
+            out->published = c->kind == COUPLING_PUBLISHED;
+        }
+}
+
+static const phase_passes *choose_passes(const mpm *m) {
+    const enum isa isa = m->sim->ctx->isa;
+    const phase_passes *by_kernel[KERNELS] = {[KERNEL_LINEAR] = ISA_CHOOSE(phases_linear, isa),
+                                              [KERNEL_QUADRATIC] =
+                                                  ISA_CHOOSE(phases_quadratic, isa),
+                                              [KERNEL_CUBIC] = ISA_CHOOSE(phases_cubic, isa),
+                                              [KERNEL_GIMP] = ISA_CHOOSE(phases_gimp, isa)};
+    return by_kernel[m->kernel];
+}
+
+spate_status mpm_phases_create(mpm *m) {
+    const spate_scene *s = m->sim->scene;
+    mpm_view *v = &m->view;
+    if (!s->coupled || mpm_phase_fields(s) == 1) return SPATE_OK;
+    m->phases = take(m->sim->ctx, 1, sizeof *m->phases);
+    if (!m->phases) return SPATE_OUT_OF_MEMORY;
+    m->phases->view = v;
+    m->phases->passes = choose_passes(m);
+    set_fields(m);
+    v->exchange = m->phases->passes->exchange[v->dim - 2];
+    v->exchange_data = m->phases;
+    return SPATE_OK;
+}
+
+void mpm_phases_free(mpm *m) {
+    spate_context *ctx = m->sim->ctx;
+    if (!m->phases) return;
+    give(ctx, m->phases->tiles), give(ctx, m->phases->places);
+    give(ctx, m->phases->mixed), give(ctx, m->phases->shares);
+    give(ctx, m->phases->all_differences);
+    give(ctx, m->phases);
+    m->phases = NULL;
+}
+
+size_t mpm_phases_bytes(const mpm *m) {
+    if (!m->phases) return 0;
+    const mpm_phases *s = m->phases;
+    const int64_t nodes = s->block_capacity * block_reals(m->view.dim, SHARE_REALS);
+    return (size_t)(s->tile_capacity * tile_reals(m->view.dim, INTERFACE_REALS) + nodes +
+                    s->difference_capacity) *
+           sizeof(real);
+}
+
+/* ---- A step ---------------------------------------------------------------------------------- */
+
+/* Marks the blocks whose tiles may share nodes with those of another field: tiles reach only into
+ * blocks next to theirs. */
+static void mark_interface(void *data, chunk items) {
+    const mpm *m = data;
+    const mpm_view *v = &m->view;
+    const int64_t block_count = m->sim->blocks.count;
+    for (int64_t o = items.begin; o < items.end; o++) {
+        const int32_t block = v->occupied[o];
+        bool near[FIELDS_MAX] = {false};
+        int fields = 0;
+        for (int n = 0; n < neighbour_count(v->dim); n++) {
+            const int32_t other = v->neighbours[block][n];
+            for (int f = 0; f < v->field_count && other >= 0; f++)
+                near[f] |= v->tile[f][other] >= 0;
+        }
+        for (int f = 0; f < v->field_count; f++) fields += near[f];
+        for (int f = 0; f < v->field_count && fields > 1; f++)
+            if (v->tile[f][block] >= 0) m->phases->places[f * block_count + block] = 0;
+    }
+}
+
+/* What a step's length makes of the couplings. */
+static void fill_betas(mpm *m) {
+    mpm_phases *s = m->phases;
+    for (int a = 0; a < m->view.field_count; a++)
+        for (int b = 0; b < m->view.field_count; b++) {
+            const phase_coupling *c = &s->couplings[a][b];
+            s->beta[a][b] = isnan(c->beta) ? -expm1(-m->sim->dt / c->tau) : c->beta;
+            s->friction[a][b] = c->friction;
+        }
+}
+
+spate_status mpm_phases_prepare(mpm *m) {
+    mpm_phases *s = m->phases;
+    const mpm_view *v = &m->view;
+    const blocks *b = &m->sim->blocks;
+    spate_context *ctx = m->sim->ctx;
+    if (!s) return SPATE_OK;
+    fill_betas(m);
+    const int64_t places = (int64_t)v->field_count * b->count;
+    TRY(GROW(ctx, s->places, s->place_capacity, places));
+    for (int64_t k = 0; k < places; k++) s->places[k] = -1;
+    parallel_for(m->threads, b->occupied_count, BLOCKS_AT_ONCE, mark_interface, m);
+    const int64_t count = mpm_number_places(m, s->places);
+    for (int f = 0; f < v->field_count; f++) s->tile[f] = s->places + (int64_t)f * b->count;
+    const int64_t of_block = block_reals(v->dim, SHARE_REALS);
+    TRY(ENSURE(ctx, s->block_capacity, b->count, EACH(s->mixed, 1), EACH(s->shares, of_block)));
+    TRY(ENSURE(ctx, s->difference_capacity, v->field_count * b->count * of_block,
+               EACH(s->all_differences, 1)));
+    for (int f = 0; f < v->field_count; f++)
+        s->differences[f] = s->all_differences + f * b->count * of_block;
+    return ENSURE(ctx, s->tile_capacity, count,
+                  EACH(s->tiles, tile_reals(v->dim, INTERFACE_REALS)));
+}
+
+void mpm_phases_scatter(mpm *m) {
+    mpm_phases *s = m->phases;
+    if (!s) return;
+    parallel_for(m->threads, m->sim->blocks.occupied_count, BLOCKS_AT_ONCE,
+                 s->passes->scatter[m->view.dim - 2], s);
+}
+
+void mpm_phases_volume(mpm *m) {
+    mpm_phases *s = m->phases;
+    const blocks *b = &m->sim->blocks;
+    if (!s || s->published) return;
+    parallel_for(m->threads, b->count, BLOCKS_AT_ONCE, s->passes->difference[m->view.dim - 2], s);
+    parallel_for(m->threads, b->occupied_count, BLOCKS_AT_ONCE, s->passes->volume[m->view.dim - 2],
+                 s);
+}

@@ -1,0 +1,4 @@
+/* Where phases meet: linear kernel. */
+#define SUPPORT 2
+#define KERNEL  linear
+#include "solver/mpm/phase_passes.h"
