@@ -45,6 +45,8 @@ spate_status frame_create(spate_simulation *sim, particle_frame *f) {
     /* Whoever draws the frame needs to know whose colour a particle has. */
     if (status == SPATE_OK && scene_colors_groups(sim->scene))
         status = add_array(sim, &order, attribute_find("group"), f);
+    if (status == SPATE_OK && sim->scene->species_count)
+        status = add_array(sim, &order, attribute_find("concentration"), f);
     for (int i = 0; i < wanted->field_count && status == SPATE_OK; i++)
         status = add_array(sim, &order, attribute_find(wanted->fields[i]), f);
     id_order_free(&order);

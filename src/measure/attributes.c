@@ -54,7 +54,7 @@ static void value_radius(const particle_view *p, double *out) {
 }
 
 static void value_group(const particle_view *p, double *out) {
-    out[0] = p->sim->particles.group[p->index];
+    out[0] = scene_group_origin(p->sim->scene, p->sim->particles.group[p->index]);
 }
 
 static void value_material(const particle_view *p, double *out) {
@@ -107,6 +107,16 @@ static void value_inserted(const particle_view *p, double *out) {
     out[0] = generation ? generation[p->index] & 0x7f : 0;
 }
 
+static void value_concentration(const particle_view *p, double *out) {
+    const real4 *all = p->sim->particles.concentration;
+    for (int k = 0; k < SPECIES_MAX; k++) out[k] = all ? (double)all[p->index][k] : 0;
+}
+
+static void value_phase(const particle_view *p, double *out) {
+    const spate_scene *scene = p->sim->scene;
+    out[0] = scene->group_phase ? scene->group_phase[p->sim->particles.group[p->index]] : 0;
+}
+
 /* A = F - I. */
 static void displacement_gradient(const particle_view *p, double A[3][3]) {
     const particles *all = &p->sim->particles;
@@ -155,15 +165,34 @@ const attribute attributes[ATTRIBUTE_COUNT] = {
     {"energy", 1, ATTRIBUTE_REAL, NULL, value_energy},
     {"thinness", 1, ATTRIBUTE_REAL, NULL, value_thinness},
     {"inserted", 1, ATTRIBUTE_WHOLE, NULL, value_inserted},
+    {"concentration", 4, ATTRIBUTE_REAL, "a b c d", value_concentration},
+    {"phase", 1, ATTRIBUTE_WHOLE, NULL, value_phase},
     {"F", 9, ATTRIBUTE_REAL, "xx xy xz yx yy yz zx zy zz", value_deformation},
     {"green_strain", 6, ATTRIBUTE_REAL, "xx yy zz xy yz xz", value_green_strain},
     {"linear_strain", 6, ATTRIBUTE_REAL, "xx yy zz xy yz xz", value_linear_strain},
 };
 
-const char *const attribute_names[] = {
-    "P",      "v", "id",    "pscale", "material", "group",    "J", "density",      "pressure",
-    "stress", "C", "speed", "energy", "thinness", "inserted", "F", "green_strain", "linear_strain",
-    NULL};
+const char *const attribute_names[] = {"P",
+                                       "v",
+                                       "id",
+                                       "pscale",
+                                       "material",
+                                       "group",
+                                       "J",
+                                       "density",
+                                       "pressure",
+                                       "stress",
+                                       "C",
+                                       "speed",
+                                       "energy",
+                                       "thinness",
+                                       "inserted",
+                                       "concentration",
+                                       "phase",
+                                       "F",
+                                       "green_strain",
+                                       "linear_strain",
+                                       NULL};
 _Static_assert(COUNT_OF(attribute_names) == ATTRIBUTE_COUNT + 1, "a name for every attribute");
 
 const char *const gradient_attribute_names[] = {"F", "green_strain", "linear_strain", NULL};

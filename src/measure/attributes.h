@@ -17,6 +17,9 @@
  *    speed     1   |v|
  *    energy    1   strain energy a volume at rest, J/m^3
  *    thinness  1   of the liquid around: 1 in a plane, 0 inside (solver flip with sheets)
+ *    concentration  4   mass fractions of the phases that mix: liquids first, then what dissolves in
+ *                  them, both by the alphabet; 0 in what does not mix
+ *    phase     1   index of its phase by the alphabet; of a dissolved particle the liquid's
  *    inserted  1   0, or the generation of a particle that was inserted into a sheet
  *
  * and from the deformation gradient, which a solver follows only where output.fields asks:
@@ -30,7 +33,7 @@
 
 #include "solver/solver.h"
 
-enum { ATTRIBUTE_COMPONENTS_MAX = 9, ATTRIBUTE_COUNT = 18 };
+enum { ATTRIBUTE_COMPONENTS_MAX = 9, ATTRIBUTE_COUNT = 20 };
 
 /* Reals are stored as `real`, whole numbers as uint32_t. */
 typedef enum attribute_type { ATTRIBUTE_REAL, ATTRIBUTE_WHOLE } attribute_type;
@@ -89,8 +92,16 @@ static inline int64_t particle_living(const spate_simulation *sim) {
     for (int64_t i = 0; i < sim->particles.count; i++) living += !particle_is_removed(sim, i);
     return living;
 }
-/* Of its material, at rest. */
+/* Of its material, at rest, or by what is mixed in it. */
 static inline double particle_rest_density(const spate_simulation *sim, int64_t i) {
+    const spate_scene *s = sim->scene;
+    if (sim->particles.concentration && scene_group_mixes(s, sim->particles.group[i])) {
+        double volume = 0;
+        for (int k = 0; k < s->species_count; k++)
+            volume += (double)sim->particles.concentration[i][k] /
+                      s->materials[s->species[k].material].density;
+        return 1 / volume;
+    }
     return sim->scene->materials[scene_group_material(sim->scene, sim->particles.group[i])].density;
 }
 static inline double particle_rest_volume(const spate_simulation *sim, int64_t i) {

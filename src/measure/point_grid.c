@@ -6,7 +6,9 @@
 
 static bool is_in_groups(const spate_simulation *sim, int64_t i, int from, int to) {
     const int group = sim->particles.group[i];
-    return group >= from && group < to; /* GROUP_REMOVED is beyond all */
+    if (group == GROUP_REMOVED) return false;
+    const int origin = scene_group_origin(sim->scene, group);
+    return origin >= from && origin < to;
 }
 
 static void collect(point_grid *c, int from, int to) {

@@ -20,7 +20,8 @@ static bool is_seen(const tally_job *job, particle_range range, int64_t i, doubl
     const spate_simulation *sim = job->sim;
     const probe *p = job->probe;
     if (particle_is_removed(sim, i)) return false;
-    if (p->group >= 0 && sim->particles.group[i] != p->group) return false;
+    if (p->group >= 0 && scene_group_origin(sim->scene, sim->particles.group[i]) != p->group)
+        return false;
     simulation_place(sim, range.coords, i, x);
     return !p->shape || shape_distance(p->shape, sim->scene->dim, x) < 0;
 }

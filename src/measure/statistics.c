@@ -1,6 +1,7 @@
 /* Statistics of the present state; see statistics.h for what the columns mean. */
 #include "measure/statistics.h"
 #include "core/vec.h"
+#include "measure/phase_meters.h"
 #include "measure/tally.h"
 
 /* ---- The columns of every run ---- */
@@ -197,6 +198,7 @@ static spate_status name_columns(statistics *s) {
     const solver_type *type = s->sim->type;
     for (int c = 0; c < s->solver_columns; c++) s->names[at++] = type->columns[c].name;
     TRY(name_forces(s, &at));
+    for (int k = 0; k < s->meter_columns; k++) s->names[at++] = phase_meter_names[k];
     for (int i = 0; i < scene->probe_count; i++) {
         const probe *p = &scene->probes[i];
         const int columns = probe_columns(scene, p);
@@ -212,7 +214,8 @@ spate_status statistics_create(spate_simulation *sim, statistics *s) {
         while (sim->type->columns[s->solver_columns].name) s->solver_columns++;
     if (sim->type->force)
         s->force_columns = sim->scene->collider_count * columns_of_collider(sim->scene->dim);
-    s->count += s->solver_columns + s->force_columns;
+    if (phase_meters_exist(sim->scene)) s->meter_columns = METER_COUNT;
+    s->count += s->solver_columns + s->force_columns + s->meter_columns;
     for (int i = 0; i < sim->scene->probe_count; i++)
         s->count += probe_columns(sim->scene, &sim->scene->probes[i]);
     s->names = arena_take(&s->arena, (size_t)s->count, sizeof *s->names);
@@ -228,8 +231,13 @@ void statistics_free(statistics *s) {
     *s = (statistics){0};
 }
 
-static int first_probe(const statistics *s) {
+static int first_meter(const statistics *s) {
     return COLUMN_COUNT + s->solver_columns + s->force_columns;
+}
+static int first_probe(const statistics *s) { return first_meter(s) + s->meter_columns; }
+
+const double *statistics_meters(const statistics *s) {
+    return s->meter_columns ? s->values + first_meter(s) : NULL;
 }
 
 /* All probes, or only the one that has this column. */
@@ -276,6 +284,7 @@ spate_status statistics_evaluate(statistics *s, int64_t frame, double wall_secon
     for (int c = 0; c < s->solver_columns; c++)
         s->values[COLUMN_COUNT + c] = sim->type->columns[c].value(sim);
     evaluate_forces(s);
+    if (s->meter_columns) TRY(phase_meters_measure(sim, s->values + first_meter(s)));
     TRY(evaluate_probes(s, -1));
     return check_numbers(s);
 }

@@ -1,8 +1,8 @@
 /*
  * Statistics: one row of numbers about the present state, the columns of stats.csv. First the
  * columns every run has, then the solver's own, then what acts on the colliders where the solver
- * knows it (NAME_force_x, ..., NAME_torque_x, ...; in 2D one NAME_torque, about z), then the
- * scene's probes. A quantity that does not exist is NAN here and left empty in the file.
+ * knows it (NAME_force_x, ..., NAME_torque_x, ...; in 2D one NAME_torque, about z), then meters of
+ * phases where the scene couples some (phase_meters.h), then the scene's probes. A quantity that does not exist is NAN here and left empty in the file.
  *
  * Mass, momenta, energies, volume and speed are sums over the particles, but for those that the
  * solver knows itself (solver_numbers), as one with its matter on a grid does.
@@ -41,6 +41,7 @@ typedef struct statistics {
     int count; /* columns */
     int solver_columns;
     int force_columns; /* of all colliders, behind the solver's; 0 where they are not known */
+    int meter_columns; /* of phases that meet (phase_meters.h), behind those */
     const char **names;
     double *values; /* of the last evaluation; dt_limit's is NAN, it is text */
     probe_memory memory;
@@ -49,6 +50,8 @@ typedef struct statistics {
 
 spate_status statistics_create(spate_simulation *sim, statistics *s);
 void statistics_free(statistics *s);
+/* The phase meters of the last evaluation, NULL where the scene has none. */
+const double *statistics_meters(const statistics *s);
 /* Only what costs nothing: time, step and how it was solved. */
 void statistics_glance(statistics *s, int64_t frame, double wall_seconds);
 spate_status statistics_evaluate(statistics *s, int64_t frame, double wall_seconds);

@@ -68,7 +68,8 @@ spate_status colouring_source(const colouring *s, const snapshot *frame, const c
                               colour_source *out) {
     *out = (colour_source){.component = -1,
                            .groups = snapshot_find(frame, "group"),
-                           .ids = snapshot_find(frame, "id")};
+                           .ids = snapshot_find(frame, "id"),
+                           .fractions = snapshot_find(frame, "concentration")};
     if (colouring_by_material(s)) return SPATE_OK;
     out->array = snapshot_find(frame, s->attribute);
     if (!out->array && !strcmp(s->attribute, "speed"))
@@ -171,13 +172,30 @@ bool colouring_is_given(const colouring *s, const snapshot_array *materials,
     return !by->array && ((m && m->color.given) || group_color(s, by, particle).given);
 }
 
+/* The colour of what is mixed in a particle: that of each species by its share. */
+static rgb mixed_colour(const colouring *s, const colour_source *by, int64_t particle, rgb own) {
+    const spate_scene *scene = s->scene;
+    rgb sum = {0, 0, 0};
+    double all = 0;
+    for (int k = 0; k < scene->species_count && by->fractions; k++) {
+        const double share = fmax(snapshot_value(by->fractions, particle, k), 0);
+        const rgb c = colouring_of_material(scene, scene->species[k].material);
+        const float f = (float)share;
+        sum = (rgb){sum.r + f * c.r, sum.g + f * c.g, sum.b + f * c.b};
+        all += share;
+    }
+    const float scale = all > 0 ? 1 / (float)all : 0;
+    return all > 0 ? (rgb){sum.r * scale, sum.g * scale, sum.b * scale} : own;
+}
+
 rgb colouring_colour(const colouring *s, const snapshot_array *materials, const colour_source *by,
                      int64_t particle) {
     if (by->array)
         return colouring_map(s)((colouring_value(by, particle) - s->low) / (s->high - s->low));
     const field_color own = group_color(s, by, particle);
-    const rgb colour =
-        colour_given(&own, colouring_of_material(s->scene, material_index(materials, particle)));
+    const rgb colour = mixed_colour(
+        s, by, particle,
+        colour_given(&own, colouring_of_material(s->scene, material_index(materials, particle))));
     return is_grain(s, materials, by, particle) ? vary(colour, by, particle) : colour;
 }
 

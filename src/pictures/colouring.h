@@ -26,9 +26,9 @@ bool colouring_by_material(const colouring *s);
 
 /* The number a particle is coloured by. */
 typedef struct colour_source {
-    const snapshot_array *array;        /* NULL: none */
-    int component;                      /* -1: the length of the vector */
-    const snapshot_array *groups, *ids; /* NULL: not in the frame */
+    const snapshot_array *array;                    /* NULL: none */
+    int component;                                  /* -1: the length of the vector */
+    const snapshot_array *groups, *ids, *fractions; /* NULL: not in the frame */
 } colour_source;
 
 /* Finds the attribute in a frame; `file` is for the message when there is none. */

@@ -440,7 +440,7 @@ static void set_scalars(spate_simulation *sim, const scalars *s) {
 
 static spate_status check_particles(reading *r, const spate_simulation *sim, uint64_t next_id) {
     const particles *p = &sim->particles;
-    const int groups = scene_group_count(sim->scene);
+    const int groups = scene_group_slots(sim->scene);
     for (int64_t i = 0; i < p->count; i++) {
         if (p->id[i] >= next_id) return fail_damaged(r, "impossible values in block ", "id");
         if (p->group[i] >= groups && p->group[i] != GROUP_REMOVED)

@@ -92,13 +92,18 @@ typedef struct counts {
     int64_t particles;
 } counts;
 
-/* The groups of sources come behind those of all bodies. */
+/* The groups of sources come behind those of all bodies, and what is dissolved behind all. */
 static void shift_sources(spate_simulation *sim, const counts *before) {
-    const int more = sim->scene->body_count - before->bodies;
+    const int more = sim->scene->body_count - before->bodies,
+              groups = scene_group_count(sim->scene) - more;
     particles *p = &sim->particles;
-    for (int64_t i = 0; i < p->count && more > 0; i++)
-        if (p->group[i] != GROUP_REMOVED && p->group[i] >= before->bodies)
-            p->group[i] = (uint16_t)(p->group[i] + more);
+    for (int64_t i = 0; i < p->count && more > 0; i++) {
+        if (p->group[i] == GROUP_REMOVED) continue;
+        const bool dissolved = p->group[i] >= groups;
+        const int origin = p->group[i] - (dissolved ? groups : 0);
+        const int shifted = origin < before->bodies ? origin : origin + more;
+        p->group[i] = (uint16_t)(shifted + (dissolved ? groups + more : 0));
+    }
 }
 
 /* Cells of half the grid's width with particles in them: an open hash of their numbers. */

@@ -9,6 +9,7 @@
  */
 #include "run/run.h"
 #include "measure/attributes.h"
+#include "measure/phase_meters.h"
 #include "run/run_scene.h"
 #include "scene/mesh.h"
 #include "scene/scene_compare.h"
@@ -145,6 +146,23 @@ static void warn_of_drift(run *r) {
                                : "a stiffer material, a smaller dx or a smaller solver.cfl");
 }
 
+/* Phases that are not apart as they should be. */
+static void warn_of_meters(run *r) {
+    const double *meters = statistics_meters(&r->statistics);
+    double limit = 0;
+    const int worst = meters ? phase_meters_worst(meters, &limit) : -1;
+    if (worst < 0) return;
+    static const char *const what[METER_COUNT] = {
+        [METER_interface_gap] = "phases stand apart; use more cells across, or a smaller beta",
+        [METER_interface_penetration] =
+            "phases have gone into each other; use more cells across, a stiffer material or beta 1",
+        [METER_volume_gain] = "a liquid phase has gained or lost volume; use a stiffer material or "
+                              "a smaller dx"};
+    warn_once(r->ctx, phase_meter_names[worst], "frame %lld: %s is %.3g, healthy is up to %.3g: %s",
+              (long long)r->record.frame, phase_meter_names[worst], meters[worst], limit,
+              what[worst]);
+}
+
 static void add_to_collections(run *r) {
     char name[FRAME_NAME_SIZE];
     if (frame_files_has_vtp(&r->files)) {
@@ -179,6 +197,7 @@ static spate_status start_frame(run *r) {
     if (taken == SPATE_OK) taken = make_row(r);
     if (taken == SPATE_OK) {
         warn_of_drift(r);
+        warn_of_meters(r);
         return SPATE_OK;
     }
     /* What fails first in the order of the files is told. */

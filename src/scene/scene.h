@@ -119,14 +119,35 @@ typedef enum coupling_kind {
     COUPLING_CONTACT,    /* they do not go into each other, and part freely */
     COUPLING_IMMISCIBLE, /* the same of two liquids */
     COUPLING_PUBLISHED,  /* contact by the rule of the article, to compare with */
+    COUPLING_MISCIBLE,   /* of liquids: one velocity, and they diffuse into each other */
+    COUPLING_DISSOLVES,  /* contact of a solid with a liquid that dissolves it */
 } coupling_kind;
+
+/* Whether two phases have one velocity. */
+static inline bool coupling_is_one(coupling_kind k) {
+    return k == COUPLING_GLUED || k == COUPLING_MISCIBLE;
+}
 
 typedef struct phase_coupling {
     coupling_kind kind;
-    double friction; /* Coulomb's */
-    double beta;     /* share of the speed of approach that goes in a step; NAN: by tau */
-    double tau;      /* s in which all but 1/e of it goes; NAN: by beta */
+    double friction;    /* Coulomb's */
+    double beta;        /* share of the speed of approach that goes in a step; NAN: by tau */
+    double tau;         /* s in which all but 1/e of it goes; NAN: by beta */
+    double diffusion;   /* m^2/s; NAN: not given */
+    double dissolution; /* 1/s, of Noyes and Whitney; NAN: not given */
+    double saturation;  /* mass fraction of the solid that the liquid takes at the most */
 } phase_coupling;
+
+/* A phase that mixes: a liquid that others are miscible with, or a solid that dissolves. Phases that
+ * mix, directly or through others, make a mixture. Particles keep the mass fractions of all species
+ * of a scene (particles.h). */
+enum { SPECIES_MAX = 4 };
+typedef struct species {
+    int phase, material;
+    int mixture;
+    bool solid;
+    double dissolution, saturation; /* of a solid */
+} species;
 
 typedef enum probe_kind {
     PROBE_EXTENT,
@@ -227,8 +248,13 @@ struct spate_scene {
     const char **phases; /* their names, in the order of the alphabet */
     int phase_count;
     phase_coupling *couplings; /* of phases a and b: [a * phase_count + b] */
-    int *group_phase;          /* of bodies, then sources */
-    glass glass;               /* where a body or source is sampled by it */
+    int *group_phase;          /* of bodies, then sources; then of what is dissolved of them */
+    species species[SPECIES_MAX];
+    int species_count;
+    double diffusion[SPECIES_MAX]; /* by mixture, m^2/s */
+    int mixture_count;
+    int *dissolved_material; /* of bodies and sources that dissolve: what they become; else NULL */
+    glass glass;             /* where a body or source is sampled by it */
     output_settings output;
     camera camera;
     uint64_t hash;         /* of what decides the course of a run, mesh files included: all but
@@ -271,9 +297,31 @@ spate_status scene_reference(spate_context *ctx, const registry *all,
 static inline int scene_group_count(const spate_scene *s) {
     return s->body_count + s->source_count;
 }
+/* What is dissolved of group g is group g + scene_group_count. */
+static inline int scene_group_slots(const spate_scene *s) {
+    return (s->dissolved_material ? 2 : 1) * scene_group_count(s);
+}
+/* The body or source that it came from. */
+static inline int scene_group_origin(const spate_scene *s, int group) {
+    const int count = scene_group_count(s);
+    return group < count ? group : group - count;
+}
 static inline int scene_group_material(const spate_scene *s, int group) {
+    const int count = scene_group_count(s);
+    if (group >= count && s->dissolved_material) return s->dissolved_material[group - count];
     return group < s->body_count ? s->bodies[group].material
                                  : s->sources[group - s->body_count].material;
+}
+/* The species that a group's particles are made of at the start, -1: none that mixes. */
+static inline int scene_group_species(const spate_scene *s, int group) {
+    for (int k = 0; k < s->species_count; k++)
+        if (s->species[k].phase == s->group_phase[group]) return k;
+    return -1;
+}
+/* Whether a group's particles are a liquid whose density follows what is mixed in it. */
+static inline bool scene_group_mixes(const spate_scene *s, int group) {
+    const int k = s->species_count ? scene_group_species(s, group) : -1;
+    return k >= 0 && !s->species[k].solid;
 }
 /* The axis against gravity; y without any. */
 static inline int scene_up_axis(const spate_scene *s) {

@@ -39,7 +39,7 @@ static spate_status collect_phases(reader *r) {
     spate_scene *s = r->scene;
     const int groups = scene_group_count(s);
     s->phases = arena_take(r->arena, (size_t)(s->material_count + groups) + 1, sizeof *s->phases);
-    s->group_phase = arena_take(r->arena, (size_t)groups + 1, sizeof *s->group_phase);
+    s->group_phase = arena_take(r->arena, 2 * (size_t)groups + 1, sizeof *s->group_phase);
     if (!s->phases || !s->group_phase) return SPATE_OUT_OF_MEMORY;
     for (int g = 0; g < groups; g++) insert_phase(s, group_phase_name(s, g));
     for (int g = 0; g < groups; g++) s->group_phase[g] = find_phase(s, group_phase_name(s, g));
@@ -57,7 +57,8 @@ static phase_coupling with_defaults(phase_coupling c) {
 }
 
 static phase_coupling plain(coupling_kind kind) {
-    return with_defaults((phase_coupling){.kind = kind, .beta = NAN, .tau = NAN});
+    return with_defaults((phase_coupling){
+        .kind = kind, .beta = NAN, .tau = NAN, .diffusion = NAN, .dissolution = NAN});
 }
 
 static phase_coupling *pair_of(spate_scene *s, int a, int b) {
@@ -94,17 +95,38 @@ static spate_status read_between(reader *r, const yaml_value *v, int pair[2]) {
     return SPATE_OK;
 }
 
+/* Numbers of mixing stand where something mixes, and those that have no default must. */
+static spate_status check_mixing(reader *r, const yaml_value *v, const phase_coupling *c) {
+    static const char *const names[] = {"diffusion", "dissolution", "saturation"};
+    const bool miscible = c->kind == COUPLING_MISCIBLE, dissolves = c->kind == COUPLING_DISSOLVES;
+    for (int k = 0; k < 3; k++)
+        if (yaml_find(v, names[k]) && !dissolves && !(miscible && k == 0))
+            return reader_fail_field(r, yaml_find(v, names[k]), names[k],
+                                     "is for `type: %s`; leave it out",
+                                     k ? "dissolves" : "miscible` and `dissolves");
+    if (miscible && isnan(c->diffusion))
+        return reader_fail_field(r, v, "diffusion",
+                                 "is missing: say how fast they mix, e.g. diffusion: 1.0e-4");
+    if (dissolves && isnan(c->dissolution))
+        return reader_fail_field(r, v, "dissolution",
+                                 "is missing: say how fast it dissolves, e.g. dissolution: 3.0");
+    return SPATE_OK;
+}
+
 static spate_status check_entry(reader *r, const yaml_value *v, const phase_coupling *c) {
     if (!isnan(c->beta) && !isnan(c->tau))
         return reader_fail_field(r, yaml_find(v, "tau"), "tau",
                                  "stands beside beta, which says the same; leave one of them out");
-    if (c->kind == COUPLING_GLUED && v->count > 1 + (yaml_find(v, "between") != NULL))
+    if (coupling_is_one(c->kind) &&
+        (yaml_find(v, "friction") || yaml_find(v, "beta") || yaml_find(v, "tau")))
         return reader_fail_field(r, yaml_find(v, "type"), "type",
-                                 "glued phases move as one; leave friction, beta and tau out");
-    if (c->friction > 0 && c->kind != COUPLING_CONTACT)
+                                 "%s phases move as one; leave friction, beta and tau out",
+                                 scene_coupling_words[c->kind]);
+    if (c->friction > 0 && c->kind != COUPLING_CONTACT && c->kind != COUPLING_DISSOLVES)
         return reader_fail_field(r, yaml_find(v, "friction"), "friction",
-                                 "is for `type: contact`; leave it out");
-    return SPATE_OK;
+                                 "is for `type: contact` and `dissolves`; leave it out");
+    TRY(check_mixing(r, v, c));
+    return scene_check_steps(r, v, c);
 }
 
 /* Fills the pairs that an entry is for; `named` tells those that have been named. */
@@ -156,6 +178,10 @@ static spate_status read_word(reader *r, const yaml_value *v) {
     spate_scene *s = r->scene;
     int word;
     TRY(reader_choice(r, v, scene_coupling_words, &word));
+    if (word == COUPLING_MISCIBLE || word == COUPLING_DISSOLVES)
+        return reader_fail(r, v, "%s needs numbers; write [{type: %s, %s}]",
+                           scene_coupling_words[word], scene_coupling_words[word],
+                           word == COUPLING_MISCIBLE ? "diffusion: 1.0e-4" : "dissolution: 3.0");
     const phase_coupling all = plain((coupling_kind)word);
     for (int a = 0; a < s->phase_count; a++)
         for (int b = 0; b < a; b++) set_pair(s, a, b, &all);
@@ -172,14 +198,15 @@ static spate_status check_pairs(reader *r, const yaml_value *v) {
         for (int b = 0; b < a; b++) {
             const coupling_kind kind = pair_of(s, a, b)->kind;
             published |= kind == COUPLING_PUBLISHED;
-            other |= kind == COUPLING_CONTACT || kind == COUPLING_IMMISCIBLE;
-            for (int c = 0; c < s->phase_count && kind != COUPLING_GLUED; c++)
-                if (c != a && c != b && pair_of(s, a, c)->kind == COUPLING_GLUED &&
-                    pair_of(s, b, c)->kind == COUPLING_GLUED)
-                    return reader_fail(r, v,
-                                       "'%s' and '%s' are both glued to '%s', but not to each "
-                                       "other; glue them too, or leave one of the others out",
-                                       s->phases[b], s->phases[a], s->phases[c]);
+            other |= kind != COUPLING_PUBLISHED && !coupling_is_one(kind);
+            for (int c = 0; c < s->phase_count && !coupling_is_one(kind); c++)
+                if (c != a && c != b && coupling_is_one(pair_of(s, a, c)->kind) &&
+                    coupling_is_one(pair_of(s, b, c)->kind))
+                    return reader_fail(
+                        r, v,
+                        "'%s' and '%s' are both glued to or miscible with '%s', but not with each "
+                        "other; couple them so too, or leave one of the others out",
+                        s->phases[b], s->phases[a], s->phases[c]);
         }
     if (published && other)
         return reader_fail(r, v,
@@ -226,5 +253,6 @@ spate_status scene_read_coupling(reader *r, const yaml_value *v) {
     if (!s->couplings) return SPATE_OUT_OF_MEMORY;
     TRY(v->kind == YAML_WORD ? read_word(r, v) : read_list(r, v));
     s->coupled = true;
-    return check_pairs(r, v);
+    TRY(check_pairs(r, v));
+    return scene_read_mixtures(r, v);
 }

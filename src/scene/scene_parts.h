@@ -22,6 +22,10 @@ spate_status scene_read_events(reader *r, const yaml_value *v);
 /* Phases of bodies and sources, and how they meet; NULL: the scene does not say (scene_coupling.c).
  */
 spate_status scene_read_coupling(reader *r, const yaml_value *v);
+/* Of an entry of the couplings: whether a fixed step can follow its rates; and of all of them: the
+ * phases that mix (scene_mixtures.c). */
+spate_status scene_check_steps(reader *r, const yaml_value *v, const phase_coupling *c);
+spate_status scene_read_mixtures(reader *r, const yaml_value *v);
 
 /* A body as a mesh, where it is one: after its shape, which it replaces. */
 spate_status scene_read_mesh(reader *r, const yaml_value *mapping, body *b);

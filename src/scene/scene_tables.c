@@ -142,7 +142,8 @@ static const field material_fields[] = {
         "1/e, in integrators that keep some; it then takes the place of solver.alpha. 0: at "
         "once (solver mpm)"),
 };
-static const char *const coupling_words[] = {"glued", "contact", "immiscible", "published", NULL};
+static const char *const coupling_words[] = {"glued",    "contact",   "immiscible", "published",
+                                             "miscible", "dissolves", NULL};
 static const field coupling_fields[] = {
     PART_FIELD("between", "two words", false,
                "names of two phases; without it, the entry is for all pairs that no other names"),
@@ -154,13 +155,26 @@ static const field coupling_fields[] = {
      .choices = coupling_words,
      .help = "`glued`: one velocity for both, as without coupling. `contact`: they push each other "
              "but do not go into each other, and part freely. `immiscible`: the same for liquids. "
-             "`published`: the rule of Yan et al. 2018, to compare with; then for all pairs"},
+             "`published`: the rule of Yan et al. 2018, to compare with; then for all pairs. "
+             "`miscible`: liquids with one velocity that diffuse into each other. `dissolves`: "
+             "contact of a solid with a liquid that dissolves it"},
     NUMBER_FIELD(phase_coupling, friction, "", 0, 0, 1e6, "Coulomb friction between the two"),
     NUMBER_FIELD(phase_coupling, beta, "", NAN, 0, 1,
                  "share of the speed of approach that is taken away in a step; default: 1, for "
                  "`published` 0.3"),
     NUMBER_FIELD(phase_coupling, tau, "s", NAN, SMALLEST, 1e9,
                  "instead of beta: time in which it falls to 1/e, whatever the step"),
+    NUMBER_FIELD(phase_coupling, diffusion, "m^2/s", NAN, 0, 1e9,
+                 "of `miscible`: how fast the liquids mix. Of `dissolves`: how fast what is "
+                 "dissolved spreads; default: 0, it stays where it was dissolved"),
+    NUMBER_FIELD(
+        phase_coupling, dissolution, "1/s", NAN, 0, 1e9,
+        "of `dissolves`: kappa of Noyes and Whitney, dC/dt = kappa (saturation - C), C the "
+        "mass fraction of the solid in the liquid around it. A rate by time: what an "
+        "article gives for a step must be divided by the step"),
+    NUMBER_FIELD(phase_coupling, saturation, "", 0.5, 1e-3, 1,
+                 "of `dissolves`: mass fraction of the solid in the liquid at which no more "
+                 "dissolves. A particle of the solid that has fallen to it becomes liquid"),
 };
 const char *const *const scene_coupling_words = coupling_words;
 const field_table scene_coupling_table = FIELD_TABLE(

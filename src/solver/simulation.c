@@ -78,6 +78,8 @@ spate_status simulation_add(spate_simulation *sim, int group, const double x[3],
     p->group[i] = (uint16_t)group;
     p->mass[i] = (real)(volume * scene->materials[scene_group_material(scene, group)].density);
     for (int a = 0; a < scene->dim; a++) p->velocity[i][a] = (real)v[a];
+    if (p->concentration && scene_group_species(scene, group) >= 0)
+        p->concentration[i][scene_group_species(scene, group)] = 1;
     return SPATE_OK;
 }
 

@@ -41,7 +41,8 @@ enum {
  *    affine    by axis a (dx * dv/dx_a, 0), the change of velocity over a cell along a, or what the
  *              solver keeps in its place; written by the gather. Only where the solver carries it
  *    mass      never changes in a step
- *    group     body or source it came from (scene_group_*); GROUP_REMOVED: dropped by the next sort
+ *    group     body or source it came from (scene_group_*), with dissolving solids also what is
+ *              dissolved of it; GROUP_REMOVED: dropped by the next sort
  *    dilation  J - 1; written by the material's update
  *    strain    b - I for left Cauchy-Green b, as xx yy zz yz xz xy (of the linear and
  *              hypoelastic solids their strain e); written by the material's update
@@ -62,6 +63,8 @@ enum {
  *    thinness  1 less the least over the largest eigenvalue of the covariance of the particles around:
  *              1 in a plane, 0 inside and where it is not looked for; written by flip's sheets
  *    generation  0, or how many times over it was inserted into a sheet; flip's sheets (ancestry.h)
+ *    concentration  mass fractions of the scene's species (scene.h); 0 in what does not mix. Written
+ *              by mpm's mixing (mpm/mixing.h); only where something mixes
  *    force     (f, 0) in N that others than the material exert on it: any module adds to it after the
  *              sort and before the scatter, which empties it
  */
@@ -86,6 +89,7 @@ enum {
     X(role, uint8_t, 1, FIELD_LASTING, "")                                 \
     X(thinness, real, 1, FIELD_LASTING, "")                                \
     X(generation, uint8_t, 1, FIELD_LASTING, "")                           \
+    X(concentration, real4, 1, FIELD_LASTING, "")                          \
     X(force, real4, 1, 0, "N")
 
 typedef enum particle_role { ROLE_MATTER, ROLE_VERTEX } particle_role;

@@ -8,8 +8,9 @@
 #include "solver/mpm/poly.h"
 #include "solver/sources.h"
 
-/* The velocities of one field at the nodes that a block's particles reach. */
-INLINE void load_tile(const mpm_view *m, int32_t block, int f, real *tile, int node, int dim) {
+/* What nodes of all blocks hold, at those that a block's particles reach. */
+INLINE void copy_tile(const mpm_view *m, int32_t block, const real *nodes, real *tile, int node,
+                      int dim) {
     const int32_t *neighbours = m->neighbours[block];
     for (int i = 0; i < TILE_EDGE; i++)
         for (int j = 0; j < (dim == 3 ? TILE_EDGE : 1); j++) {
@@ -17,7 +18,7 @@ INLINE void load_tile(const mpm_view *m, int32_t block, int f, real *tile, int n
             int ox = (i + 3) >> 2, oy = dim == 3 ? (j + 3) >> 2 : 0;
             int line = dim == 3 ? ((i + 3) & 3) * BLOCK_EDGE + ((j + 3) & 3) : (i + 3) & 3;
             const int32_t *others = neighbours + (dim == 3 ? (ox * 3 + oy) * 3 : ox * 3);
-            const real *from = m->velocities[f] + line * BLOCK_EDGE * node;
+            const real *from = nodes + line * BLOCK_EDGE * node;
             const real *before = from + others[0] * block_reals(dim, node);
             const real *here = from + others[1] * block_reals(dim, node);
             const real *after = from + others[2] * block_reals(dim, node);
@@ -26,6 +27,11 @@ INLINE void load_tile(const mpm_view *m, int32_t block, int f, real *tile, int n
             memcpy(to + node, here, (size_t)(4 * node) * sizeof *to);
             memcpy(to + 5 * node, after, (size_t)(3 * node) * sizeof *to);
         }
+}
+
+/* The velocities of one field there. */
+INLINE void load_tile(const mpm_view *m, int32_t block, int f, real *tile, int node, int dim) {
+    copy_tile(m, block, m->velocities[f], tile, node, dim);
     mirror_tile(m, block, tile, false, node, dim);
 }
 

@@ -26,9 +26,8 @@ INLINE void scatter_volume(const mpm_view *m, int64_t o, int dim) {
         for (int lane = 0; lane < WIDE && i + lane < last; lane++) {
             const uint16_t group = p->group[i + lane];
             if (group == GROUP_REMOVED) continue;
-            const real density = m->materials[m->group_material[group]].density;
             quad q[4] = {{0}};
-            q[0][VOLUME] = p->mass[i + lane] / (density * cell);
+            q[0][VOLUME] = p->mass[i + lane] / (rest_density(m, i + lane) * cell);
             scatter_fused(tile, &s, lane, q, dim);
         }
     }

@@ -2,6 +2,7 @@
 
 #include "core/isa.h"
 #include "core/vec.h"
+#include "solver/mpm/mixing.h"
 #include "solver/mpm/phases.h"
 #include "solver/sources.h"
 #include "solver/stages.h"
@@ -153,7 +154,8 @@ static bool check_phases(const spate_scene *scene, field_report *report) {
 
 static bool check(const spate_scene *scene, field_report *report) {
     if (!check_contacts(scene, report) || !mpm_density_check(scene, report) ||
-        !check_phases(scene, report) || !lagrangian_check(scene, report))
+        !check_phases(scene, report) || !mpm_mixing_check(scene, report) ||
+        !lagrangian_check(scene, report))
         return false;
     for (int c = 0; c < scene->material_count; c++) {
         const material_constants constants = material_constants_of(scene, c);
@@ -214,6 +216,7 @@ static unsigned fields(const spate_scene *scene) {
     if (scheme_of(scene)->poly) bits |= PARTICLE_BIT(modes);
     if (mpm_has_moment((mpm_kernel)((const mpm_options *)scene->solver_options)->kernel))
         bits |= PARTICLE_BIT(moment);
+    if (scene->species_count) bits |= PARTICLE_BIT(concentration);
     if (scene->output.gradient) bits |= PARTICLE_BIT(gradient);
     if (lagrangian_is_needed(scene)) bits |= lagrangian_fields();
     return bits;
@@ -365,7 +368,7 @@ static bool alphas_differ(const spate_scene *scene) {
 static void fill_alphas(mpm *m) {
     const spate_scene *scene = m->sim->scene;
     const mpm_options *o = scene->solver_options;
-    for (int g = 0; g < scene_group_count(scene) && m->view.group_alpha; g++) {
+    for (int g = 0; g < scene_group_slots(scene) && m->view.group_alpha; g++) {
         const int c = scene_group_material(scene, g);
         const double time = scene->materials[c].pic_time;
         const bool as_solid = !o->integrator && model_of(scene, c) != &material_liquid;
@@ -389,7 +392,7 @@ static spate_status create_materials(mpm *m, const spate_scene *scene) {
     spate_context *ctx = m->sim->ctx;
     mpm_view *v = &m->view;
     const mpm_options *options = scene->solver_options;
-    const size_t groups = (size_t)scene_group_count(scene);
+    const size_t groups = (size_t)scene_group_slots(scene);
     v->material_count = scene->material_count;
     v->materials = take(ctx, (size_t)scene->material_count + groups + 1, sizeof *v->materials);
     v->group_material = take(ctx, groups + 1, sizeof *v->group_material);
@@ -409,7 +412,7 @@ static spate_status create_materials(mpm *m, const spate_scene *scene) {
             constants->liquid.correct = false;
         v->has_viscosity |= constants->kind == MATERIAL_LIQUID && constants->liquid.viscosity > 0;
     }
-    for (int g = 0; g < scene_group_count(scene); g++)
+    for (int g = 0; g < scene_group_slots(scene); g++)
         v->group_material[g] = (uint16_t)scene_group_material(scene, g);
     for (int b = 0; b < scene->body_count; b++)
         if (scene->bodies[b].mesh.kind) add_vertex_material(v, scene, b);
@@ -472,6 +475,7 @@ static spate_status create(spate_simulation *sim) {
     TRY(create_materials(m, sim->scene));
     TRY(mpm_density_create(m));
     TRY(mpm_phases_create(m));
+    TRY(mpm_mixing_create(m));
     TRY(lagrangian_create(sim, &m->meshes));
     if (m->meshes) m->view.negligible = lightest_node(m);
     TRY(find_thin_colliders(m, sim->scene));
@@ -491,6 +495,7 @@ static void destroy(spate_simulation *sim) {
     give(sim->ctx, v->penetration.tiles), give(sim->ctx, v->penetration.thin);
     give(sim->ctx, m->penetration_places), give(sim->ctx, m->field_tiles);
     mpm_phases_free(m);
+    mpm_mixing_free(m);
     give(sim->ctx, v->group_alpha);
     give(sim->ctx, v->tiles), give(sim->ctx, m->velocities), give(sim->ctx, v->materials);
     give(sim->ctx, v->group_material), give(sim->ctx, v->group_field);
@@ -529,12 +534,14 @@ static double step_limit(spate_simulation *sim, const char **limit) {
         const material_model *model = model_of(scene, c);
         if (m->meshes && is_of_meshes(scene, c)) continue;
         const void *parameters = scene->materials[c].parameters;
-        double wave = options->sound * dx /
-                      (model->wave_speed(parameters, scene->dim, &m->ranges[c]) + speed);
+        const double sound =
+            model->wave_speed(parameters, scene->dim, &m->ranges[c]) * mpm_mixing_speedup(scene, c);
+        double wave = options->sound * dx / (sound + speed);
         double viscous = model->viscous_step(parameters, scene->dim, dx);
         if (wave < dt) dt = wave, *limit = "wave";
         if (viscous < dt) dt = viscous, *limit = "viscosity";
     }
+    if (m->mixing && m->mixing->limit < dt) dt = m->mixing->limit, *limit = "mixing";
     return dt;
 }
 
@@ -617,6 +624,7 @@ static spate_status scatter(void *solver) {
     spate_simulation *sim = m->sim;
     mpm_view *v = &m->view;
     refresh_view(m);
+    TRY(mpm_mix(m));
     TRY(prepare_grid(m));
     TRY(prepare_touches(m));
     TRY(prepare_penetration(m));
@@ -704,6 +712,7 @@ static void state(spate_simulation *sim, state_blocks *out) {
     state_add(out, "mpm yielded", &m->yielded, sizeof m->yielded);
     if (((const mpm_options *)sim->scene->solver_options)->leapfrog)
         state_add(out, "mpm last step", &m->last_dt, sizeof m->last_dt);
+    if (m->mixing) state_add(out, "mpm mixing", &m->mixing->state, sizeof m->mixing->state);
     impulses_state(sim, &m->impulses, "mpm impulses", out);
     if (m->view.contacts.count)
         state_add(out, "mpm contacts", m->contact_sums,
@@ -786,6 +795,15 @@ static double strand_energy(const spate_simulation *sim) {
     return lagrangian_energy(((const mpm *)sim->solver)->meshes, MESH_STRANDS);
 }
 
+static double dissolved(const spate_simulation *sim) {
+    const mpm_mixing *s = ((const mpm *)sim->solver)->mixing;
+    return s ? (double)s->state.dissolved : NAN;
+}
+static double released_energy(const spate_simulation *sim) {
+    const mpm_mixing *s = ((const mpm *)sim->solver)->mixing;
+    return s ? s->state.released : NAN;
+}
+
 static const solver_column columns[] = {
     {"J_min", "", J_min},
     {"J_max", "", J_max},
@@ -796,6 +814,8 @@ static const solver_column columns[] = {
     {"fe_energy", "J", fe_energy},
     {"cloth_energy", "J", cloth_energy},
     {"strand_energy", "J", strand_energy},
+    {"dissolved", "", dissolved},
+    {"released_energy", "J", released_energy},
     {NULL, NULL, NULL},
 };
 

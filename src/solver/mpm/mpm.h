@@ -53,7 +53,8 @@
  * nodes), scatter.h, grid.h, gather.h (the passes), poly.h (PolyPIC), mirror.h (sides),
  * penetration.h (thin colliders), reaction.c (forces on colliders), rest.c (bodies that begin at
  * rest), deformation.c (F, for output), plastic_volume.c (volumes where material flows),
- * liquid_density.c (volumes of liquids), number_density.c (the same by summation), instances.h and NAME_kernels.c (the passes for each kernel
+ * liquid_density.c (volumes of liquids), number_density.c (the same by summation), mixing.c
+ * (concentrations), instances.h and NAME_kernels.c (the passes for each kernel
  * function, compiled once for each instruction set).
  */
 #ifndef SPATE_SOLVER_MPM_H
@@ -199,8 +200,12 @@ struct mpm_view {
     /* the scheme */
     real affine; /* 1 where C is scattered, else 0 */
     real alpha;
-    real *group_alpha; /* by group, where materials differ in it; else NULL */
-    real flip;         /* 1 where v_p = vpic + adj, else 0 */
+    /* species of what mixes (mixing.h) */
+    bool mixes;
+    const uint8_t *group_mixture; /* 1 + the mixture of a group's liquid, 0: none */
+    real4 specific_volume;        /* of the species, m^3/kg */
+    real *group_alpha;            /* by group, where materials differ in it; else NULL */
+    real flip;                    /* 1 where v_p = vpic + adj, else 0 */
     struct {
         real beta_min, beta_max; /* where the material holds together, and where it has parted */
         bool at_boundaries;      /* 0 where a particle would run into something */
@@ -251,9 +256,10 @@ typedef struct mpm {
     real *velocities;     /* of all fields */
     int32_t *field_tiles; /* with several fields: their tiles' places, field after field */
     int32_t *penetration_places;
-    mpm_phases *phases;   /* how fields meet (phases.h); NULL with one field */
-    double last_dt;       /* of the step before, with leapfrog; 0: none */
-    impulses impulses;    /* on colliders (reaction.c) */
+    mpm_phases *phases;        /* how fields meet (phases.h); NULL with one field */
+    struct mpm_mixing *mixing; /* NULL: nothing mixes */
+    double last_dt;            /* of the step before, with leapfrog; 0: none */
+    impulses impulses;         /* on colliders (reaction.c) */
     double *contact_sums; /* of the frame so far, three to each: N s; a checkpoint holds them */
     strain_range *ranges; /* by material, after the last step */
     bool must_sort;       /* particles were added or removed */
@@ -269,6 +275,17 @@ INLINE int64_t block_reals(int dim, int node) { return (int64_t)block_nodes(dim)
 /* The field of a group's particles. */
 INLINE int field_of(const mpm_view *m, uint16_t group) {
     return m->field_count == 1 ? 0 : m->group_field[group];
+}
+
+/* The density at rest of particle i: that of its material, or by what is mixed in it. */
+INLINE real rest_density(const mpm_view *m, int64_t i) {
+    const particles *p = m->particles;
+    const uint16_t group = p->group[i];
+    if (!m->mixes || !m->group_mixture[group])
+        return m->materials[m->group_material[group]].density;
+    real volume = 0;
+    for (int k = 0; k < SPECIES_MAX; k++) volume += p->concentration[i][k] * m->specific_volume[k];
+    return 1 / volume;
 }
 
 /* Gives every material a velocity field, 0 .. count - 1, before the first step (velocity_fields.c).

@@ -38,8 +38,7 @@ INLINE void interface_part(const mpm_view *m, const stencil *at, int64_t i, int 
                            wide q[4], int dim) {
     const particles *p = m->particles;
     const real mass = p->mass[i];
-    const real volume = mass / m->materials[m->group_material[p->group[i]]].density;
-    q[0] = wide_join((quad){0, 0, 0, volume}, quad_splat(0));
+    q[0] = wide_join((quad){0, 0, 0, mass / rest_density(m, i)}, quad_splat(0));
     for (int a = 0; a < dim; a++) {
         const real scale = GIMP ? mass * axis_scale(&at->axis[a], lane) : mass;
         quad out = quad_splat(0), push = quad_splat(0);

@@ -12,10 +12,10 @@ ISA_TABLES(phase_passes, phases_gimp);
 
 /* ---- Fields ---------------------------------------------------------------------------------- */
 
-/* The first phase that phase k is glued to, in the order of the alphabet. */
+/* The first phase that phase k has one velocity with, in the order of the alphabet. */
 static int first_of(const spate_scene *s, int k) {
     int first = 0;
-    while (first < k && s->couplings[first * s->phase_count + k].kind != COUPLING_GLUED) first++;
+    while (first < k && !coupling_is_one(s->couplings[first * s->phase_count + k].kind)) first++;
     return first;
 }
 
@@ -38,7 +38,7 @@ static void set_fields(mpm *m) {
     mpm_phases *out = m->phases;
     mpm_view *v = &m->view;
     v->field_count = mpm_phase_fields(s);
-    for (int g = 0; g < scene_group_count(s); g++)
+    for (int g = 0; g < scene_group_slots(s); g++)
         v->group_field[g] = (uint8_t)phase_field(s, s->group_phase[g]);
     for (int a = 0; a < s->phase_count; a++)
         for (int b = 0; b < s->phase_count; b++) {

@@ -15,8 +15,20 @@ INLINE void impulse_of(const mpm_view *m, const material_constants *c, int64_t i
     for (int k = 0; k < 6; k++) impulse[k] *= scale;
 }
 
+/* What the volumes at rest of eight particles are over those of their materials. */
+INLINE wide volume_ratios(const mpm_view *m, int64_t i) {
+    const particles *p = m->particles;
+    wide ratio = wide_splat(1);
+    for (int k = 0; k < WIDE; k++) {
+        const uint16_t group = p->group[i + k];
+        if (group == GROUP_REMOVED || !m->group_mixture[group]) continue;
+        ratio[k] = m->materials[m->group_material[group]].density / rest_density(m, i + k);
+    }
+    return ratio;
+}
+
 /* The same for eight particles, whatever their materials. */
-INLINE void load_impulse(const mpm_view *m, int64_t i, wide impulse[6], int dim) {
+INLINE void load_impulses(const mpm_view *m, int64_t i, wide impulse[6], int dim) {
     static const wide unread[9] = {{0}};
     wide gradient[9];
     const wide *C = m->has_viscosity ? gradient : unread;
@@ -32,6 +44,13 @@ INLINE void load_impulse(const mpm_view *m, int64_t i, wide impulse[6], int dim)
         impulse_of(m, &m->materials[c], i, C, part, dim);
         for (int k = 0; k < 6; k++) impulse[k] = wide_select(mask, part[k], impulse[k]);
     }
+}
+
+INLINE void load_impulse(const mpm_view *m, int64_t i, wide impulse[6], int dim) {
+    load_impulses(m, i, impulse, dim);
+    if (!m->mixes) return;
+    const wide ratio = volume_ratios(m, i);
+    for (int k = 0; k < 6; k++) impulse[k] *= ratio;
 }
 
 /* The columns of eight impulses: a quad for each axis and particle. */
