@@ -88,7 +88,7 @@ static void step_spreads_as_erfc(void **state) {
     }
     if (WATCHED) return;
     /* negative controls */
-    const spread_result bare = spread(2, false, 0), blended = spread(2, false, 0.05);
+    const spread_result bare = spread(2, false, 0), blended = spread(2, false, 0.5);
     print_message("no filter: particles %.3f; blend: diffusion %.2f\n", bare.particle,
                   blended.diffusion);
     CHECK_ABOVE(bare.particle, 0.1);
