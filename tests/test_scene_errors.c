@@ -311,6 +311,16 @@ static void test_wrong_couplings(void **state) {
          "coupling.0.tau: stands beside beta, which says the same"},
         {6, "coupling: [{type: ^glued, beta: 1}]", "glued phases move as one"},
         {6, "coupling: [{type: immiscible, friction: ^0.1}]", "is for `type: contact`"},
+        {6, "coupling: ^miscible", "coupling: miscible needs numbers; write [{type: miscible"},
+        {6, "coupling: [^{type: miscible}]", "diffusion: is missing; say how fast they mix"},
+        {6, "coupling: [^{type: dissolves}]", "dissolution: is missing"},
+        {6, "coupling: [{type: contact, diffusion: ^0.1}]",
+         "diffusion: is for `type: miscible` and `dissolves`; leave it out"},
+        {6, "solver: {dt: 0.01}\ncoupling: [{type: miscible, diffusion: ^10}]",
+         "coupling.0.diffusion: with solver.dt 0.01 and cells of 0.1, more than 0.25 is not "
+         "stable"},
+        {6, "solver: {dt: 0.01}\ncoupling: [{type: dissolves, dissolution: ^200}]",
+         "coupling.0.dissolution: with solver.dt 0.01, more than 100 is not stable"},
         {6, "solver: {type: flip}\ncoupling: ^contact",
          "coupling: flip gives all material one velocity; leave it out, or use solver.type mpm"},
     };

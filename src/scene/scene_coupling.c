@@ -106,10 +106,10 @@ static spate_status check_mixing(reader *r, const yaml_value *v, const phase_cou
                                      k ? "dissolves" : "miscible` and `dissolves");
     if (miscible && isnan(c->diffusion))
         return reader_fail_field(r, v, "diffusion",
-                                 "is missing: say how fast they mix, e.g. diffusion: 1.0e-4");
+                                 "is missing; say how fast they mix, e.g. diffusion: 1.0e-4");
     if (dissolves && isnan(c->dissolution))
         return reader_fail_field(r, v, "dissolution",
-                                 "is missing: say how fast it dissolves, e.g. dissolution: 3.0");
+                                 "is missing; say how fast it dissolves, e.g. dissolution: 3.0");
     return SPATE_OK;
 }
 
