@@ -34,7 +34,7 @@ typedef struct meter_job {
     const int *moves; /* by phase: the first that moves with it */
     double spacing, radius;
     int full;         /* neighbours on a lattice */
-    double lattice;   /* sum of W on a lattice, times the volume of a place */
+    double lattice;   /* integral of W */
     int64_t *nearest; /* foreign particle, -1: none near */
     double *distance;
 } meter_job;
@@ -102,19 +102,47 @@ static void add_scatter(const meter_job *job, int64_t i, const surroundings *s, 
 }
 
 static void add_particle(const meter_job *job, int64_t i, const surroundings *s, double *part) {
-    const bool liquid = is_liquid(job, i), inside = s->count >= INSIDE * job->full;
-    const int own = phase_of(job, i);
+    const bool liquid = is_liquid(job, i);
     part[SUM_PARTICLES] += 1;
     part[SUM_PENETRATED] += s->count > 0 && s->foreign >= FOREIGN_MOST * s->count;
     if (liquid && s->count < AT_SURFACE * job->full) {
         part[SUM_SURFACE] += 1;
         part[SUM_CLOSE] += s->close;
     }
-    if (liquid && inside && own < LIQUIDS_MAX) {
-        part[SUM_GAIN + 2 * own] += s->volume / job->lattice;
-        part[SUM_GAIN + 2 * own + 1] += 1;
-    }
-    if (inside) add_scatter(job, i, s, part);
+    if (s->count >= INSIDE * job->full) add_scatter(job, i, s, part);
+}
+
+/* Whether a cell is so deep in the material that nothing but it is within reach of its middle. */
+static bool is_deep(const point_grid *c, int64_t cell) {
+    for (int a = 0; a < c->dim; a++)
+        for (int64_t side = -2; side <= 2; side += 4) {
+            int64_t offset[3] = {0};
+            offset[a] = side;
+            if (point_grid_neighbour(c, &c->cells[cell], offset) < 0) return false;
+        }
+    return true;
+}
+
+/* The density at the middle of a cell, where one liquid is alone: at places, not at particles, which
+ * are more often where others are. */
+static void add_place(const meter_job *job, int64_t cell, const int64_t *near, int count,
+                      double *part) {
+    const point_grid *c = job->c;
+    double middle[3] = {0}, u[3], volume = 0;
+    int only = -1;
+    for (int a = 0; a < c->dim; a++) middle[a] = ((double)c->cells[cell].at[a] + 0.5) * c->edge[a];
+    for (int k = 0; k < count; k++)
+        for (int64_t j = c->cells[near[k]].first; j >= 0; j = c->next[j]) {
+            point_grid_difference(c, middle, c->x[j], u);
+            const double w = kernel(job, vec_dot(u, u));
+            if (!(w > 0)) continue;
+            if ((only >= 0 && only != phase_of(job, j)) || !is_liquid(job, j)) return;
+            only = phase_of(job, j);
+            volume += w * particle_rest_volume(c->sim, c->stored[j]);
+        }
+    if (only < 0 || only >= LIQUIDS_MAX) return;
+    part[SUM_GAIN + 2 * only] += volume / job->lattice;
+    part[SUM_GAIN + 2 * only + 1] += 1;
 }
 
 static void meter_cells(void *data, chunk items, double *part) {
@@ -127,6 +155,7 @@ static void meter_cells(void *data, chunk items, double *part) {
             near[count] = point_grid_neighbour(c, &c->cells[cell], job->reach->offsets[k]);
             count += near[count] >= 0;
         }
+        if (is_deep(c, cell)) add_place(job, cell, near, count, part);
         for (int64_t i = c->cells[cell].first; i >= 0; i = c->next[i]) {
             surroundings s = {0};
             job->nearest[i] = -1, job->distance[i] = HUGE_VAL;
@@ -147,6 +176,7 @@ static double spacing_of(const point_grid *c) {
     return sum / (double)c->count;
 }
 
+/* On the mean over places, W sums up to its integral. */
 static void fill_lattice(meter_job *job, int dim) {
     const int most = (int)SUPPORT;
     for (int x = -most; x <= most; x++)
@@ -155,8 +185,9 @@ static void fill_lattice(meter_job *job, int dim) {
                 const double w =
                     kernel(job, job->spacing * job->spacing * (double)(x * x + y * y + z * z));
                 job->full += w > 0 && (x || y || z);
-                job->lattice += w * pow(job->spacing, dim);
             }
+    const double R = job->radius;
+    job->lattice = dim == 2 ? M_PI * pow(R, 8) / 4 : 64 * M_PI * pow(R, 9) / 315;
 }
 
 static double mean_gap(const meter_job *job) {

@@ -8,7 +8,7 @@
  *    close_pairs            share of liquid particles at free surfaces with another within half a
  *                           spacing: beads
  *    volume_gain            volume over volume at rest, less 1, of the liquid phase that is worst, by
- *                           where its particles are; those with sides or air around are left out
+ *                           where its particles are: at places with nothing else around
  *    fraction_scatter       root mean square of what mass fractions differ from the mean around, in
  *                           liquids that mix: null modes of the grid
  *    empty_cells            grid cells without particles between two of one solid body: torn

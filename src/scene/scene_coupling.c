@@ -117,8 +117,7 @@ static spate_status check_entry(reader *r, const yaml_value *v, const phase_coup
     if (!isnan(c->beta) && !isnan(c->tau))
         return reader_fail_field(r, yaml_find(v, "tau"), "tau",
                                  "stands beside beta, which says the same; leave one of them out");
-    if (coupling_is_one(c->kind) &&
-        (yaml_find(v, "friction") || yaml_find(v, "beta") || yaml_find(v, "tau")))
+    if (coupling_is_one(c->kind) && (c->friction > 0 || !isnan(c->beta) || !isnan(c->tau)))
         return reader_fail_field(r, yaml_find(v, "type"), "type",
                                  "%s phases move as one; leave friction, beta and tau out",
                                  scene_coupling_words[c->kind]);
