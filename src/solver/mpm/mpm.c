@@ -811,11 +811,11 @@ static const solver_column columns[] = {
     {"removed", "", column_removed},
     {"drained", "", column_drained},
     {"yielded", "", yielded},
+    {"dissolved", "", dissolved},
+    {"released_energy", "J", released_energy},
     {"fe_energy", "J", fe_energy},
     {"cloth_energy", "J", cloth_energy},
     {"strand_energy", "J", strand_energy},
-    {"dissolved", "", dissolved},
-    {"released_energy", "J", released_energy},
     {NULL, NULL, NULL},
 };
 
