@@ -5,9 +5,10 @@
 #include "measure/point_grid.h"
 
 enum { CELLS_A_CHUNK = 64, LIQUIDS_MAX = 8 };
-static const double SUPPORT = 2.5;                   /* spacings */
-static const double CLOSE = 0.5;                     /* spacings */
-static const double FOREIGN_MOST = 0.8;              /* of the neighbours */
+enum { PLACES_LEAST = 10 };             /* where a phase is alone: fewer tell nothing of it */
+static const double SUPPORT = 2.5;      /* spacings */
+static const double CLOSE = 0.5;        /* spacings */
+static const double FOREIGN_MOST = 0.8; /* of the neighbours */
 static const double INSIDE = 0.9, AT_SURFACE = 0.75; /* of the neighbours on a lattice */
 
 const char *const phase_meter_names[METER_COUNT] = {
@@ -155,7 +156,7 @@ static void meter_cells(void *data, chunk items, double *part) {
             near[count] = point_grid_neighbour(c, &c->cells[cell], job->reach->offsets[k]);
             count += near[count] >= 0;
         }
-        if (is_deep(c, cell)) add_place(job, cell, near, count, part);
+        if (count == job->reach->count && is_deep(c, cell)) add_place(job, cell, near, count, part);
         for (int64_t i = c->cells[cell].first; i >= 0; i = c->next[i]) {
             surroundings s = {0};
             job->nearest[i] = -1, job->distance[i] = HUGE_VAL;
@@ -207,7 +208,7 @@ static double worst_gain(const double *sums) {
     for (int k = 0; k < LIQUIDS_MAX; k++) {
         const double *of = sums + SUM_GAIN + 2 * k;
         const double gain = of[1] / of[0] - 1;
-        if (of[0] > 0 && !(fabs(gain) <= fabs(worst))) worst = gain;
+        if (of[1] >= PLACES_LEAST && !(fabs(gain) <= fabs(worst))) worst = gain;
     }
     return worst;
 }
