@@ -91,11 +91,7 @@ static void mix_cells(void *data, chunk items, double *part) {
     const point_grid *c = job->point_grid;
     for (int64_t cell = items.begin; cell < items.end; cell++) {
         int64_t near[CLOUD_REACH_MAX];
-        int count = 0;
-        for (int k = 0; k < job->reach->count; k++) {
-            near[count] = point_grid_neighbour(c, &c->cells[cell], job->reach->offsets[k]);
-            count += near[count] >= 0;
-        }
+        const int count = point_grid_near(c, cell, job->reach, near);
         for (int64_t i = c->cells[cell].first; i >= 0; i = c->next[i]) {
             fit f = fit_around(job, i, near, count);
             double share, m = (double)c->sim->particles.mass[c->stored[i]];

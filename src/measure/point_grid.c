@@ -140,3 +140,13 @@ int64_t point_grid_neighbour(const point_grid *c, const point_grid_cell *cell,
     }
     return c->table[table_place(c, at)];
 }
+
+int point_grid_near(const point_grid *c, int64_t cell, const point_grid_reach *reach,
+                    int64_t near[CLOUD_REACH_MAX]) {
+    int count = 0;
+    for (int k = 0; k < reach->count; k++) {
+        near[count] = point_grid_neighbour(c, &c->cells[cell], reach->offsets[k]);
+        count += near[count] >= 0;
+    }
+    return count;
+}

@@ -50,6 +50,10 @@ void point_grid_reach_of(const point_grid *c, double radius, point_grid_reach *r
 int64_t point_grid_neighbour(const point_grid *c, const point_grid_cell *cell,
                              const int64_t offset[3]);
 
+/* The cells within reach of one; returns how many. */
+int point_grid_near(const point_grid *c, int64_t cell, const point_grid_reach *reach,
+                    int64_t near[CLOUD_REACH_MAX]);
+
 /* y - x, to the nearest image. */
 static inline void point_grid_difference(const point_grid *c, const double x[3], const double y[3],
                                          double out[3]) {
