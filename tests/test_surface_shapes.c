@@ -230,6 +230,24 @@ static void tilted_plate_stays_whole(void **state) {
     }
 }
 
+/* A layer whose particles have shared their mass with inserted ones, down to a ninth, is still a
+ * layer; by their own size it is full of holes. Drops of the same have their own volume. */
+static void shared_mass_leaves_no_holes(void **state) {
+    layers = 1;
+    for (int fine = 1; fine <= 2; fine++)
+        for (int counted = 0; counted < 2; counted++) {
+            surface_settings s = room(SURFACE_ANISOTROPIC, fine);
+            s.least_size = counted;
+            cloud c = filled(in_plate);
+            for (int64_t i = 0; i < c.count; i++) c.list[i].size = (real)(i % 3 ? 0.48 : 0.8);
+            surface_mesh m = mesh_of(*state, &s, c);
+            const verdict v = closed(&m);
+            assert_int_equal(v.euler == 2, counted);
+            if (counted) assert_near(measure(&m, half_thickness).mean, fine == 1 ? 0.7 : 0.5, 0.12);
+            surface_free(&m);
+        }
+}
+
 /* ---- Drops and threads ----------------------------------------------------------------------- */
 
 static cloud some_drops(void) {
@@ -253,6 +271,12 @@ static void drops_are_round(void **state) {
         assert_int_equal(v.euler, 2 * 27);
         assert_int_equal(v.wrong, 0);
         assert_within(v.volume, 27, 1e-3);
+        surface_free(&m);
+        cloud small = some_drops();
+        for (int64_t i = 0; i < small.count; i++) small.list[i].size = (real)0.5;
+        s.least_size = 1;
+        m = mesh_of(*state, &s, small);
+        assert_within(closed(&m).volume, 27 * 0.125, 1e-3);
         surface_free(&m);
     }
     const surface_settings balls = room(SURFACE_ISOTROPIC, 1);
@@ -502,6 +526,7 @@ int main(void) {
         cmocka_unit_test(faces_do_not_retreat),
         cmocka_unit_test(plates_stay_whole),
         cmocka_unit_test(tilted_plate_stays_whole),
+        cmocka_unit_test(shared_mass_leaves_no_holes),
         cmocka_unit_test(drops_are_round),
         cmocka_unit_test(threads_do_not_break),
         cmocka_unit_test(spray_keeps_its_volume),

@@ -28,6 +28,7 @@ lattice lattice_create(spate_context *ctx, const surface_settings *settings) {
     sparse_lattice_create(ctx, 3, (const int[3]){0}, &l.bricks);
     l.bricks.in_rows = true;
     l.spacing = (real)(settings->particle_spacing / settings->spacing);
+    l.least = (real)(settings->least_size / settings->spacing);
     const double span = fmax((double)l.spacing, 1);
     l.reach = (real)reach_of(l.method, (double)l.spacing);
     l.radius = (real)(l.method == SURFACE_ISOTROPIC ? flat_share * (double)l.reach : span);
@@ -111,7 +112,8 @@ static bool is_at_side(const lattice *l, const real x[3]) {
 }
 
 static real size_of(const lattice *l, const surface_particle *p) {
-    return p->size > 0 ? p->size : l->spacing;
+    const real size = p->size > 0 ? p->size : l->spacing;
+    return size > l->least ? size : l->least;
 }
 
 static void count_part(void *data, chunk items) {
