@@ -33,6 +33,7 @@ typedef struct shape_rule {
     real own;         /* peak of a kernel on its own */
     real floor;       /* no half axis is smaller, in lattice spacings */
     real move;        /* how far the centre goes towards the mean */
+    real bias; /* how far above its mean height the nearest of uneven particles is, in sizes */
     real thicken_sheet, thicken_thread, thicken_spray; /* see COARSE_SPACING */
 } shape_rule;
 
