@@ -184,7 +184,8 @@ static inline int64_t count_tunnels(const play *p, double d0, int64_t *pieces) {
         for (int a = 0; a < 3; a++) low[a] = fmin(low[a], x[a]), high[a] = fmax(high[a], x[a]);
     }
     for (int a = 0; a < 3; a++)
-        v.edge[a] = (int)((high[a] - low[a]) / voxel + 2 * reach) + 5, low[a] -= (reach + 2) * voxel;
+        v.edge[a] = (int)((high[a] - low[a]) / voxel + 2 * reach) + 5,
+        low[a] -= (reach + 2) * voxel;
     const size_t cells = (size_t)v.edge[0] * (size_t)v.edge[1] * (size_t)v.edge[2];
     v.full = test_calloc(cells, 1);
     EACH_PARTICLE(p->sim, block, i) {
