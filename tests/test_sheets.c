@@ -4,7 +4,7 @@
  * form over all candidates, a layer that is stretched without a hole and given back its masses when
  * it shrinks again, a disc that flies apart, momentum.
  */
-#include "physics.h"
+#include "holes.h"
 
 #include "solver/flip/insertion.h"
 
@@ -443,69 +443,20 @@ static play open_disc(int threads, const char *options) {
                      options);
 }
 
-/* Holes in what particles within `half` of the middle cover, as seen along the last axis: pieces of at
- * least four cells of a raster of d0/2 that nobody is within 0.9 d0 of and that do not reach the
- * outline. Returns the share of the disc that is covered. */
-typedef struct raster {
-    int edge;
-    uint8_t *covered; /* 1; 2: outside, or looked at */
-} raster;
-
-static int flood(raster *r, int64_t *stack, int64_t from, bool *outside) {
-    int64_t depth = 0;
-    int size = 0;
-    stack[depth++] = from;
-    r->covered[from] = 2;
-    while (depth) {
-        const int64_t at = stack[--depth];
-        const int64_t ways[4] = {1, -1, r->edge, -r->edge};
-        size++;
-        for (int k = 0; k < 4; k++) {
-            const int64_t next = at + ways[k];
-            if (next < 0 || next >= (int64_t)r->edge * r->edge) continue;
-            if (r->covered[next] == 3) *outside = true;
-            if (r->covered[next]) continue;
-            r->covered[next] = 2;
-            stack[depth++] = next;
-        }
-    }
-    return size;
-}
+/* In the disc of a radius about the domain's middle; the share of it that is covered. */
+static bool in_disc(double x, double y, const double *radius) { return hypot(x, y) < *radius; }
 
 static int count_holes(const play *p, double radius, double *covered) {
-    const double d0 = 0.5, cell = d0 / 2, reach = 0.9 * d0;
+    const double d0 = 0.5, rim = radius / d0;
     const double middle[2] = {p->scene->domain.size[0] / 2, p->scene->domain.size[1] / 2};
-    raster r = {.edge = 2 * (int)ceil(radius / cell) + 5};
-    const int64_t cells = (int64_t)r.edge * r.edge;
-    int64_t inside = 0, full = 0;
-    int holes = 0;
-    r.covered = test_calloc((size_t)cells, 1);
-    int64_t *stack = test_calloc((size_t)cells, sizeof *stack);
+    raster r = raster_open(-rim, -rim, rim, rim);
     EACH_PARTICLE(p->sim, block, k) {
         double x[3];
         simulation_position(p->sim, block, k, x);
-        const double at[2] = {(x[0] - middle[0]) / cell + r.edge / 2.0,
-                              (x[1] - middle[1]) / cell + r.edge / 2.0};
-        for (int i = (int)(at[0] - reach / cell); i <= at[0] + reach / cell; i++)
-            for (int j = (int)(at[1] - reach / cell); j <= at[1] + reach / cell; j++)
-                if (i >= 0 && j >= 0 && i < r.edge && j < r.edge &&
-                    hypot(i + 0.5 - at[0], j + 0.5 - at[1]) < reach / cell)
-                    r.covered[i * r.edge + j] = 1;
+        raster_cover(&r, (x[0] - middle[0]) / d0, (x[1] - middle[1]) / d0);
     }
-    for (int i = 0; i < r.edge; i++)
-        for (int j = 0; j < r.edge; j++) {
-            uint8_t *own = &r.covered[i * r.edge + j];
-            const bool in = hypot(i + 0.5 - r.edge / 2.0, j + 0.5 - r.edge / 2.0) * cell < radius;
-            inside += in, full += in && *own == 1;
-            if (!in) *own = 3;
-        }
-    for (int64_t c = 0; c < cells; c++) {
-        bool outside = false;
-        if (!r.covered[c] && flood(&r, stack, c, &outside) >= 4 && !outside) holes++;
-    }
-    *covered = (double)full / (double)inside;
-    test_free(stack), test_free(r.covered);
-    return holes;
+    *covered = raster_cut(&r, in_disc, &rim);
+    return raster_holes(&r);
 }
 
 /* From the second moment of mass, which belongs to no single particle: sqrt(2) times its root. */

@@ -71,9 +71,9 @@ heir *heir_find(const heir_table *t, uint64_t id) {
 }
 
 uint64_t heir_slots(const ancestry *a, int64_t removals) {
-    int64_t ids = 2 * removals;
+    int64_t ids = 2 * removals; /* two parents each, and two of every parent with a record */
     for (int64_t i = 0; i < a->count; i++)
-        if (a->records[i].state == DESCENT_REMOVED) ids += 2;
+        if (a->records[i].children > 0) ids += 2;
     uint64_t slots = 16;
     while (slots < 2 * (uint64_t)ids) slots *= 2;
     return slots;

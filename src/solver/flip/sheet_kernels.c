@@ -3,7 +3,7 @@
  * particle of a span; for eigenvalues it is a particle of its own.
  */
 #include "core/decompose.h"
-#include "solver/flip/sheets.h"
+#include "solver/flip/insertion.h"
 
 /* The eigenvalues of k_s C are kept above this: nothing is moved more than four times less across a
  * sheet than along it. */
@@ -12,6 +12,12 @@ static const real least_stretch = (real)0.25;
 static const real touching2 = (real)1e-8;
 
 INLINE wide masked(wide_int mask, wide v) { return (wide)(mask & (wide_int)v); }
+
+/* Which of the eight from n on are before the last. */
+INLINE wide_int lanes_before(int last, int n) {
+    const wide lanes = {0, 1, 2, 3, 4, 5, 6, 7};
+    return lanes < wide_splat((real)(last - n));
+}
 
 /* ---- What is around a cell, side by side ----------------------------------------------------- */
 
@@ -244,6 +250,101 @@ INLINE void find_shape_chunk(void *data, chunk items, int dim) {
     if (batch.count) finish_batch(s, &batch, dim);
 }
 
+/* ---- Eq. 12 ---------------------------------------------------------------------------------- */
+
+/* Whether nobody is nearer to a point than `reach`. values: how many a particle stands for */
+INLINE bool is_vacant(const surroundings *around, const real point[3], real reach, int dim) {
+    wide x[3], way[3];
+    for (int a = 0; a < dim; a++) x[a] = wide_splat(point[a]);
+    for (int n = 0; n < around->count; n += WIDE) {
+        const wide r2 = ways_from(around, n, x, way, dim);
+        const wide_int there =
+            (r2 < wide_splat(reach * reach)) & (wide_load(around->values[0] + n) > wide_splat(0));
+        if (wide_any(there)) return false;
+    }
+    return true;
+}
+
+/* Whether particle i and j, copy n, are a pair that parts with nobody at its midpoint. */
+INLINE bool is_pair(const pair_search *q, const surroundings *around, int64_t i, int64_t j, int n,
+                    real middle[3], int dim) {
+    const particles *p = q->view->around.particles;
+    double rate = 0;
+    if (p->id[j] <= p->id[i]) return false;
+    for (int a = 0; a < dim; a++) {
+        const real x = PLANE(p, position, a)[i], way = around->x[a][n] - x;
+        rate += (double)way * ((double)p->velocity[j][a] - (double)p->velocity[i][a]);
+        middle[a] = x + way / 2;
+    }
+    return rate > 0 && is_vacant(around, middle, q->near, dim);
+}
+
+/* Pairs of particle i with those of higher ids; values: count, and whether one may be a parent.
+ * Returns how many. */
+INLINE int64_t find_pairs_of(const pair_search *q, int32_t block, int64_t i, const span_list *list,
+                             const surroundings *around, candidate *to, int dim) {
+    const particles *p = q->view->around.particles;
+    const wide least = wide_splat(4 * q->near * q->near), most = wide_splat(q->far * q->far);
+    wide x[3], way[3];
+    int64_t count = 0;
+    int n = 0;
+    splat_place(p, i, x, dim);
+    for (int k = 0; k < list->count; k++) {
+        const span *own = &list->spans[k];
+        for (int64_t j = own->first; j < own->last && n + WIDE <= AROUND_MOST; j += WIDE) {
+            const int lanes = own->last - j < WIDE ? (int)(own->last - j) : WIDE;
+            const wide r2 = ways_from(around, n, x, way, dim);
+            const wide_int apart = (r2 >= least) & (r2 <= most) & lanes_before(lanes, 0) &
+                                   (wide_load(around->values[1] + n) > wide_splat(0));
+            for (unsigned bits = wide_bits(apart); bits; bits &= bits - 1) {
+                const int lane = __builtin_ctz(bits);
+                candidate c = {.particle = {i, j + lane}, .block = block};
+                if (!is_pair(q, around, i, j + lane, n + lane, c.x, dim)) continue;
+                c.id[0] = p->id[i], c.id[1] = p->id[j + lane];
+                if (to) to[count] = c;
+                count++;
+            }
+            n += lanes;
+        }
+    }
+    return count;
+}
+
+INLINE int64_t find_pairs_in_cell(const pair_search *q, int32_t block, int cell,
+                                  const int64_t start[2], candidate *to, int dim) {
+    const sheet_view *s = q->view;
+    int64_t count = 0;
+    bool listed = false;
+    span_list list;
+    surroundings around;
+    for (int64_t i = start[0]; i < start[1]; i++) {
+        if (!(q->splits[i] > 0) || (to && !q->found[i])) continue;
+        if (!listed) {
+            list_spans(&s->around, (double)(q->far * q->far), block, cell, &list, dim);
+            copy_spans(s->around.particles, &list, s->count, q->splits, &around, dim);
+        }
+        listed = true;
+        const int64_t own = find_pairs_of(q, block, i, &list, &around, to ? to + count : NULL, dim);
+        if (!to) q->found[i] = own > 0;
+        count += own;
+    }
+    return count;
+}
+
+INLINE void find_pairs_chunk(void *data, chunk items, int dim) {
+    const pair_search *q = data;
+    const blocks *b = q->view->around.blocks;
+    for (int64_t o = items.begin; o < items.end; o++) {
+        int64_t count = 0;
+        if (q->list && q->counts[o] == q->counts[o + 1]) continue;
+        for (int c = 0; c < block_nodes(dim); c++)
+            count += find_pairs_in_cell(q, b->occupied[o], c,
+                                        q->view->around.starts + o * block_nodes(dim) + c,
+                                        q->list ? q->list + q->counts[o] + count : NULL, dim);
+        if (!q->list) q->counts[o] = count;
+    }
+}
+
 /* ---- Eq. 21, 22 and 1 ------------------------------------------------------------------------ */
 
 /* Copies of a block's particles and those of the cells round it, seen from the block, cell by cell
@@ -305,12 +406,6 @@ INLINE void list_rows_near(const sheet_view *s, const space_tile *tile, const re
             rows->first[rows->count] = tile->starts[row + low[dim - 1]];
             rows->last[rows->count++] = tile->starts[row + high[dim - 1] + 1];
         }
-}
-
-/* Which of the eight from n on a row still has. */
-INLINE wide_int lanes_before(int last, int n) {
-    const wide lanes = {0, 1, 2, 3, 4, 5, 6, 7};
-    return lanes < wide_splat((real)(last - n));
 }
 
 /* r = (k_s C_i)^-1 + (k_s C_j)^-1 over two, times the way. */

@@ -100,10 +100,11 @@ typedef struct sheet_view {
     real *largest;                           /* density by worker */
 } sheet_view;
 
-#define SHEET_KERNELS(TASK)                      \
-    TASK(find_largest) /* density of all */      \
-    TASK(find_density) /* near air */            \
-    TASK(find_shape)   /* thinness and metric */ \
+#define SHEET_KERNELS(TASK)                              \
+    TASK(find_largest) /* density of all */              \
+    TASK(find_density) /* near air */                    \
+    TASK(find_shape)   /* thinness and metric */         \
+    TASK(find_pairs)   /* a pair_search (insertion.h) */ \
     TASK(find_spacing) /* moved and resampled */
 typedef struct sheet_kernels {
     SHEET_KERNELS(TASK_FIELD)
