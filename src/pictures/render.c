@@ -180,14 +180,13 @@ static spate_status choose_range(render_job *job) {
 
 /* Draws the i-th of the chosen frames. */
 static spate_status draw_frame(render_job *job, int64_t i) {
-    const int64_t at = job->begin + i, number = job->frames.numbers[at];
+    const int64_t at = job->begin + i;
     char from[PATH_SIZE], to[PATH_SIZE];
     snapshot frame;
-    TRY(reel_picture_path(job->ctx, job->output, number, to));
+    TRY(reel_picture_path(job->ctx, job->output, job->frames.numbers[at], to));
     TRY(frame_list_load(&job->frames, job->folder, at, from, &frame));
-    double time = isnan(frame.time) ? (double)number / job->scene->fps : frame.time;
-    spate_status status =
-        render_frame(&job->colouring, &frame, from, time, job->options->samples, &job->picture);
+    spate_status status = render_frame(&job->colouring, &frame, from, frame.time,
+                                       job->options->samples, &job->picture);
     snapshot_free(&frame);
     TRY(status);
     picture_to_bytes(&job->picture, job->bytes);
@@ -227,16 +226,7 @@ static spate_status choose_frames(render_job *job) {
                     "%s: there are only outlines of liquids; pictures in 2D are made from "
                     "particles, and the scene needs output.particles: [vtp]",
                     job->folder);
-    while (job->begin < all->count && all->numbers[job->begin] < o->first) job->begin++;
-    int64_t end = job->begin;
-    while (end < all->count && (o->last < 0 || all->numbers[end] <= o->last)) end++;
-    job->count = end - job->begin;
-    if (job->count) return SPATE_OK;
-    char last[32] = "the end";
-    if (o->last >= 0) snprintf(last, sizeof last, "%d", o->last);
-    return fail(job->ctx, SPATE_BAD_INPUT, "%s: no frames from %d to %s; it has %lld to %lld",
-                job->folder, o->first, last, (long long)all->numbers[0],
-                (long long)all->numbers[all->count - 1]);
+    return frame_list_choose(all, job->folder, o->first, o->last, &job->begin, &job->count);
 }
 
 /* One frame is a still: that is no film, and it would replace the one of the whole run. */
@@ -318,11 +308,7 @@ spate_status spate_render(spate_context *context, const char *folder,
                           const spate_render_options *options) {
     spate_render_options fallback = spate_default_render_options();
     if (!options) options = &fallback;
-    if (!file_is_folder(context, folder))
-        return fail(context, SPATE_BAD_INPUT,
-                    file_exists(context, folder) ? "%s is a file; give the folder of a run"
-                                                 : "%s: no such folder; give the folder of a run",
-                    folder);
+    TRY(frame_list_check_folder(context, folder));
     if (options->samples < 1 || options->samples > SAMPLES_MAX)
         return fail(context, SPATE_BAD_INPUT, "samples: %d rays a pixel; it must be 1 to %d",
                     options->samples, SAMPLES_MAX);
