@@ -1,6 +1,7 @@
 /* Bricks where particles are, and the particles sorted into them; see lattice.h. */
 #include "surface/lattice.h"
 #include "core/threads.h"
+#include "surface/key_range.h"
 #include <math.h>
 #include <string.h>
 
@@ -89,6 +90,8 @@ typedef struct build_job {
     int64_t side_count, side_capacity;
     struct build_part *parts; /* of PARTICLE_GRAIN particles each */
     int32_t *cell;            /* of each: BRICK_CELLS brick + cell */
+    int64_t *begin;           /* of each brick among the sorted ones; one more than there are */
+    int ranges;               /* of bricks, each sorted by one worker */
 } build_job;
 
 /* What a part of the particles holds: counts, then where they begin. */
@@ -310,33 +313,79 @@ static bool is_needed(const lattice *l, int64_t brick) {
     return false;
 }
 
-/* A counting sort, by particle: within a cell they keep their order. */
-static spate_status sort_particles(build_job *job) {
+/* A counting sort: within a cell particles keep their order. Each range of bricks is filled by one
+ * worker, who reads through the cells of all particles for those of his own. */
+static void count_range(void *data, chunk items) {
+    build_job *job = data;
     lattice *l = job->l;
-    int64_t cells = (int64_t)l->bricks.count * BRICK_CELLS;
-    l->first = take(l->ctx, (size_t)cells + 2, sizeof *l->first);
-    if (!l->first) return SPATE_OUT_OF_MEMORY;
-    /* where the next particle of a cell goes, then where the cell ends */
-    int64_t *next = l->first + 1;
-    for (int64_t i = 0; i < job->count; i++) {
-        next[job->cell[i]]++;
-        l->filled[job->cell[i] / BRICK_CELLS] |= UINT64_C(1) << job->cell[i] % BRICK_CELLS;
-    }
-    parallel_for(l->ctx->pool, l->bricks.count, BRICK_GRAIN, find_deep, job);
-    int64_t sum = 0;
-    for (int64_t b = 0; b < l->bricks.count; b++) {
-        bool needed = is_needed(l, b);
-        for (int64_t c = b * BRICK_CELLS; c < (b + 1) * BRICK_CELLS; c++) {
-            int64_t held = needed ? next[c] : 0;
-            next[c] = needed ? sum : -1;
-            sum += held;
+    for (int64_t r = items.begin; r < items.end; r++) {
+        const key_range range = key_range_at(r, job->ranges, l->bricks.count, BRICK_CELLS);
+        for (int64_t i = 0; i < job->count; i++) {
+            const int32_t cell = job->cell[i];
+            if (!key_range_has(range, cell)) continue;
+            l->first[cell + 1]++;
+            l->filled[cell / BRICK_CELLS] |= UINT64_C(1) << cell % BRICK_CELLS;
         }
     }
-    l->particles = take(l->ctx, (size_t)sum + 1, sizeof *l->particles);
+}
+
+/* How many particles of a brick are needed: where the next brick's begin, less where its own do. */
+static void count_needed(void *data, chunk items) {
+    build_job *job = data;
+    const lattice *l = job->l;
+    for (int64_t b = items.begin; b < items.end; b++) {
+        const int64_t *held = l->first + 1 + b * BRICK_CELLS;
+        if (!is_needed(l, b)) continue;
+        for (int c = 0; c < BRICK_CELLS; c++) job->begin[b + 1] += held[c];
+    }
+}
+
+/* Counts of cells become where the next particle of a cell goes. */
+static void begin_cells(void *data, chunk items) {
+    build_job *job = data;
+    for (int64_t b = items.begin; b < items.end; b++) {
+        int64_t *next = job->l->first + 1 + b * BRICK_CELLS, at = job->begin[b];
+        const bool needed = job->begin[b + 1] > at;
+        for (int c = 0; c < BRICK_CELLS; c++) {
+            const int64_t held = needed ? next[c] : 0;
+            next[c] = at;
+            at += held;
+        }
+    }
+}
+
+static void place_range(void *data, chunk items) {
+    build_job *job = data;
+    lattice *l = job->l;
+    for (int64_t r = items.begin; r < items.end; r++) {
+        const key_range range = key_range_at(r, job->ranges, l->bricks.count, BRICK_CELLS);
+        for (int64_t i = 0; i < job->count; i++) {
+            const int32_t cell = job->cell[i];
+            if (!key_range_has(range, cell)) continue;
+            const int32_t b = cell / BRICK_CELLS;
+            if (job->begin[b + 1] > job->begin[b])
+                l->particles[l->first[cell + 1]++] = job->list[i];
+        }
+    }
+}
+
+static spate_status sort_particles(build_job *job) {
+    lattice *l = job->l;
+    pool *threads = l->ctx->pool;
+    const int64_t bricks = l->bricks.count;
+    /* first[c + 1] is where the next particle of cell c goes, and in the end where the cell ends */
+    l->first = take(l->ctx, (size_t)bricks * BRICK_CELLS + 2, sizeof *l->first);
+    job->begin = take(l->ctx, (size_t)bricks + 1, sizeof *job->begin);
+    if (!l->first || !job->begin) return SPATE_OUT_OF_MEMORY;
+    job->ranges = key_ranges(threads);
+    parallel_for(threads, job->ranges, 1, count_range, job);
+    parallel_for(threads, bricks, BRICK_GRAIN, find_deep, job);
+    parallel_for(threads, bricks, BRICK_GRAIN, count_needed, job);
+    for (int64_t b = 0; b < bricks; b++) job->begin[b + 1] += job->begin[b];
+    l->particles = take(l->ctx, (size_t)job->begin[bricks] + 1, sizeof *l->particles);
     if (!l->particles) return SPATE_OUT_OF_MEMORY;
-    for (int64_t i = 0; i < job->count; i++)
-        if (next[job->cell[i]] >= 0) l->particles[next[job->cell[i]]++] = job->list[i];
-    for (int64_t c = 0, end = 0; c < cells; c++) next[c] = end = next[c] < 0 ? end : next[c];
+    parallel_for(threads, bricks, BRICK_GRAIN, begin_cells, job);
+    parallel_for(threads, job->ranges, 1, place_range, job);
     return SPATE_OK;
 }
 
@@ -357,5 +406,6 @@ done:
     give(l->ctx, job.at_side);
     give(l->ctx, job.parts);
     give(l->ctx, job.cell);
+    give(l->ctx, job.begin);
     return status;
 }
