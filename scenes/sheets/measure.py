@@ -11,6 +11,7 @@ runs that are in DIR as they are.
 The surface of a frame is closed, so its Euler characteristic tells how many holes go through it: V - E + F = 2 (pieces -
 holes). A sheet in one piece without holes has 1 and 0.
 """
+import math
 import os
 import shutil
 import struct
@@ -28,9 +29,9 @@ class Figure:
     """A scene with variants (name: options), the frame that is looked at, and its picture: (variant, frame, options of
     `spate render`) side by side."""
 
-    def __init__(self, name, scene, variants, frame, quick=(), pictures=(), columns=(), mesh=True):
+    def __init__(self, name, scene, variants, frame, quick=(), pictures=(), columns=(), mesh=True, bend=False):
         self.name, self.scene, self.variants, self.frame, self.quick = name, scene, variants, frame, list(quick)
-        self.pictures, self.columns, self.mesh = pictures, columns, mesh
+        self.pictures, self.columns, self.mesh, self.bend = pictures, columns, mesh, bend
 
 
 def coarser(dx):
@@ -47,7 +48,7 @@ FIGURES = [
            {"all": [], "plain": ["--set", "solver={type: flip, volume_correction: 0}"]}, 30, coarser(0.02),
            [("all", 30, POINTS), ("plain", 30, POINTS)], mesh=False),
     Figure("fig03_wave", "fig03_wave", {"second": [], "first": ["--set", "solver.surface_order=1"]}, 20, coarser(0.04),
-           [("second", 20, []), ("first", 20, [])]),
+           [("second", 20, []), ("first", 20, [])], bend=True),
     Figure("fig09_spacing", "spacing2d",
            {"anisotropic": [], "isotropic": ["--set", "solver.spacing.kind=isotropic"],
             "off": ["--set", "solver={type: flip, sheets: {}, volume_correction: 0}"]}, 30, coarser(0.02),
@@ -57,7 +58,7 @@ FIGURES = [
             "spacing alone": ["--set", "solver={type: flip, spacing: {}}"],
             "neither": ["--set", "solver={type: flip, volume_correction: 0}"]}, 10, coarser(0.02),
            [("neither", 10, []), ("sheets alone", 10, []), ("spacing alone", 10, []), ("both", 10, [])]),
-    Figure("fig12_ledge", "ledge", {"sheets": [], "plain": PLAIN}, 13, coarser(0.025),
+    Figure("fig12_ledge", "ledge", {"sheets": coarser(0.02), "plain": [*coarser(0.02), *PLAIN]}, 13, coarser(0.04),
            [("sheets", 13, []), ("plain", 13, [])], columns=["film"]),
     Figure("fig13_drop", "drop", {"sheets": [], "plain": PLAIN}, 7, coarser(0.025),
            [("sheets", 7, []), ("plain", 7, [])]),
@@ -68,9 +69,9 @@ FIGURES = [
            15, coarser(0.04),
            [("sheets", 15, INSERTED), ("sheets", 15, []), ("plain", 15, [])]),
     Figure("fig18_adaptive", "fig18_adaptive",
-           {"adaptive": coarser(0.025), "regular": [*coarser(0.025), *PLAIN]}, 20, coarser(0.05),
+           {"adaptive": coarser(0.03125), "regular": [*coarser(0.03125), *PLAIN]}, 20, coarser(0.05),
            [("adaptive", 20, []), ("regular", 20, [])]),
-    Figure("fig19_dam", "fig19_dam", {"adaptive": coarser(0.02), "regular": [*coarser(0.02), *PLAIN]}, 12, coarser(0.05),
+    Figure("fig19_dam", "fig19_dam", {"adaptive": coarser(0.025), "regular": [*coarser(0.025), *PLAIN]}, 12, coarser(0.05),
            [("adaptive", 8, []), ("adaptive", 12, []), ("adaptive", 20, []), ("adaptive", 30, [])], columns=["front"]),
     Figure("bell", "bell", {"sheets": [], "plain": PLAIN}, 18, coarser(0.02),
            [("sheets", 18, []), ("plain", 18, [])]),
@@ -94,6 +95,20 @@ def read_ply(path):
     vertices, faces = count("vertex"), count("face")
     at = vertices * 9 * size
     return vertices, [struct.unpack_from("<3i", body, at + 13 * k + 1) for k in range(faces)]
+
+
+def mean_bend(path):
+    """Mean angle between the normals at the ends of the edges of the free surface, in degrees."""
+    with open(path, "rb") as f:
+        head, body = f.read().split(b"end_header\n", 1)
+    code = "d" if b"property double" in head else "f"
+    vertices, faces = read_ply(path)
+    rows = struct.unpack_from("<%d%s" % (9 * vertices, code), body)
+    normals = [rows[9 * v + 3:9 * v + 6] for v in range(vertices)]
+    flat = lambda n: max(map(abs, n)) > 1 - 1e-6  # of the sides
+    angles = [math.acos(max(-1, min(1, sum(a * b for a, b in zip(normals[u], normals[v])))))
+              for face in faces for u, v in zip(face, face[1:]) if not flat(normals[u]) and not flat(normals[v])]
+    return math.degrees(sum(angles) / len(angles))
 
 
 def pieces_and_holes(path):
@@ -162,6 +177,8 @@ def measure(args, figure):
     head = ["", "particles", "steps", "processor time [s]", "inserted", *figure.columns]
     if figure.mesh:
         head += ["pieces", "large ones", "holes through them"]
+    if figure.bend:
+        head += ["mean bend along an edge [degrees]"]
     lines = []
     for name, options in figure.variants.items():
         folder = os.path.join(args.out, figure.name, name)
@@ -173,6 +190,8 @@ def measure(args, figure):
                 "%d" % (row.get("inserted") or 0), *("%.4g" % row[c] for c in figure.columns)]
         if figure.mesh:
             line += ["%d" % n for n in measure_surface(args, folder, figure.frame)]
+        if figure.bend:
+            line += ["%.2f" % mean_bend(os.path.join(folder, "mesh", "surface_%04d.ply" % figure.frame))]
         lines.append(line)
     print_table(head, lines)
 
