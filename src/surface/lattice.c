@@ -107,10 +107,10 @@ static bool is_near(const lattice *l, const real x[3]) {
     return true;
 }
 
-/* A generous reach, before that of the largest particle is known. */
+/* Whether a side may have an image of it. */
 static bool is_at_side(const lattice *l, const real x[3]) {
     for (int a = 0; a < l->dim; a++)
-        if (x[a] <= BRICK_EDGE || x[a] >= (real)l->last[a] - BRICK_EDGE) return true;
+        if (x[a] <= l->reach || x[a] >= (real)l->last[a] - l->reach) return true;
     return false;
 }
 
@@ -126,9 +126,22 @@ static void count_part(void *data, chunk items) {
         const surface_particle *p = &job->given[i];
         if (!is_near(job->l, p->x)) continue;
         part->kept++;
-        part->at_side += is_at_side(job->l, p->x);
         if (size_of(job->l, p) > part->largest) part->largest = size_of(job->l, p);
     }
+}
+
+static void count_sides(void *data, chunk items) {
+    build_job *job = data;
+    build_part *part = &job->parts[items.begin / PARTICLE_GRAIN];
+    for (int64_t i = items.begin; i < items.end; i++)
+        part->at_side += is_near(job->l, job->given[i].x) && is_at_side(job->l, job->given[i].x);
+}
+
+/* Each particle has a reach of its own, balls have that of the usual one. */
+static void set_reach(lattice *l, real largest) {
+    if (l->method == SURFACE_ISOTROPIC || !(largest > 0)) return;
+    l->reach = (real)reach_of(l->method, (double)largest);
+    if (l->cut < l->reach) l->cut = (real)fmin((double)l->reach, BRICK_EDGE - 1.5);
 }
 
 static void list_part(void *data, chunk items) {
@@ -153,20 +166,19 @@ static spate_status list_particles(build_job *job) {
     job->parts = take(l->ctx, (size_t)parts + 1, sizeof *job->parts);
     if (!job->parts) return SPATE_OUT_OF_MEMORY;
     parallel_for(l->ctx->pool, job->given_count, PARTICLE_GRAIN, count_part, job);
+    for (int64_t k = 0; k < parts; k++)
+        if (job->parts[k].largest > largest) largest = job->parts[k].largest;
+    set_reach(l, largest);
+    parallel_for(l->ctx->pool, job->given_count, PARTICLE_GRAIN, count_sides, job);
     for (int64_t k = 0; k < parts; k++) {
         const build_part part = job->parts[k];
         job->parts[k].kept = job->count, job->parts[k].at_side = job->side_count;
         job->count += part.kept, job->side_count += part.at_side;
-        if (part.largest > largest) largest = part.largest;
     }
-    TRY(GROW(l->ctx, job->list, job->capacity, job->count + 1));
-    TRY(GROW(l->ctx, job->at_side, job->side_capacity, job->side_count + 1));
+    /* with room for the images, of which most particles at a side have one */
+    TRY(GROW(l->ctx, job->list, job->capacity, job->count + 2 * job->side_count + 1));
+    TRY(GROW(l->ctx, job->at_side, job->side_capacity, 3 * job->side_count + 1));
     parallel_for(l->ctx->pool, job->given_count, PARTICLE_GRAIN, list_part, job);
-    /* Each particle has a reach of its own, balls have that of the usual one. */
-    if (l->method != SURFACE_ISOTROPIC && largest > 0) {
-        l->reach = (real)reach_of(l->method, (double)largest);
-        if (l->cut < l->reach) l->cut = (real)fmin((double)l->reach, BRICK_EDGE - 1.5);
-    }
     return SPATE_OK;
 }
 
