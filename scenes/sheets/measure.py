@@ -60,8 +60,8 @@ FIGURES = [
            [("neither", 10, []), ("sheets alone", 10, []), ("spacing alone", 10, []), ("both", 10, [])]),
     Figure("fig12_ledge", "ledge", {"sheets": coarser(0.02), "plain": [*coarser(0.02), *PLAIN]}, 13, coarser(0.04),
            [("sheets", 13, []), ("plain", 13, [])], columns=["film"]),
-    Figure("fig13_drop", "drop", {"sheets": [], "plain": PLAIN}, 7, coarser(0.025),
-           [("sheets", 7, []), ("plain", 7, [])]),
+    Figure("fig13_drop", "drop", {"sheets": [], "plain": PLAIN}, 5, coarser(0.025),
+           [("sheets", 5, []), ("plain", 5, [])]),
     Figure("fig14_sph", "fig14_sph", {"sph": [], "flip": ["--set", "solver={type: flip, sheets: {}, spacing: {}}"]}, 7,
            coarser(0.025), [("flip", 7, []), ("sph", 7, [])]),
     Figure("fig17_enright", "fig17_enright",
@@ -168,7 +168,7 @@ def picture(args, figure):
         sheet = sources[0]
     else:
         side_by_side(sources, sheet)
-    shrink(sheet, os.path.join(args.images, figure.name + ".png"))
+    shrink(sheet, os.path.join(args.images, figure.name + ".png"), 1040 if len(sources) == 4 else 1280)
 
 
 # ---- All -----------------------------------------------------------------------------------------------------------
