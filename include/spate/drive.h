@@ -85,8 +85,14 @@ SPATE_API uint64_t spate_simulation_generation(const spate_simulation *simulatio
 
 /* The cells of the domain along x, y and z; 1 along z in 2D. */
 SPATE_API void spate_simulation_cells(const spate_simulation *simulation, int cells[3]);
-/* A field on these cells, such as "velocity" or "pressure" of flip, "density" of smoke: components of a
- * cell beside one another, cells with x fastest. `capacity`: how many floats fit in `values`. */
+/* How many points a field has along x, y and z, and where the first is (m); the others are dx apart.
+ * Fields of flip and smoke are at the middles of cells; those of mpm are at their corners, one more
+ * than cells along a side that is not periodic. */
+SPATE_API spate_status spate_simulation_grid_size(spate_simulation *simulation, const char *field,
+                                                  int size[3], double first[3]);
+/* A field on these points, such as "velocity" or "pressure" of flip, "density" of smoke, "mass" of
+ * mpm: components of a point beside one another, points with x fastest. `capacity`: how many floats
+ * fit in `values`. Zero (phi: far) where the solver has no grid, and before its first step. */
 SPATE_API spate_status spate_simulation_grid(spate_simulation *simulation, const char *field,
                                              float *values, size_t capacity);
 
@@ -195,23 +201,104 @@ SPATE_API spate_status spate_simulation_set_force(spate_simulation *simulation, 
 
 /* ---- Acting: parts of the scene ----------------------------------------------------------------- */
 
-/* Adds materials, bodies, colliders, sources and sinks, as YAML: "bodies: [{material: water, shape:
- * {sphere: {center: [0.5, 0.8], radius: 0.1}}}]". Of a body there are no particles where others are
- * already, or a collider is. Smoke takes no bodies. The simulation is made anew around its state, which
- * takes about as long as making one. */
+/* Parts come and go while a simulation runs. Each of these calls makes it anew around its state, which
+ * takes about as long as spate_simulation_create: not for every step. What moves in every step is a
+ * driven collider or a force field. */
+
+typedef enum spate_shape_kind {
+    SPATE_BOX,      /* min, max */
+    SPATE_SPHERE,   /* center, radius; in 2D a disc */
+    SPATE_CYLINDER, /* from, to, radius; in 2D a bar */
+    SPATE_CAPSULE   /* from, to, radius: with round ends */
+} spate_shape_kind;
+
+/* What a part fills. Of these fields, a kind has those that stand beside it above, and they must be
+ * given; others are not looked at. All other shapes: as YAML, by spate_simulation_add. */
+typedef struct spate_shape {
+    spate_shape_kind kind; /* default SPATE_BOX */
+    double min[3], max[3]; /* m; lowest and highest corner; default 0 */
+    double center[3];      /* m; default 0 */
+    double from[3], to[3]; /* m; ends of the axis; default 0 */
+    double radius;         /* m; default 0 */
+} spate_shape;
+
+/* Material that is there from now on. There are no particles of it where others are already, or a
+ * collider is. Smoke takes no bodies. */
+typedef struct spate_body {
+    uint32_t cookie;      /* set by spate_default_body() */
+    const char *name;     /* default NULL: "body 2" or whichever it is */
+    const char *material; /* name of one of the scene's; must be given */
+    spate_shape shape;
+    double velocity[3];        /* m/s; default 0 */
+    double spin[3];            /* rad/s, about its middle; default 0; in 2D only z */
+    double particles_per_cell; /* default 0: 8 in 3D, 4 in 2D */
+} spate_body;
+
+/* How material meets a collider: sticks to it, slips along it, or may also leave it. */
+typedef enum spate_contact { SPATE_STICKY, SPATE_SLIP, SPATE_SEPARATE } spate_contact;
+
+typedef struct spate_collider {
+    uint32_t cookie;       /* set by spate_default_collider() */
+    const char *name;      /* default NULL: "collider 2" or whichever it is */
+    spate_shape shape;     /* its pivot is the middle of it */
+    spate_contact contact; /* default SPATE_SEPARATE */
+    double friction;       /* of slip and separate contact; default 0 */
+    bool driven;           /* moves by spate_simulation_set_pose; default true */
+} spate_collider;
+
+/* Where material flows in. */
+typedef struct spate_source {
+    uint32_t cookie;      /* set by spate_default_source() */
+    const char *name;     /* default NULL: "source 2" or whichever it is */
+    const char *material; /* name of one of the scene's; must be given */
+    spate_shape shape;
+    double velocity[3];        /* m/s; default 0 */
+    double from, until;        /* s; default 0, for ever */
+    int64_t limit;             /* most particles that it makes; default 0: no limit */
+    double particles_per_cell; /* default 0: 8 in 3D, 4 in 2D */
+} spate_source;
+
+/* Where material is taken away. */
+typedef struct spate_sink {
+    uint32_t cookie;  /* set by spate_default_sink() */
+    const char *name; /* default NULL: "sink 2" or whichever it is */
+    spate_shape shape;
+    double from, until; /* s; default 0, for ever */
+} spate_sink;
+
+SPATE_API spate_body spate_default_body(void);
+SPATE_API spate_collider spate_default_collider(void);
+SPATE_API spate_source spate_default_source(void);
+SPATE_API spate_sink spate_default_sink(void);
+SPATE_API spate_status spate_simulation_add_body(spate_simulation *simulation,
+                                                 const spate_body *body);
+SPATE_API spate_status spate_simulation_add_collider(spate_simulation *simulation,
+                                                     const spate_collider *collider);
+SPATE_API spate_status spate_simulation_add_source(spate_simulation *simulation,
+                                                   const spate_source *source);
+SPATE_API spate_status spate_simulation_add_sink(spate_simulation *simulation,
+                                                 const spate_sink *sink);
+/* Adds materials, bodies, colliders, sources and sinks with all that a scene can say of them, as YAML:
+ * "bodies: [{material: water, shape: {sphere: {center: [0.5, 0.8], radius: 0.1}}}]". */
 SPATE_API spate_status spate_simulation_add(spate_simulation *simulation, const char *yaml);
 /* Changes a field of the scene, "materials.water.viscosity=2": of materials, the solver (not its type),
- * gravity. As costly as adding. */
+ * gravity. */
 SPATE_API spate_status spate_simulation_set(spate_simulation *simulation, const char *set);
 /* Ends the force field, collider, source or sink of that name, or takes the particles of a body away. */
 SPATE_API spate_status spate_simulation_remove(spate_simulation *simulation, const char *name);
 
 /* ---- What a run writes, from one's own loop ----------------------------------------------------- */
 
-/* The files of a frame as the scene's `output` asks, particles_0007.vtp and others, in a folder that is
- * made where there is none. */
+/* The files of a frame as the scene's `output` asks, particles_0007.vtp and others, and the scene as it
+ * is now, run.scene.yaml, in a folder that is made where there is none. spate_render (spate.h, in
+ * libspate_pictures) makes pictures of such a folder, driven colliders in their places: one of frame 7
+ * with first = last = 7, or all and a film. */
 SPATE_API spate_status spate_simulation_write_frame(spate_simulation *simulation,
                                                     const char *folder, int frame);
+/* The surface of the liquids (in 2D their outline) as `path` ends: .ply, .obj or .vtp; by the settings
+ * of the scene's `output`, which need not ask for it. */
+SPATE_API spate_status spate_simulation_write_surface(spate_simulation *simulation,
+                                                      const char *path);
 /* A row of stats.csv with its line end; for a frame below 0 the names of the columns. */
 SPATE_API spate_status spate_simulation_statistics(spate_simulation *simulation, int frame,
                                                    void (*write)(const char *text, void *user),

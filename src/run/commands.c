@@ -2,6 +2,8 @@
 
 #include "core/vec.h"
 #include "run/rebuild.h"
+#include "run/record.h"
+#include "scene/rotation.h"
 
 /* ---- Checks ---------------------------------------------------------------------------------- */
 
@@ -32,16 +34,6 @@ spate_status collider_find(const spate_simulation *sim, const char *name, int *o
 }
 
 /* ---- Colliders ------------------------------------------------------------------------------- */
-
-/* The rotation of a quaternion x y z w. */
-static void turn_of(const double q[4], double turn[3][3]) {
-    const double length = sqrt(q[0] * q[0] + q[1] * q[1] + q[2] * q[2] + q[3] * q[3]);
-    const double x = q[0] / length, y = q[1] / length, z = q[2] / length, w = q[3] / length;
-    const double rows[3][3] = {{1 - 2 * (y * y + z * z), 2 * (x * y - z * w), 2 * (x * z + y * w)},
-                               {2 * (x * y + z * w), 1 - 2 * (x * x + z * z), 2 * (y * z - x * w)},
-                               {2 * (x * z - y * w), 2 * (y * z + x * w), 1 - 2 * (x * x + y * y)}};
-    memcpy(turn, rows, sizeof rows);
-}
 
 static spate_status check_pose(const spate_simulation *sim, const scene_event *e) {
     TRY(check_finite(sim, "pose.position", e->position, 3));
@@ -75,7 +67,7 @@ static spate_status apply_pose(spate_simulation *sim, const scene_event *e) {
     TRY(check_pose(sim, e));
     boundary *b = &sim->boundary;
     driven_pose new = {.time = sim->time, .pose = motion_pose(&solid->motion, 0)};
-    turn_of(e->rotation, new.pose.turn);
+    rotation_of_quaternion(e->rotation, new.pose.turn);
     vec_sub(new.pose.move, e->position, new.pose.pivot);
     vec_copy(new.pose.velocity, e->velocity);
     vec_copy(new.pose.spin, e->spin);
@@ -281,4 +273,10 @@ spate_status command_apply(spate_simulation *sim, const scene_event *e) {
     TRY(apply[e->kind](sim, e));
     if (e->kind != EVENT_UNTIL) sim->generation++;
     return SPATE_OK;
+}
+
+spate_status command_give(spate_simulation *sim, scene_event *e) {
+    e->step = sim->step;
+    spate_status status = command_apply(sim, e);
+    return status ? status : record_event(sim, e);
 }
