@@ -43,6 +43,11 @@ static void watch(spate_simulation *sim, const char *stage, void *user) {
     if (!strcmp(stage, "pressure")) spate_simulation_grid(sim, "phi", w->values, 16 * 16);
 }
 
+/* Gas at rest would make one of any length. */
+static void short_step(play *p) {
+    expect(p->ctx, spate_simulation_step(p->sim, p->sim->time + 0.01));
+}
+
 /* Stages in their order, in which it can be read, and neither changed nor saved. */
 static void test_stages(void **state) {
     (void)state;
@@ -52,7 +57,7 @@ static void test_stages(void **state) {
         play p = open_tank(s, 1), alone = open_tank(s, 1);
         watcher w = {.stages = ""};
         expect(p.ctx, spate_simulation_on_stage(p.sim, watch, &w));
-        play_steps(&p, 1);
+        short_step(&p);
         const char *first = strstr(w.stages, order[s][0]), *then = strstr(w.stages, order[s][1]);
         assert_true(strlen(w.stages) > 8 && first && then && (first < then || s > FLIP));
         assert_int_equal(w.read, SPATE_OK);
@@ -61,11 +66,12 @@ static void test_stages(void **state) {
         if (s == FLIP) assert_true(w.values[2 * 16 + 2] < 0 && w.values[14 * 16 + 2] > 0);
         assert_true(w.stale == (w.view.data != NULL));
         w.stages[0] = 0;
-        play_steps(&p, 1);
+        short_step(&p);
         assert_true(strlen(w.stages) > 8);
         expect(p.ctx, spate_simulation_on_stage(p.sim, NULL, NULL));
         w.stages[0] = 0;
-        play_steps(&p, 1), play_steps(&alone, 3);
+        short_step(&p);
+        for (int k = 0; k < 3; k++) short_step(&alone);
         assert_true(w.stages[0] == 0);
         assert_true(spate_simulation_hash(p.sim) == spate_simulation_hash(alone.sim));
         play_close(&p), play_close(&alone);

@@ -142,6 +142,31 @@ static void test_structs(void **state) {
     }
 }
 
+/* A tap that is opened and closed, under one name; recorded too. */
+static void test_name_again(void **state) {
+    (void)state;
+    play p = open_pool(FLIP, 1);
+    expect(p.ctx, spate_simulation_record(p.sim));
+    expect(p.ctx, spate_simulation_remove(p.sim, "tap"));
+    double mass[4];
+    for (int k = 0; k < 3; k++) {
+        spate_source tap = spate_default_source();
+        tap.name = "tap", tap.material = "water", tap.velocity[1] = -2;
+        tap.shape.min[0] = 0.1, tap.shape.max[0] = 0.3;
+        tap.shape.min[1] = 0.7, tap.shape.max[1] = 0.8;
+        expect(p.ctx, spate_simulation_add_source(p.sim, &tap));
+        expect_refused(&p, spate_simulation_add_source(p.sim, &tap), "another one");
+        play_until(&p, (2 * k + 1) / 40.0);
+        mass[k] = play_quantity(&p, "mass");
+        expect(p.ctx, spate_simulation_remove(p.sim, "tap"));
+        play_until(&p, (k + 1) / 20.0);
+        assert_float_equal(play_quantity(&p, "mass"), mass[k], 1e-6 * mass[k]);
+        assert_true(k == 0 || mass[k] > mass[k - 1] + 1);
+    }
+    check_recording(&p, 0.05, 2);
+    play_close(&p);
+}
+
 static void test_structs_refused(void **state) {
     (void)state;
     play p = open_pool(MPM, 1);
@@ -240,9 +265,10 @@ static void test_refused(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_recorded), cmocka_unit_test(test_resumed),
-        cmocka_unit_test(test_structs),  cmocka_unit_test(test_structs_refused),
-        cmocka_unit_test(test_mass),     cmocka_unit_test(test_refused),
+        cmocka_unit_test(test_recorded),   cmocka_unit_test(test_resumed),
+        cmocka_unit_test(test_structs),    cmocka_unit_test(test_structs_refused),
+        cmocka_unit_test(test_name_again), cmocka_unit_test(test_mass),
+        cmocka_unit_test(test_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

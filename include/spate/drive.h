@@ -39,21 +39,19 @@ typedef enum spate_number {
  * memory now, which is faster and changes with steps. */
 typedef enum spate_order { SPATE_BY_ID, SPATE_AS_STORED } spate_order;
 
-/* What is to be read, and where to. */
+/* What is to be read, and where to. With `values` NULL only the last fields are filled in. */
 typedef struct spate_reading {
     uint32_t cookie;       /* set by spate_default_reading() */
-    const char *attribute; /* default "P"; also "v", "id", "pscale", "material", "J", ... */
-    spate_number
-        type; /* default SPATE_FLOAT32; any but SPATE_UINT8. P as SPATE_UINT16 is quantised */
-    spate_order order; /* default SPATE_BY_ID */
-    void *values;      /* components of a particle beside one another; NULL (default): read nothing,
-                              only fill in what is below */
-    size_t capacity;   /* how many numbers fit there; default 0 */
+    const char *attribute; /* default "P", positions in the world, m; or "v", "id", "J", ... */
+    spate_number type;     /* default SPATE_FLOAT32; whole numbers may be SPATE_UINT32 or 64 */
+    spate_order order;     /* default SPATE_BY_ID */
+    void *values;          /* components of a particle beside one another; default NULL */
+    size_t capacity;       /* how many numbers fit there; default 0 */
     /* filled in */
     int components;    /* numbers of a particle */
     int64_t particles; /* how many there are */
-    double origin[3];  /* of quantised positions: x = origin + spacing * number */
-    double spacing[3];
+    double origin[3];  /* of P as SPATE_UINT16, which is quantised: x = origin + spacing * number */
+    double spacing[3]; /* m; the domain's size over 65535 */
 } spate_reading;
 
 SPATE_API spate_reading spate_default_reading(void);
@@ -65,20 +63,21 @@ SPATE_API spate_status spate_simulation_read(spate_simulation *simulation, spate
 typedef struct spate_view {
     const void *data;
     spate_number type;
-    int components;
-    ptrdiff_t stride, component_stride; /* bytes */
-    int64_t particles;
-    uint64_t generation; /* of the simulation when it was made */
+    int components;             /* numbers of a particle */
+    ptrdiff_t stride;           /* bytes from a particle to the next */
+    ptrdiff_t component_stride; /* bytes from a component to the next */
+    int64_t particles;          /* how many there are, with those that are gone */
+    uint64_t generation;        /* of the simulation when the view was made */
 } spate_view;
 
 /* Fields are "id", "velocity", "mass", "group", ... as spate_simulation_list(SPATE_FIELDS) tells.
  * "position" is in cells from the corner of a particle's block: for places in the world read "P". */
 SPATE_API spate_status spate_simulation_view(spate_simulation *simulation, const char *field,
                                              spate_view *view);
-/* Fails when a step or a write has come between. */
+/* Fails when a step, a stage of it or a write has come between. */
 SPATE_API spate_status spate_simulation_check_view(spate_simulation *simulation,
                                                    const spate_view *view);
-/* Grows with every step and every write. */
+/* Grows with every step and every write; two equal ones: what was read is still true. */
 SPATE_API uint64_t spate_simulation_generation(const spate_simulation *simulation);
 
 /* ---- Reading: grids ---------------------------------------------------------------------------- */
@@ -122,9 +121,8 @@ SPATE_API spate_status spate_simulation_list(spate_simulation *simulation, spate
 typedef struct spate_pose {
     uint32_t cookie;    /* set by spate_default_pose() */
     double position[3]; /* of its pivot; m, default 0 */
-    double rotation
-        [4]; /* from how the scene has drawn it: unit quaternion x, y, z, w; default 0 0 0 1,
-                           not at all. In 2D by an angle a: 0, 0, sin(a/2), cos(a/2) */
+    double rotation[4]; /* from how the scene has drawn it: unit quaternion x, y, z, w; default
+                           0, 0, 0, 1. In 2D by an angle a: 0, 0, sin(a/2), cos(a/2) */
     double velocity[3]; /* of the pivot; m/s, default 0 */
     double spin[3];     /* angular velocity; rad/s, default 0 */
 } spate_pose;
@@ -155,9 +153,9 @@ typedef enum spate_target {
 typedef struct spate_writing {
     uint32_t cookie;      /* set by spate_default_writing() */
     spate_target target;  /* default SPATE_VELOCITY */
-    const uint64_t *ids;  /* of the particles, ascending; NULL (default): all, by id */
-    int64_t particles;    /* how many there are; default 0 */
-    const double *values; /* three to a particle; z is 0 in 2D */
+    const uint64_t *ids;  /* of the particles, ascending; NULL (default): all there are, by id */
+    int64_t particles;    /* how many of them; default 0, must be given */
+    const double *values; /* three to a particle, z is 0 in 2D; default NULL, must be given */
 } spate_writing;
 
 SPATE_API spate_writing spate_default_writing(void);
@@ -181,11 +179,12 @@ typedef struct spate_force {
     spate_force_kind kind;  /* default SPATE_WIND */
     double acceleration[3]; /* wind: m/s^2, default 0 */
     double strength;        /* attractor: m^3/s^2; vortex, turbulence: m/s^2; default 0 */
-    double center[3];       /* attractor, vortex, mouse: m, default 0 */
+    double center[3];       /* attractor, vortex, mouse: m, default 0, 0, 0 */
     double axis[3];         /* vortex: default z */
     double radius;          /* vortex, mouse: m, must be given */
     double softening;       /* attractor: m, must be given */
-    double length, period;  /* turbulence: m, must be given; s, default 0: eddies stay */
+    double length;          /* turbulence: of its eddies, m, must be given */
+    double period;          /* turbulence: in which they become others, s; default 0: never */
     uint64_t seed;          /* turbulence: default 0 */
     double velocity[3];     /* drag, mouse: m/s, default 0 */
     double rate;            /* drag, mouse: 1/s, default 50 */
@@ -299,18 +298,21 @@ SPATE_API spate_status spate_simulation_write_frame(spate_simulation *simulation
  * of the scene's `output`, which need not ask for it. */
 SPATE_API spate_status spate_simulation_write_surface(spate_simulation *simulation,
                                                       const char *path);
-/* A row of stats.csv with its line end; for a frame below 0 the names of the columns. */
+/* A row of stats.csv with its line end, handed to `write` as one text; for a frame below 0 the names of
+ * the columns. A collider that was added has columns of its own from then on. */
 SPATE_API spate_status spate_simulation_statistics(spate_simulation *simulation, int frame,
                                                    void (*write)(const char *text, void *user),
                                                    void *user);
-/* A checkpoint in memory. *length is how long it is; with `bytes` NULL nothing more is done. */
+/* A checkpoint in memory. *length is how many bytes it has; with `bytes` NULL nothing more is done.
+ * Restore it with the scene that the simulation was made from, also where parts were added since. To
+ * and from files: spate_simulation_save and _restore (spate.h). */
 SPATE_API spate_status spate_simulation_save_memory(spate_simulation *simulation, void *bytes,
                                                     size_t capacity, size_t *length);
 SPATE_API spate_status spate_simulation_restore_memory(spate_scene *scene, const void *bytes,
                                                        size_t length,
                                                        spate_simulation **simulation);
-/* Calls `call` after every stage of a step ("scatter", "pressure", ...; docs/architecture.md), in which
- * the simulation may be read. NULL ends it. */
+/* Calls `call` after every stage of a step ("scatter", "pressure", ...; docs/architecture.md). In it the
+ * simulation may be read, its grid too, and neither changed nor saved. NULL ends it. */
 SPATE_API spate_status spate_simulation_on_stage(spate_simulation *simulation,
                                                  void (*call)(spate_simulation *simulation,
                                                               const char *stage, void *user),
