@@ -8,8 +8,8 @@ static const char scene_text[] =
     "domain: {size: [1, 0.8], dx: 0.025}\n"
     "solver: {type: flip}\n"
     "materials: {water: {model: liquid, density: 1000}}\n"
-    "bodies: [{material: water, shape: {box: {min: [0, 0], max: [1, 0.3]}}}]\n"
-    "sinks: [{name: leak, shape: {box: {min: [0.95, 0], max: [1, 0.05]}}}]\n"
+    "bodies: [{material: water, shape: {box: {min: [0, 0], max: [1, 0.25]}}}]\n"
+    "sinks: [{name: leak, shape: {box: {min: [0.975, 0], max: [1, 0.025]}}}]\n"
     "probes: [{name: level, depth: {at: 0.7}}]\n";
 
 /* The inlet is a source, which comes and goes. */
@@ -24,7 +24,7 @@ static spate_status switch_pump(spate_simulation *sim, bool on) {
 
 /* On below the level that is wanted, off above. */
 static spate_status control(spate_simulation *sim, bool *on, double *level) {
-    const double wanted = 0.35, play = 0.01;
+    const double wanted = 0.3, play = 0.01;
     spate_status status = spate_simulation_quantity(sim, "level", level);
     const bool should = *level < wanted - (*on ? 0 : play);
     if (status || should == *on) return status;
@@ -40,7 +40,7 @@ static spate_status draw(world *w, const char *folder, int frame) {
 }
 
 int main(int count, char **words) {
-    const char *folder = count > 1 ? words[1] : "pump";
+    const char *folder = count > 1 ? words[1] : "pump_run";
     world w;
     bool on = false;
     double level = 0, mean = 0;

@@ -251,12 +251,6 @@ static void test_refused(void **state) {
     expect_refused(&p, spate_simulation_set(p.sim, "materials.water.density=-1"), "out of range");
     expect_refused(&p, spate_simulation_remove(p.sim, "nobody"), "'nobody'");
     assert_true(spate_simulation_hash(p.sim) == hash);
-    play_steps(&p, 1);
-    char few[16];
-    size_t length;
-    expect_refused(&p, spate_simulation_save_memory(p.sim, few, sizeof few, &length), "needs");
-    spate_simulation *none;
-    expect_refused(&p, spate_simulation_restore_memory(p.scene, "SPATE", 5, &none), "damaged");
     play_close(&p);
     p = open_pool(SMOKE, 1);
     expect_refused(&p, spate_simulation_add(p.sim, drop), "add a source");
