@@ -1,5 +1,6 @@
 #include "run/commands.h"
 
+#include "core/hash.h"
 #include "core/vec.h"
 #include "run/rebuild.h"
 #include "run/record.h"
@@ -17,20 +18,51 @@ static spate_status check_finite(const spate_simulation *sim, const char *what,
     return SPATE_OK;
 }
 
-spate_status collider_find(const spate_simulation *sim, const char *name, int *out) {
+/* ---- Names of colliders: a program may set a thousand poses in a step -------------------------- */
+
+static uint32_t name_slot(const drive *d, const char *name) {
+    return (uint32_t)hash_bytes(name, strlen(name), 0) & d->colliders.mask;
+}
+
+static spate_status index_colliders(spate_simulation *sim, drive *d) {
+    const spate_scene *scene = sim->scene;
+    uint32_t size = 16;
+    while (size < 2 * (uint32_t)scene->collider_count) size *= 2;
+    give(sim->ctx, d->colliders.slots);
+    d->colliders.scene = NULL;
+    d->colliders.slots = take(sim->ctx, size, sizeof *d->colliders.slots);
+    if (!d->colliders.slots) return SPATE_OUT_OF_MEMORY;
+    memset(d->colliders.slots, -1, size * sizeof *d->colliders.slots);
+    d->colliders.mask = size - 1;
+    for (int c = 0; c < scene->collider_count; c++) {
+        uint32_t at = name_slot(d, scene->colliders[c].name);
+        while (d->colliders.slots[at] >= 0) at = (at + 1) & d->colliders.mask;
+        d->colliders.slots[at] = c;
+    }
+    d->colliders.scene = scene;
+    return SPATE_OK;
+}
+
+static spate_status fail_no_collider(const spate_simulation *sim, const char *name) {
     enum { MOST = 64 };
     const char *names[MOST];
     const spate_scene *scene = sim->scene;
     const int shown = scene->collider_count < MOST ? scene->collider_count : MOST;
-    const int first = sim->drive ? sim->drive->collider : 0;
-    for (int k = 0; k < scene->collider_count; k++) {
-        *out = (first + k) % scene->collider_count;
-        if (!name || strcmp(scene->colliders[*out].name, name)) continue;
-        if (sim->drive) sim->drive->collider = *out;
-        return SPATE_OK;
-    }
     for (int c = 0; c < shown; c++) names[c] = scene->colliders[c].name;
-    return text_fail_unknown(sim->ctx, "the scene has no collider", name ? name : "", names, shown);
+    return text_fail_unknown(sim->ctx, "the scene has no collider", name, names, shown);
+}
+
+spate_status collider_find(spate_simulation *sim, const char *name, int *out) {
+    drive *d;
+    TRY(drive_of(sim, &d));
+    if (d->colliders.scene != sim->scene) TRY(index_colliders(sim, d));
+    if (!name) name = "";
+    for (uint32_t at = name_slot(d, name); d->colliders.slots[at] >= 0;
+         at = (at + 1) & d->colliders.mask) {
+        *out = d->colliders.slots[at];
+        if (!strcmp(sim->scene->colliders[*out].name, name)) return SPATE_OK;
+    }
+    return fail_no_collider(sim, name);
 }
 
 /* ---- Colliders ------------------------------------------------------------------------------- */

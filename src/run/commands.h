@@ -14,6 +14,6 @@ spate_status command_apply(spate_simulation *sim, const scene_event *e);
 spate_status command_give(spate_simulation *sim, scene_event *e);
 
 /* The index of a collider by its name. */
-spate_status collider_find(const spate_simulation *sim, const char *name, int *out);
+spate_status collider_find(spate_simulation *sim, const char *name, int *out);
 
 #endif

@@ -259,6 +259,7 @@ static spate_status replace(spate_simulation *sim, spate_scene *scene) {
     sim->on_stage = on_stage;
     memcpy(sim->phases, phases, sizeof phases);
     sim->phase_count = phase_count;
+    d->colliders.scene = NULL; /* another one may come to lie where an old one was */
     if (!d->given) d->given = given;
     if (!status) status = put_back(sim, &before, bytes, length);
     spate_scene_free(d->own);
