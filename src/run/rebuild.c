@@ -245,7 +245,11 @@ static spate_status replace(spate_simulation *sim, spate_scene *scene) {
                            sim->particles.count};
     char *bytes = NULL;
     size_t length;
-    TRY(checkpoint_to_memory(sim, &bytes, &length));
+    spate_status status = checkpoint_to_memory(sim, &bytes, &length);
+    if (status) {
+        spate_scene_free(scene);
+        return status;
+    }
     const spate_scene *given = sim->scene;
     const uint64_t generation = sim->generation;
     const stage_hook on_stage = sim->on_stage;
@@ -253,7 +257,7 @@ static spate_status replace(spate_simulation *sim, spate_scene *scene) {
     phase phases[PHASES_MAX];
     memcpy(phases, sim->phases, sizeof phases);
     simulation_close(sim);
-    spate_status status = simulation_open(scene, sim);
+    status = simulation_open(scene, sim);
     sim->drive = d;
     sim->generation = generation + 1;
     sim->on_stage = on_stage;
