@@ -187,6 +187,7 @@ struct mpm_view {
     uint8_t *group_field; /* the field of a group's particles; read with several fields */
     const int32_t *tile[FIELDS_MAX]; /* block -> place of its tile in `tiles`, -1: no particles */
     real *tiles;                     /* momentum and mass of nodes, impulse */
+    real *worker_tiles;              /* by worker and field: velocities around the block at hand */
     real *velocities[FIELDS_MAX];    /* of every block's nodes: v*, and v^n where it is asked for */
     mpm_exchange exchange;           /* NULL: none */
     void *exchange_data;
@@ -245,7 +246,7 @@ typedef struct mpm {
     const mpm_passes *passes;
     struct number_density *density; /* with `density: sph` (number_density.c), else NULL */
     struct {                        /* of the view's arrays */
-        int64_t tiles, velocities, field_tiles, touches, contact_parts, contact_tiles;
+        int64_t tiles, worker_tiles, velocities, field_tiles, touches, contact_parts, contact_tiles;
         int64_t penetration_tiles, penetration_places;
     } capacity;
     real *velocities;     /* of all fields */
