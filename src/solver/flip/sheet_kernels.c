@@ -200,6 +200,15 @@ INLINE void finish_batch(const sheet_view *s, shape_batch *batch, int dim) {
     batch->count = 0;
 }
 
+/* Which way the others are, as a unit vector, where they are to one side: at a surface. */
+INLINE void add_inward(const sheet_view *s, int64_t i, const real mean[3], int dim) {
+    real length2 = 0;
+    for (int a = 0; a < dim; a++) length2 += mean[a] * mean[a];
+    const bool aside = length2 > s->aside * s->aside;
+    const real scale = aside ? 1 / (real)sqrt((double)length2) : 0;
+    for (int a = 0; a < dim; a++) s->inward[i][a] = scale * mean[a];
+}
+
 /* C = <x x^T> - <x> <x>^T */
 INLINE void add_to_batch(const sheet_view *s, int64_t i, const wide sums[MOMENTS],
                          shape_batch *batch, int dim) {
@@ -211,6 +220,7 @@ INLINE void add_to_batch(const sheet_view *s, int64_t i, const wide sums[MOMENTS
     for (int a = 0; a < dim; a++)
         for (int c = a; c < dim; c++, m++)
             batch->covariance[m][n] = wide_sum(sums[1 + dim + m]) / weight - mean[a] * mean[c];
+    if (s->inward) add_inward(s, i, mean, dim);
     batch->particle[n] = i;
     batch->spray[n] = weight < s->least_count;
     if (batch->count == WIDE) finish_batch(s, batch, dim);
@@ -218,6 +228,7 @@ INLINE void add_to_batch(const sheet_view *s, int64_t i, const wide sums[MOMENTS
 
 INLINE void reset_shape(const sheet_view *s, int64_t i, int dim) {
     s->thinness[i] = 0;
+    for (int a = 0; a < dim && s->inward; a++) s->inward[i][a] = 0;
     for (int a = 0, m = 0; a < dim && s->metric[0]; a++)
         for (int c = a; c < dim; c++, m++) s->metric[m][i] = a == c;
 }
@@ -456,6 +467,14 @@ INLINE void displacement_of(const sheet_view *s, int64_t particle, const real at
     for (int a = 0; a < dim; a++) out[a] = -s->share * wide_sum(sums[a]);
 }
 
+/* Without what leads out of the liquid. */
+INLINE void hold_surface(const real4 inward, real move[3], int dim) {
+    real in = 0;
+    for (int a = 0; a < dim; a++) in += move[a] * inward[a];
+    if (in < 0)
+        for (int a = 0; a < dim; a++) move[a] -= in * inward[a];
+}
+
 /* Not longer than the most of a step. */
 INLINE real limit_length(real move[3], real most, int dim) {
     real length2 = 0;
@@ -513,6 +532,7 @@ INLINE void space_particle(const sheet_view *s, const space_tile *tile, int64_t 
     if (!(s->count[i] > 0)) return;
     list_rows_near(s, tile, x, &rows, dim);
     displacement_of(s, i, x, tile, &rows, odd, move, dim);
+    if (s->inward) hold_surface(s->inward[i], move, dim);
     if (!(limit_length(move, s->most, dim) > 0)) return;
     for (int a = 0; a < dim; a++) s->moved[i][a] = move[a], x[a] += move[a];
     s->moved[i][3] = 1;

@@ -156,10 +156,11 @@ typedef struct room {
     bool by_cell, by_block;
 } room;
 
-enum { ROOMS = 10 };
+enum { ROOMS = 11 };
 
 static void list_rooms(sheets *s, room rooms[ROOMS]) {
     const bool shaped = s->spaces && s->spacing->kind == SPACING_ANISOTROPIC;
+    const bool held = s->spaces && s->f->options->flow; /* no pressure holds the surface */
     sheet_view *v = &s->view;
     const room all[ROOMS] = {
         {"sheet radii", (void **)&s->inverse, sizeof(real), false, false},
@@ -169,6 +170,7 @@ static void list_rooms(sheets *s, room rooms[ROOMS]) {
         {"sheet metric", (void **)&v->metric[0], shaped ? 6 * sizeof(real) : 0, false, false},
         {"sheet odd", (void **)&v->odd, 1, true, false},
         {"sheet near", (void **)&s->near, sizeof(cell_bits), false, true},
+        {"sheet inward", (void **)&v->inward, held ? sizeof(real4) : 0, false, false},
         {"sheet moves", (void **)&v->moved, s->spaces ? sizeof(real4) : 0, false, false},
         {"sheet velocity", (void **)&v->resampled, s->spaces ? sizeof(real4) : 0, false, false},
         {"sheet tiles", (void **)&v->tiles, s->spaces ? sizeof(space_tile) : 0, false, false},
@@ -315,6 +317,9 @@ static double take_largest(real largest[MAX_THREADS]) {
     return all;
 }
 
+/* A particle whose neighbours' mean is farther than this from it, in d0, is at a surface. */
+static const double surface_offset = 0.2;
+
 static void set_view(sheets *s, double largest_size) {
     const flip_options *o = s->f->options;
     sheet_view *v = &s->view;
@@ -331,6 +336,7 @@ static void set_view(sheets *s, double largest_size) {
     v->sharp = (real)o->sharp_radius;
     if (!s->spaces) return;
     v->share = (real)(1 - exp(-s->spacing->rate * s->memory.since));
+    v->aside = (real)(surface_offset * s->size);
     v->most = (real)(s->spacing->limit * s->size);
     v->close = (real)fmin(largest_size + (double)v->most, 1);
 }

@@ -19,6 +19,9 @@
  * spray and not a sheet (`spray`). The rate of `spacing` is one in time: 1 - exp(-rate t) of what
  * the text adds where a_s dt = 1, for the time t since the last correction, every second step.
  *
+ * In a prescribed flow nothing holds the liquid together, so there `spacing` moves no particle out of
+ * its surface: a ball would swell by a tenth on its way through Enright's deformation.
+ *
  * Inserted and removed particles are found with the neighbours of before: a new one takes part from
  * the sort after these stages on.
  */
@@ -88,13 +91,15 @@ typedef struct sheet_view {
     real *metric[6];       /* (k_s C)^-1 as xx xy xz yy yz zz, in 2D xx xy yy; NULL: all are I */
     uint8_t *odd;          /* by cell: one of its particles has another metric than I */
     real *thinness;        /* the field of particles: 1 - s3/s1 */
-    real4 *moved;          /* displacement, and whether there is one */
-    real4 *resampled;      /* velocity at the new place */
-    space_tile *tiles;     /* by worker */
-    double reach2;         /* of densities, squared */
-    real close;            /* how far displacements and velocities reach */
-    real shape_reach2;     /* (a_rho d0)^2 */
-    real least_count;      /* sum of W_smooth below which a particle is spray */
+    real4 *inward;     /* at a surface, where the liquid is: nothing is moved out; NULL: it is */
+    real4 *moved;      /* displacement, and whether there is one */
+    real4 *resampled;  /* velocity at the new place */
+    space_tile *tiles; /* by worker */
+    double reach2;     /* of densities, squared */
+    real close;        /* how far displacements and velocities reach */
+    real aside;        /* how far the mean of the particles around is from one at a surface */
+    real shape_reach2; /* (a_rho d0)^2 */
+    real least_count;  /* sum of W_smooth below which a particle is spray */
     real inverse_reference, sparse, stretch; /* 1/rho0, a_drho, k_s */
     real share, most, sharp;                 /* of the displacement in a step, its limit, a_u */
     real *largest;                           /* density by worker */
