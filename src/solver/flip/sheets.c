@@ -477,6 +477,36 @@ void sheets_forward(flip *f, int64_t from, int64_t to) {
     p->generation[to] |= GENERATION_PARENT;
 }
 
+bool sheets_has_parents(const flip *f) { return f->sheets && f->sheets->ancestry.count > 0; }
+
+static bool was_merged_parent(const flip *f, const int64_t *into, int64_t i) {
+    return into[i] >= 0 && f->sim->particles.generation[i] & GENERATION_PARENT;
+}
+
+spate_status sheets_forward_merged(flip *f, const int64_t *into) {
+    particles *p = &f->sim->particles;
+    int64_t parents = 0;
+    uint64_t slots = 16;
+    for (int64_t i = 0; i < p->count; i++) parents += was_merged_parent(f, into, i);
+    if (!parents) return SPATE_OK;
+    f->sheets->memory.forwarded += parents;
+    while (slots < 2 * (uint64_t)parents) slots *= 2;
+    heir_table to = {scratch_take(&f->sim->scratch, "forwarded", (size_t)slots, sizeof(heir)),
+                     slots - 1};
+    if (!to.slots) return SPATE_OUT_OF_MEMORY;
+    memset(to.slots, 0, (size_t)slots * sizeof *to.slots);
+    for (int64_t i = 0; i < p->count; i++) {
+        if (!was_merged_parent(f, into, i)) continue;
+        int64_t last = into[i];
+        while (into[last] >= 0) last = into[last]; /* who was merged himself, later in the step */
+        *heir_find(&to, p->id[i]) = (heir){p->id[i] + 1, last};
+        p->generation[last] |= GENERATION_PARENT;
+    }
+    ancestry_forward_all(&f->sheets->ancestry, &to, p);
+    scratch_give(&f->sim->scratch, "forwarded");
+    return SPATE_OK;
+}
+
 static void spare_blocks(void *data, chunk items) {
     const flip *f = data;
     const blocks *b = &f->sim->blocks;

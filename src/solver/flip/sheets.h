@@ -124,6 +124,7 @@ typedef struct sheet_memory {
     int64_t aside;       /* whose mass one parent took alone, the other being gone */
     int64_t nearest;     /* both gone: to the nearest particle */
     int64_t kept;        /* nobody near: not removed */
+    int64_t forwarded;   /* parents that were merged into another */
     int64_t stopped;     /* steps that reached the limit of insertions */
     double momentum[3];  /* made by insertion and removal, kg m/s */
     int64_t thin, alive; /* particles of the last step: thin, inserted */
@@ -173,6 +174,10 @@ INLINE bool sheets_owns(const flip *f, int64_t i) {
 }
 /* Particle `from` has become part of `to`: what would return to it goes there. */
 void sheets_forward(flip *f, int64_t from, int64_t to);
+/* Whether any particle has been a parent; and the same for all that were merged in a step: into[i] is
+ * the particle that i has become part of, -1 where it has not. */
+bool sheets_has_parents(const flip *f);
+spate_status sheets_forward_merged(flip *f, const int64_t *into);
 /* Cells of thin and inserted particles count as full. */
 void sheets_spare_volume(flip *f);
 
@@ -182,6 +187,7 @@ void sheets_spare_volume(flip *f);
     X(inserted, "", (double)m->alive)           \
     X(insertions, "", (double)m->inserted)      \
     X(removals, "", (double)m->removed)         \
+    X(forwarded, "", (double)m->forwarded)      \
     X(returned_through, "", (double)m->through) \
     X(returned_aside, "", (double)m->aside)     \
     X(returned_nearest, "", (double)m->nearest) \
