@@ -702,27 +702,37 @@ static void test_heirs_of_merged_parents(void **state) {
 
 /* ---- Limits and refusals --------------------------------------------------------------------- */
 
+static char told[512];
+
+static void keep_warning(spate_log_level level, const char *message, void *user) {
+    (void)user;
+    if (level == SPATE_LOG_WARNING) snprintf(told, sizeof told, "%s", message);
+}
+
 static void test_insertion_has_a_limit(void **state) {
     (void)state;
     play p = open_layer(1, 3, "sheets: {limit: 7}");
+    p.ctx->config.log = keep_warning;
     for (int k = 0; k < 8; k++) stretch(&p, 1.08, false);
     insert_step(&p);
     assert_int_equal(sheets_of(&p)->memory.inserted, 7);
     assert_int_equal(sheets_of(&p)->memory.stopped, 1);
+    assert_non_null(strstr(told, "particles would be inserted into thin sheets, more than "
+                                 "solver.sheets.limit (7)"));
     play_close(&p);
 }
 
-static void check_refused(const char *options, const char *expected) {
+static void check_refused_by(const char *type, const char *options, const char *expected) {
     char yaml[1024];
     spate_context *ctx;
     spate_scene *scene = NULL;
     spate_config config = spate_default_config();
     assert_int_equal(spate_open(&config, &ctx), SPATE_OK);
     snprintf(yaml, sizeof yaml,
-             "spate: 1\ndimension: 2\ndomain: {size: [1, 1], dx: 0.1}\nsolver: {type: flip, %s}\n"
+             "spate: 1\ndimension: 2\ndomain: {size: [1, 1], dx: 0.1}\nsolver: {type: %s, %s}\n"
              "materials: {w: {model: liquid, density: 1}}\n"
              "bodies: [{material: w, shape: {box: {min: [0, 0], max: [1, 1]}}}]\n",
-             options);
+             type, options);
     assert_int_equal(spate_scene_parse(ctx, yaml, strlen(yaml), "test", ".", NULL, 0, &scene),
                      SPATE_BAD_INPUT);
     if (!strstr(spate_message(ctx), expected)) print_error("%s\n", spate_message(ctx));
@@ -730,11 +740,29 @@ static void check_refused(const char *options, const char *expected) {
     spate_close(ctx);
 }
 
+static void check_refused(const char *options, const char *expected) {
+    check_refused_by("flip", options, expected);
+}
+
 static void test_senseless_constants_are_refused(void **state) {
     (void)state;
-    check_refused("sheets: {distance: [2, 3.5]}", "solver.sheets.distance");
-    check_refused("sheets: {thin: 1.5}", "solver.sheets.thin");
-    check_refused("sheets: {remove_distance: -1}", "solver.sheets.remove_distance");
+    check_refused("sheets: {distance: [2, 3.5]}", "make the first less than 1.75");
+    check_refused("sheets: {distance: [3.5, 0.8]}",
+                  "test:4:41: solver.sheets.distance: is [3.5, 0.8]; pairs are");
+    check_refused("sheets: {distance: [-1, 3.5]}", "solver.sheets.distance");
+    check_refused("sheets: {thin: 1.5}",
+                  "solver.sheets.thin: 1.5 is out of range; give a number from 0 to 1");
+    check_refused("sheets: {remove_distance: -1}", "solver.sheets.remove_distance: -1 is out of");
+    check_refused("sheets: {sparse: -0.1}", "solver.sheets.sparse");
+    check_refused("sheets: {limit: 0}", "solver.sheets.limit");
+    check_refused("spacing: {limit: -1}", "solver.spacing.limit");
+    check_refused("sharp_radius: -1", "solver.sharp_radius");
+    check_refused("full_cell: -8", "solver.full_cell");
+    check_refused("liquid_share: 2", "solver.liquid_share");
+    check_refused_by(
+        "mpm", "sheets: {}",
+        "solver.sheets: unknown field 'sheets' of solver mpm; use type: flip, or remove it");
+    check_refused_by("sph", "adaptive: {}", "use type: flip");
     check_refused("sheets: {}, surface: distance", "solver.surface");
     check_refused("spacing: {rate: -50}", "solver.spacing.rate");
     check_refused("density_radius: 0", "solver.density_radius");

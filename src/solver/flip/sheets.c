@@ -71,9 +71,9 @@ bool sheets_check(const flip_options *o, field_report *report) {
     if (isnan(s->distance[0])) s->distance[0] = 0.8, s->distance[1] = 3.5;
     if (!(2 * s->distance[0] < s->distance[1]))
         return field_complain(report, "sheets.distance",
-                              "is [%g, %g]; pairs are at least twice the first apart, so make the "
-                              "second more than %g",
-                              s->distance[0], s->distance[1], 2 * s->distance[0]);
+                              "is [%g, %g]; pairs are at least twice the first and at most the "
+                              "second apart, so make the first less than %g",
+                              s->distance[0], s->distance[1], s->distance[1] / 2);
     if (o->surface == SURFACE_DISTANCE)
         return field_complain(report, "surface",
                               "is distance, which makes liquid with a pressure of its own of every "
