@@ -55,7 +55,7 @@ static void test_a_ball_is_drawn_out_and_comes_back(void **state) {
     const int cells = is_full() ? 100 : 32;
     const double ball = 4.0 / 3 * M_PI * pow(0.15, 3);
     int64_t pieces;
-    play p = open_enright(cells, ", sheets: {}, spacing: {}");
+    play p = open_enright(cells, ", sheets: {}, spacing: {rate: 10}");
     const int64_t count = p.sim->particles.count;
     const double mass = mass_of(&p), one = mass / (double)count;
     play_until(&p, 1.5);

@@ -156,14 +156,13 @@ typedef struct room {
     bool by_cell, by_block;
 } room;
 
-enum { ROOMS = 11 };
+enum { ROOMS = 10 };
 
 static void list_rooms(sheets *s, room rooms[ROOMS]) {
     const bool shaped = s->spaces && s->spacing->kind == SPACING_ANISOTROPIC;
     const bool held = s->spaces && s->f->options->flow; /* no pressure holds the surface */
     sheet_view *v = &s->view;
     const room all[ROOMS] = {
-        {"sheet radii", (void **)&s->inverse, sizeof(real), false, false},
         {"sheet sizes", (void **)&s->sizes, sizeof(real), false, false},
         {"sheet counts", (void **)&s->counts, sizeof(real), false, false},
         {"sheet density", (void **)&v->density, sizeof(real), false, false},
@@ -288,20 +287,17 @@ static void find_near(void *data, chunk items) {
 
 /* ---- Thin particles -------------------------------------------------------------------------- */
 
-static void find_radii(void *data, chunk items) {
+static void find_sizes(void *data, chunk items) {
     sheets *s = data;
     const flip *f = s->f;
     const particles *p = &f->sim->particles;
     const int dim = f->sim->scene->dim;
-    const real radius = (real)f->options->density_radius, usual = (real)f->options->full_cell;
+    const real usual = (real)f->options->full_cell;
     real largest = s->view.largest[items.worker];
-    const real least = (real)(s->size * s->size), inverse = 1 / (radius * radius * least);
     for (int64_t i = items.begin; i < items.end; i++) {
         const real count = p->mass[i] * f->inverse_mass * usual;
         const bool big = count > 1;
-        const real size2 = big ? size2_of(f, i, dim) : least;
-        s->inverse[i] = big ? 1 / (radius * radius * size2) : inverse;
-        s->sizes[i] = big ? (real)sqrt((double)size2) : (real)s->size;
+        s->sizes[i] = big ? (real)sqrt((double)size2_of(f, i, dim)) : (real)s->size;
         s->counts[i] = p->group[i] == GROUP_REMOVED ? 0 : big ? count : 1;
         if (s->sizes[i] > largest) largest = s->sizes[i];
     }
@@ -323,13 +319,11 @@ static const double surface_offset = 0.2;
 static void set_view(sheets *s, double largest_size) {
     const flip_options *o = s->f->options;
     sheet_view *v = &s->view;
-    const double reach = o->density_radius * largest_size;
     const double extent = o->density_radius * s->size;
     v->near = s->near;
-    v->inverse = s->inverse, v->size = s->sizes, v->count = s->counts;
+    v->size = s->sizes, v->count = s->counts;
     v->thinness = s->f->sim->particles.thinness;
-    v->reach2 = fmin(reach * reach, REACH_MOST * REACH_MOST);
-    v->shape_reach2 = (real)(extent * extent);
+    v->reach2 = (real)(extent * extent);
     v->sparse = (real)(s->options ? s->options->sparse : 0.7);
     v->least_count = (real)((s->options ? s->options->spray : 0) * s->weights);
     v->stretch = (real)s->stretch;
@@ -360,7 +354,7 @@ static spate_status find_thin(sheets *s) {
     TRY(take_rooms(s));
     TRY(neighbourhood_begin(sim, &s->view.around));
     s->view.largest = largest;
-    parallel_for(f->threads, count, 4096, find_radii, s);
+    parallel_for(f->threads, count, 4096, find_sizes, s);
     set_view(s, take_largest(largest));
     if (!(f->memory.reference > 0) && count) find_reference(s);
     s->view.inverse_reference = (real)(1 / f->memory.reference);

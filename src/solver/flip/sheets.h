@@ -3,7 +3,7 @@
  * and `spacing` of solver flip). Lengths are in cells, d0 = N0^(-1/dim) is a usual particle's size.
  * Three stages after the sort:
  *
- *   thin     density rho of particles near air (eq. 2); where rho < a_drho rho0 the
+ *   thin     density rho of particles near air (eq. 2, all with the radius a_rho d0); where rho < a_drho rho0 the
  *            covariance C of the particles around (eq. 8, 9), s1 >= s2 >= s3 its eigenvalues; thin
  *            where s3 <= a_thin s1 (eq. 11)
  *   insert   inserted particles that are not needed any more give their mass back (eq. 15,
@@ -84,7 +84,6 @@ typedef struct space_tile {
 typedef struct sheet_view {
     neighbourhood around;
     const cell_bits *near; /* by occupied block: cells within two of air */
-    const real *inverse;   /* 1/(a_rho d)^2 */
     const real *size;      /* d */
     const real *count;     /* how many usual particles it stands for, at least 1; 0: removed */
     real *density;         /* over rho0; 1 where it is not looked for */
@@ -95,10 +94,9 @@ typedef struct sheet_view {
     real4 *moved;      /* displacement, and whether there is one */
     real4 *resampled;  /* velocity at the new place */
     space_tile *tiles; /* by worker */
-    double reach2;     /* of densities, squared */
+    real reach2;       /* of densities and covariances: (a_rho d0)^2 */
     real close;        /* how far displacements and velocities reach */
     real aside;        /* how far the mean of the particles around is from one at a surface */
-    real shape_reach2; /* (a_rho d0)^2 */
     real least_count;  /* sum of W_smooth below which a particle is spray */
     real inverse_reference, sparse, stretch; /* 1/rho0, a_drho, k_s */
     real share, most, sharp;                 /* of the displacement in a step, its limit, a_u */
@@ -144,7 +142,7 @@ typedef struct sheets {
     ancestry ancestry;
     sheet_memory memory;
     sheet_view view; /* of a step; arrays in scratch, from the first stage to the last */
-    real *inverse, *sizes, *counts;
+    real *sizes, *counts;
     cell_bits *near;
     bool begun;
     bool spaces;  /* in this step */
