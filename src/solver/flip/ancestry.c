@@ -52,6 +52,14 @@ void ancestry_forward(ancestry *a, uint64_t from, uint64_t to) {
             if (a->records[i].parent[k] == from) a->records[i].parent[k] = to;
 }
 
+void ancestry_forward_all(ancestry *a, const heir_table *to, const particles *p) {
+    for (int64_t i = 0; i < a->count; i++)
+        for (int k = 0; k < 2; k++) {
+            const heir *h = heir_find(to, a->records[i].parent[k]);
+            if (h->id) a->records[i].parent[k] = p->id[h->index];
+        }
+}
+
 void ancestry_compact(ancestry *a) {
     enum { FEW = 1024 };
     if (a->dropped < FEW || 2 * a->dropped < a->count) return;

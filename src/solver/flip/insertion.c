@@ -252,18 +252,15 @@ static int32_t block_of_point(const blocks *b, int32_t block, real x[3]) {
 }
 
 static real density_of_candidate(const sheets *s, const candidate *c) {
-    const int dim = s->f->sim->scene->dim;
-    const neighbourhood *n = &s->view.around;
-    int at[3] = {0};
+    const double reach2 = (double)s->view.reach2;
+    double sum = 0;
     span_list list;
-    for (int a = 0; a < dim; a++) at[a] = (int)c->x[a];
-    const int cell = box_index(BLOCK_EDGE, at, dim);
-    if (dim == 3)
-        list_spans(n, s->view.reach2, c->block, cell, &list, 3);
-    else
-        list_spans(n, s->view.reach2, c->block, cell, &list, 2);
-    return dim == 3 ? density_at(n, s->inverse, c->x, &list, 3)
-                    : density_at(n, s->inverse, c->x, &list, 2);
+    list_point(s, sqrt(reach2), c->block, c->x, &list);
+    EACH_AROUND(s, &list, c->x, j, distance2) {
+        if (distance2 < reach2)
+            sum += (1 - distance2 / reach2) * (double)s->f->sim->particles.mass[j];
+    }
+    return (real)sum;
 }
 
 /* Seen from the block that the midpoint is in, and with the density there. */
