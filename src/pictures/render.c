@@ -205,6 +205,7 @@ static spate_status draw_frame(render_job *job, int64_t i) {
     snapshot frame;
     TRY(reel_picture_path(job->ctx, job->output, job->frames.numbers[at], to));
     TRY(frame_list_load(&job->frames, job->folder, at, from, &frame));
+    place_driven(job, &frame);
     spate_status status = render_frame(&job->colouring, &frame, from, frame.time,
                                        job->options->samples, &job->picture);
     snapshot_free(&frame);
