@@ -326,20 +326,26 @@ static bool is_needed(const lattice *l, int64_t brick) {
 }
 
 /* A counting sort: within a cell particles keep their order. Each range of bricks is filled by one
- * worker, who reads through the cells of all particles for those of his own. */
-static void count_range(void *data, chunk items) {
-    build_job *job = data;
+ * worker, who reads through the cells of all particles for those of his own: first he counts them,
+ * then he puts them in their place. */
+static void sort_ranges(build_job *job, chunk items, bool place) {
     lattice *l = job->l;
     for (int64_t r = items.begin; r < items.end; r++) {
         const key_range range = key_range_at(r, job->ranges, l->bricks.count, BRICK_CELLS);
         for (int64_t i = 0; i < job->count; i++) {
-            const int32_t cell = job->cell[i];
+            const int32_t cell = job->cell[i], b = cell / BRICK_CELLS;
             if (!key_range_has(range, cell)) continue;
-            l->first[cell + 1]++;
-            l->filled[cell / BRICK_CELLS] |= UINT64_C(1) << cell % BRICK_CELLS;
+            if (!place) {
+                l->first[cell + 1]++;
+                l->filled[b] |= UINT64_C(1) << cell % BRICK_CELLS;
+            } else if (job->begin[b + 1] > job->begin[b])
+                l->particles[l->first[cell + 1]++] = job->list[i];
         }
     }
 }
+
+static void count_ranges(void *data, chunk items) { sort_ranges(data, items, false); }
+static void place_ranges(void *data, chunk items) { sort_ranges(data, items, true); }
 
 /* How many particles of a brick are needed: where the next brick's begin, less where its own do. */
 static void count_needed(void *data, chunk items) {
@@ -366,21 +372,6 @@ static void begin_cells(void *data, chunk items) {
     }
 }
 
-static void place_range(void *data, chunk items) {
-    build_job *job = data;
-    lattice *l = job->l;
-    for (int64_t r = items.begin; r < items.end; r++) {
-        const key_range range = key_range_at(r, job->ranges, l->bricks.count, BRICK_CELLS);
-        for (int64_t i = 0; i < job->count; i++) {
-            const int32_t cell = job->cell[i];
-            if (!key_range_has(range, cell)) continue;
-            const int32_t b = cell / BRICK_CELLS;
-            if (job->begin[b + 1] > job->begin[b])
-                l->particles[l->first[cell + 1]++] = job->list[i];
-        }
-    }
-}
-
 static spate_status sort_particles(build_job *job) {
     lattice *l = job->l;
     pool *threads = l->ctx->pool;
@@ -390,14 +381,14 @@ static spate_status sort_particles(build_job *job) {
     job->begin = take(l->ctx, (size_t)bricks + 1, sizeof *job->begin);
     if (!l->first || !job->begin) return SPATE_OUT_OF_MEMORY;
     job->ranges = key_ranges(threads);
-    parallel_for(threads, job->ranges, 1, count_range, job);
+    parallel_for(threads, job->ranges, 1, count_ranges, job);
     parallel_for(threads, bricks, BRICK_GRAIN, find_deep, job);
     parallel_for(threads, bricks, BRICK_GRAIN, count_needed, job);
     for (int64_t b = 0; b < bricks; b++) job->begin[b + 1] += job->begin[b];
     l->particles = take(l->ctx, (size_t)job->begin[bricks] + 1, sizeof *l->particles);
     if (!l->particles) return SPATE_OUT_OF_MEMORY;
     parallel_for(threads, bricks, BRICK_GRAIN, begin_cells, job);
-    parallel_for(threads, job->ranges, 1, place_range, job);
+    parallel_for(threads, job->ranges, 1, place_ranges, job);
     return SPATE_OK;
 }
 

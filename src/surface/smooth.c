@@ -54,30 +54,25 @@ static void list_line_neighbours(smooth_job *job) {
     }
 }
 
-/* In a closed mesh each neighbour is the end of one side of one triangle. */
-static void count_neighbours(void *data, chunk items) {
-    const smooth_job *job = data;
+/* In a closed mesh each neighbour is the end of one side of one triangle. They are counted, then
+ * put in their place: first[v + 1] is where the next neighbour of v goes, and in the end where they
+ * end. */
+static void list_ranges(const smooth_job *job, chunk items, bool place) {
     const surface_mesh *m = job->mesh;
     for (int64_t r = items.begin; r < items.end; r++) {
         const key_range range = key_range_at(r, job->ranges, m->vertex_count, 1);
         for (int64_t t = 0; t < m->triangle_count; t++)
-            for (int c = 0; c < 3; c++)
-                if (key_range_has(range, m->triangle[t][c])) job->first[m->triangle[t][c] + 1]++;
+            for (int c = 0; c < 3; c++) {
+                const int32_t v = m->triangle[t][c];
+                if (!key_range_has(range, v)) continue;
+                const int32_t at = job->first[v + 1]++;
+                if (place) job->list[at] = m->triangle[t][(c + 1) % 3];
+            }
     }
 }
 
-/* first[v + 1] is where the next neighbour of v goes, and in the end where they end. */
-static void place_neighbours(void *data, chunk items) {
-    const smooth_job *job = data;
-    const surface_mesh *m = job->mesh;
-    for (int64_t r = items.begin; r < items.end; r++) {
-        const key_range range = key_range_at(r, job->ranges, m->vertex_count, 1);
-        for (int64_t t = 0; t < m->triangle_count; t++)
-            for (int c = 0; c < 3; c++)
-                if (key_range_has(range, m->triangle[t][c]))
-                    job->list[job->first[m->triangle[t][c] + 1]++] = m->triangle[t][(c + 1) % 3];
-    }
-}
+static void count_neighbours(void *data, chunk items) { list_ranges(data, items, false); }
+static void place_neighbours(void *data, chunk items) { list_ranges(data, items, true); }
 
 static void list_neighbours(smooth_job *job) {
     const surface_mesh *m = job->mesh;
