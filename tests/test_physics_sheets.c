@@ -55,7 +55,7 @@ static void test_a_ball_is_drawn_out_and_comes_back(void **state) {
     const int cells = is_full() ? 100 : 32;
     const double ball = 4.0 / 3 * M_PI * pow(0.15, 3);
     int64_t pieces;
-    play p = open_enright(cells, ", sheets: {}, spacing: {rate: 10}");
+    play p = open_enright(cells, ", sheets: {}, spacing: {rate: 20}");
     const int64_t count = p.sim->particles.count;
     const double mass = mass_of(&p), one = mass / (double)count;
     play_until(&p, 1.5);
@@ -245,7 +245,7 @@ static double play_crown(const char *options) {
                        options);
     const double mass = mass_of(&p);
     double most = 0;
-    while (p.sim->time < (is_full() ? 2 : 0.4)) {
+    while (p.sim->time < (is_full() ? 2 : 0.3)) {
         play_steps(&p, 5);
         most = fmax(most,
                     hypot(hypot(play_quantity(&p, "momentum_x"), play_quantity(&p, "momentum_y")),
