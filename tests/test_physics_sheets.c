@@ -55,7 +55,7 @@ static void test_a_ball_is_drawn_out_and_comes_back(void **state) {
     const int cells = is_full() ? 100 : 32;
     const double ball = 4.0 / 3 * M_PI * pow(0.15, 3);
     int64_t pieces;
-    play p = open_enright(cells, ", sheets: {}, spacing: {rate: 10}");
+    play p = open_enright(cells, ", sheets: {}, spacing: {rate: 20}");
     const int64_t count = p.sim->particles.count;
     const double mass = mass_of(&p), one = mass / (double)count;
     play_until(&p, 1.5);
@@ -75,7 +75,7 @@ static void test_a_ball_is_drawn_out_and_comes_back(void **state) {
     play_close(&p);
     p = open_enright(cells, "");
     play_until(&p, 1.5);
-    CHECK_ABOVE((double)count_tunnels(&p, 0.5 / cells, &pieces), 20);
+    CHECK_ABOVE((double)count_tunnels(&p, 0.5 / cells, &pieces), is_full() ? 0.5 : 20);
     play_close(&p);
 }
 
@@ -229,11 +229,95 @@ static void test_a_jet_becomes_a_sheet(void **state) {
     assert_true(without.holes > 10);
 }
 
+/* ---- A crown --------------------------------------------------------------------------------- */
+
+/* A drop into a shallow pool for 2 s: mass, and the momentum that insertion and removal have made, as a
+ * share of the most there was. As published, without means by mass, it is far more. */
+static double play_crown(const char *options) {
+    play p = play_open(2,
+                       "spate: 1\ndimension: 3\nduration: 10\n"
+                       "domain: {size: [0.8, 0.8, 0.8], dx: 0.04, walls: slip}\n"
+                       "solver: {type: flip, spacing: {}, adaptive: {}, sheets: {%s}}\n"
+                       "materials: {water: {model: liquid, density: 1000}}\n"
+                       "bodies: [{material: water, shape: {box: {min: [0, 0, 0], max: [0.8, 0.16, "
+                       "0.8]}}}, {material: water, velocity: [0, -3, 0], shape: {sphere: {center: "
+                       "[0.4, 0.3, 0.4], radius: 0.1}}}]\n",
+                       options);
+    const double mass = mass_of(&p);
+    double most = 0;
+    while (p.sim->time < (is_full() ? 2 : 0.3)) {
+        play_steps(&p, 5);
+        most = fmax(most,
+                    hypot(hypot(play_quantity(&p, "momentum_x"), play_quantity(&p, "momentum_y")),
+                          play_quantity(&p, "momentum_z")));
+    }
+    const double made = play_quantity(&p, "sheet_momentum") / most;
+    print_message(
+        "crown {%s}: %g insertions, %g removals, mass off by %.2g, momentum %.3g of %.3g\n",
+        options, play_quantity(&p, "insertions"), play_quantity(&p, "removals"),
+        mass_of(&p) / mass - 1, made, most);
+    CHECK_BELOW(fabs(mass_of(&p) / mass - 1), IN_DOUBLE ? 1e-12 : 1e-6);
+    CHECK_ABOVE(play_quantity(&p, "insertions"), 50);
+    play_close(&p);
+    return made;
+}
+
+static void test_a_long_crown(void **state) {
+    (void)state;
+    const double made = play_crown("");
+    CHECK_BELOW(made, 1e-3);
+    CHECK_ABOVE(play_crown("weighting: published"), 20 * made);
+}
+
+/* ---- Junctions ------------------------------------------------------------------------------- */
+
+/* Layers that meet in a line are stretched threefold along it. The authors say that junctions are taken
+ * for thick, so that nothing is inserted there: what is left of the holes is measured. */
+static int64_t junction_holes(const char *sheet, const char *options) {
+    play p = play_open(2,
+                       "spate: 1\ndimension: 3\nduration: 10\ngravity: [0, 0, 0]\n"
+                       "domain: {size: [48, 16, 16], dx: 1, walls: open}\n"
+                       "solver: {type: flip, dt: 0.02, flow: {motion: [{strain: [1, 0, 0], center: "
+                       "[24, 8, 8]}]}%s}\n"
+                       "materials: {water: {model: liquid, density: 1}}\n"
+                       "bodies: [{material: water, sampling: regular, shape: %s}]\n",
+                       options, sheet);
+    int64_t pieces;
+    play_until(&p, log(3));
+    const int64_t holes = count_tunnels(&p, 0.5, &pieces) + pieces - 1;
+    play_close(&p);
+    return holes;
+}
+
+static void test_junctions(void **state) {
+    (void)state;
+    static const struct {
+        const char *name, *shape;
+    } cases[] = {
+        {"plane", "{box: {min: [18, 2, 8], max: [30, 14, 8.5]}}"},
+        {"T", "{union: [{box: {min: [18, 2, 8], max: [30, 14, 8.5]}}, {box: {min: [18, 8, 2], max: "
+              "[30, 8.5, 8.5]}}]}"},
+        {"V",
+         "{union: [{box: {min: [18, 2, 8], max: [30, 8.5, 8.5]}}, {box: {min: [18, 8, 2], max: "
+         "[30, 8.5, 8.5]}}]}"},
+    };
+    for (int n = 0; n < COUNT_OF(cases); n++) {
+        const int64_t with = junction_holes(cases[n].shape, ", sheets: {}"),
+                      without = junction_holes(cases[n].shape, "");
+        print_message("%s: %lld holes, without insertion %lld\n", cases[n].name, (long long)with,
+                      (long long)without);
+        assert_true(with < without);
+        if (n == 0) assert_int_equal(with, 0);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_a_ball_is_drawn_out_and_comes_back),
         cmocka_unit_test(test_a_curtain_has_no_hole),
         cmocka_unit_test(test_a_jet_becomes_a_sheet),
+        cmocka_unit_test(test_junctions),
+        cmocka_unit_test(test_a_long_crown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -35,9 +35,8 @@ static void jitter(play *p, double far, double across) {
     const particles *all = &p->sim->particles;
     const int dim = p->scene->dim;
     for (int64_t i = 0; i < all->count; i++)
-        for (int a = 0; a < dim; a++)
-            PLANE(all, position, a)
-            [i] += (real)((a == dim - 1 ? across : far) * noise(all->id[i], a));
+        for (int a = 0; a < dim; a++) PLANE(all, position, a)
+    [i] += (real)((a == dim - 1 ? across : far) * noise(all->id[i], a));
 }
 
 static void sort(play *p) {

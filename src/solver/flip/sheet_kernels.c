@@ -22,16 +22,17 @@ INLINE wide_int lanes_before(int last, int n) {
 /* ---- What is around a cell, side by side ----------------------------------------------------- */
 
 /* Copies of the particles around a cell, seen from its block, row by row of cells along the last axis.
- * Rows are whole wides, filled up with particles far away and without weight, so that sums over them
- * have no ends to stumble over; and those too far from a point are passed over. Where there is no room
- * for more they are left out: so many around one are no surface. */
+ * A few rows are a group: whole wides, filled up with particles far away and without weight, so that
+ * sums over them have no ends to stumble over; and groups too far from a point are passed over. Where
+ * there is no room for more they are left out: so many around one are no surface. */
 enum {
     AROUND_MOST = 4096 + 40, /* planes do not begin in the same places of pages */
-    ROWS_MOST = (2 * REACH_MOST + 1) * (2 * REACH_MOST + 1)
+    GROUPS_MOST = (2 * REACH_MOST + 1) * (2 * REACH_MOST + 1) + 1,
+    GROUP_LEAST = 3 * WIDE
 };
 typedef struct surroundings {
-    int rows, first[ROWS_MOST + 1]; /* where each row begins */
-    real corner[ROWS_MOST][2];      /* of its cells, across the row */
+    int groups, first[GROUPS_MOST + 1];             /* where each group begins */
+    real low[GROUPS_MOST][2], high[GROUPS_MOST][2]; /* the box of its cells, across the rows */
     real x[3][AROUND_MOST] __attribute__((aligned(64)));
     real values[2][AROUND_MOST] __attribute__((aligned(64)));
     int64_t particle[AROUND_MOST]; /* where asked for */
@@ -59,23 +60,43 @@ INLINE int copy_span(const particles *p, const span *own, const copied *what, su
     return n;
 }
 
-/* The row of cells whose place across the last axis is `at`, from `low` to `high` along it. */
-INLINE void copy_row(const neighbourhood *around, int32_t block, const int place[3], int low,
-                     int high, const copied *what, surroundings *to, int dim) {
-    int n = to->first[to->rows], at[3] = {place[0], place[1], place[2]};
-    span_list list;
-    list.count = 0;
-    list_row(around, block, at, low, high, &list, dim);
-    for (int k = 0; k < list.count; k++)
-        n = copy_span(around->particles, &list.spans[k], what, to, n, dim);
-    if (n == to->first[to->rows]) return;
+/* Begins a group that is empty. */
+INLINE void open_group(surroundings *to) {
+    for (int a = 0; a < 2; a++) to->low[to->groups][a] = 64, to->high[to->groups][a] = -64;
+}
+
+/* The open group ends at n. */
+INLINE void close_group(surroundings *to, int n, int dim) {
+    if (n == to->first[to->groups]) return;
     while (n % WIDE) {
         for (int a = 0; a < dim; a++) to->x[a][n] = 64;
         for (int v = 0; v < 2; v++) to->values[v][n] = 0;
         n++;
     }
-    for (int a = 0; a < dim - 1; a++) to->corner[to->rows][a] = (real)place[a];
-    to->first[++to->rows] = n;
+    to->first[++to->groups] = n;
+    open_group(to);
+}
+
+/* The row of cells at a place across the last axis, from `low` to `high` along it; returns where copies
+ * end. */
+INLINE int copy_row(const neighbourhood *around, int32_t block, const int place[3], int low,
+                    int high, const copied *what, surroundings *to, int n, int dim) {
+    int at[3] = {place[0], place[1], place[2]};
+    const int before = n, group = to->groups;
+    span_list list;
+    list.count = 0;
+    list_row(around, block, at, low, high, &list, dim);
+    for (int k = 0; k < list.count; k++)
+        n = copy_span(around->particles, &list.spans[k], what, to, n, dim);
+    if (n == before) return n;
+    for (int a = 0; a < dim - 1; a++) {
+        const real corner = (real)place[a];
+        if (corner < to->low[group][a]) to->low[group][a] = corner;
+        if (corner + 1 > to->high[group][a]) to->high[group][a] = corner + 1;
+    }
+    if (n - to->first[group] < GROUP_LEAST) return n;
+    close_group(to, n, dim);
+    return to->first[to->groups];
 }
 
 /* All particles that may be within sqrt(reach2) <= REACH_MOST of one in a cell of a block. */
@@ -83,8 +104,9 @@ INLINE void surround(const neighbourhood *around, double reach2, int32_t block, 
                      const copied *what, surroundings *to, int dim) {
     const double rounding = 1e-5;
     const int reach = (int)ceil(sqrt(reach2) - rounding), depth = dim == 3 ? reach : 0;
-    int home[3];
-    to->rows = 0, to->first[0] = 0;
+    int home[3], n = 0;
+    to->groups = 0, to->first[0] = 0;
+    open_group(to);
     box_place(BLOCK_EDGE, cell, dim, home);
     for (int i = -reach; i <= reach; i++)
         for (int j = -depth; j <= depth; j++) {
@@ -94,16 +116,17 @@ INLINE void surround(const neighbourhood *around, double reach2, int32_t block, 
             if (rest2 <= 0) continue;
             const int width = (int)ceil(sqrt(rest2) - rounding), middle = home[dim - 1];
             const int at[3] = {home[0] + i, home[1] + j, 0};
-            copy_row(around, block, at, middle - width, middle + width, what, to, dim);
+            n = copy_row(around, block, at, middle - width, middle + width, what, to, n, dim);
         }
+    close_group(to, n, dim);
 }
 
-/* Whether a row comes within sqrt(reach2) of a point. */
-INLINE bool row_is_near(const surroundings *around, int row, const real x[3], real reach2,
-                        int dim) {
+/* Whether a group comes within sqrt(reach2) of a point. */
+INLINE bool group_is_near(const surroundings *around, int group, const real x[3], real reach2,
+                          int dim) {
     real way2 = 0;
     for (int a = 0; a < dim - 1; a++) {
-        const real low = around->corner[row][a] - x[a], high = x[a] - around->corner[row][a] - 1;
+        const real low = around->low[group][a] - x[a], high = x[a] - around->high[group][a];
         const real way = low > high ? low : high;
         way2 += way > 0 ? way * way : 0;
     }
@@ -136,9 +159,9 @@ INLINE real density_around(const sheet_view *s, int64_t particle, const surround
     real point[3];
     wide sum = wide_splat(0), x[3], way[3];
     read_place(s->around.particles, particle, point, x, dim);
-    for (int row = 0; row < around->rows; row++) {
-        if (!row_is_near(around, row, point, s->reach2, dim)) continue;
-        for (int n = around->first[row]; n < around->first[row + 1]; n += WIDE) {
+    for (int g = 0; g < around->groups; g++) {
+        if (!group_is_near(around, g, point, s->reach2, dim)) continue;
+        for (int n = around->first[g]; n < around->first[g + 1]; n += WIDE) {
             const wide r2 = ways_from(around, n, x, way, dim);
             const wide w = wide_fma(-r2, inverse, wide_splat(1));
             sum = wide_fma(wide_max(w, wide_splat(0)), wide_load(around->values[0] + n), sum);
@@ -201,9 +224,9 @@ INLINE void add_moments(const sheet_view *s, int64_t particle, const surrounding
     wide x[3], way[3];
     read_place(s->around.particles, particle, point, x, dim);
     for (int m = 0; m < MOMENTS; m++) sums[m] = wide_splat(0);
-    for (int row = 0; row < around->rows; row++) {
-        if (!row_is_near(around, row, point, s->reach2, dim)) continue;
-        for (int n = around->first[row]; n < around->first[row + 1]; n += WIDE) {
+    for (int g = 0; g < around->groups; g++) {
+        if (!group_is_near(around, g, point, s->reach2, dim)) continue;
+        for (int n = around->first[g]; n < around->first[g + 1]; n += WIDE) {
             const wide r2 = ways_from(around, n, x, way, dim);
             const wide w = wide_max(wide_fma(-r2, inverse, wide_splat(1)), wide_splat(0)) *
                            wide_load(around->values[0] + n);
@@ -325,9 +348,9 @@ INLINE void find_shape_chunk(void *data, chunk items, int dim) {
 INLINE bool is_vacant(const surroundings *around, const real point[3], real reach, int dim) {
     wide x[3], way[3];
     for (int a = 0; a < dim; a++) x[a] = wide_splat(point[a]);
-    for (int row = 0; row < around->rows; row++) {
-        if (!row_is_near(around, row, point, reach * reach, dim)) continue;
-        for (int n = around->first[row]; n < around->first[row + 1]; n += WIDE) {
+    for (int g = 0; g < around->groups; g++) {
+        if (!group_is_near(around, g, point, reach * reach, dim)) continue;
+        for (int n = around->first[g]; n < around->first[g + 1]; n += WIDE) {
             const wide r2 = ways_from(around, n, x, way, dim);
             const wide_int there = (r2 < wide_splat(reach * reach)) &
                                    (wide_load(around->values[0] + n) > wide_splat(0));
@@ -378,9 +401,9 @@ INLINE int64_t find_pairs_of(const pair_search *q, int32_t block, int64_t i,
     wide x[3], way[3];
     int64_t count = 0;
     read_place(q->view->around.particles, i, point, x, dim);
-    for (int row = 0; row < around->rows; row++) {
-        if (!row_is_near(around, row, point, far2, dim)) continue;
-        for (int n = around->first[row]; n < around->first[row + 1]; n += WIDE) {
+    for (int g = 0; g < around->groups; g++) {
+        if (!group_is_near(around, g, point, far2, dim)) continue;
+        for (int n = around->first[g]; n < around->first[g + 1]; n += WIDE) {
             const wide r2 = ways_from(around, n, x, way, dim);
             const wide_int apart =
                 (r2 >= least) & (r2 <= most) & (wide_load(around->values[1] + n) > wide_splat(0));
