@@ -1,9 +1,7 @@
 /* spate mesh: surfaces of liquids from the frames of a finished run. */
 #include "options.h"
-#include "terminal.h"
+#include "progress.h"
 #include <stddef.h>
-#include <string.h>
-#include <unistd.h>
 
 typedef struct mesh_settings {
     const char *output, *method, *formats, *frames;
@@ -43,62 +41,35 @@ static const option mesh_options[] = {
      .min = 0,
      .max = 100,
      .help = "Passes that smooth the surface; default: the scene's"},
-    {.name = "frames",
-     .type = OPTION_TEXT,
-     AT(frames),
-     .argument = "A:B",
-     .help = "Only frame A, or A to B (A-B too); A: goes to the end, :B is from the start"},
+    FRAMES_OPTION,
     {.name = "force", .type = OPTION_FLAG, AT(force), .help = "Replace surfaces that are there"},
     THREADS_OPTION("Worker threads; by default one per core"),
-    {.name = "quiet", .letter = 'q', .type = OPTION_FLAG, AT(quiet), .help = "No progress"},
+    QUIET_OPTION,
 };
 #undef AT
 
-/* On a terminal a counter, otherwise only the last file is named. */
-static void tell_progress(int done, int total, const char *file, void *user) {
-    const bool *terminal = user;
-    if (*terminal && done < total) {
-        char line[128];
-        snprintf(line, sizeof line, "surface %d/%d", done, total);
-        status_line(line);
-    } else if (done >= total && file) {
-        status_line_clear();
-        puts(file);
-    }
-}
-
-static bool read_settings(const mesh_settings *s, spate_mesh_options *o) {
-    if (s->frames && !read_frame_range(s->frames, &o->first, &o->last)) {
-        fprintf(stderr,
-                "spate mesh: --frames needs a frame such as 7, or the first and the last such as "
-                "10:20, not '%s'\n",
-                s->frames);
-        return false;
-    }
+static bool read_settings(const command *self, const mesh_settings *s, spate_mesh_options *o) {
     o->method = s->method;
     o->formats = s->formats;
     o->resolution = (int)s->resolution;
     o->smoothing = (int)s->smoothing;
     o->output = s->output;
     o->force = s->force;
-    return true;
+    return read_frames_option(self, s->frames, &o->first, &o->last);
 }
 
-static spate_status mesh_folder(const char *folder, const mesh_settings *settings) {
+static spate_status mesh_folder(const command *self, const char *folder,
+                                const mesh_settings *settings) {
     spate_mesh_options options = spate_default_mesh_options();
-    if (!read_settings(settings, &options)) return SPATE_BAD_INPUT;
-    spate_context *ctx;
-    spate_status status = session_open(settings->threads, settings->quiet, &ctx);
+    frame_work work;
+    if (!read_settings(self, settings, &options)) return SPATE_BAD_INPUT;
+    const spate_status status =
+        frame_work_open(&work, "surface", settings->threads, settings->quiet);
     if (status) return status;
-    bool terminal = isatty(STDOUT_FILENO);
-    options.progress = settings->quiet ? NULL : tell_progress;
-    options.user = &terminal;
+    options.progress = work.progress;
+    options.user = &work;
     options.interrupt = &interrupt_flag;
-    catch_interrupts();
-    status = spate_mesh(ctx, folder, &options);
-    report_failure(ctx, status);
-    spate_close(ctx);
-    return status;
+    return frame_work_close(&work, spate_mesh(work.ctx, folder, &options));
 }
 
 static int run_mesh(const command *self, int argc, char **argv) {
@@ -106,7 +77,7 @@ static int run_mesh(const command *self, int argc, char **argv) {
     arguments args;
     int exit_code;
     if (!options_read(self, argc, argv, &settings, &args, &exit_code)) return exit_code;
-    const spate_status status = mesh_folder(args.items[0], &settings);
+    const spate_status status = mesh_folder(self, args.items[0], &settings);
     options_free(self, &settings);
     return status;
 }

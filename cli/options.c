@@ -284,3 +284,14 @@ bool read_frame_range(const char *text, int *from, int *to) {
     *to = *end ? (int)last : -1;
     return true;
 }
+
+bool wrong_value(const command *self, const char *name, const char *value, const char *form) {
+    fprintf(stderr, "spate %s: --%s needs %s, not '%s'\n", self->name, name, form, value);
+    return false;
+}
+
+bool read_frames_option(const command *self, const char *text, int *first, int *last) {
+    return !text || read_frame_range(text, first, last) ||
+           wrong_value(self, "frames", text,
+                       "a frame such as 7, or the first and the last such as 10:20");
+}

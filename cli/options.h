@@ -73,6 +73,11 @@ bool read_integer(const char *text, int64_t *value);
 /* A range of frames: "7", "7:20", "7-20", "7:" or ":20"; *to is -1 up to the end. */
 bool read_frame_range(const char *text, int *from, int *to);
 
+/* Says that an option's value has not the form it needs; returns false. */
+bool wrong_value(const command *self, const char *name, const char *value, const char *form);
+/* Reads the value of --frames, if there is one, and says so when it is none. */
+bool read_frames_option(const command *self, const char *text, int *first, int *last);
+
 /* The word nearest to `word`, or NULL when none is near. */
 const char *nearest_word(const char *word, const char *const *words, int count);
 
@@ -84,6 +89,13 @@ void print_command_help(const command *c);
     {                                                                                      \
         .name = "threads", .type = OPTION_INTEGER, AT(threads), .argument = "N", .min = 1, \
         .max = 1024, .help = words                                                         \
+    }
+#define QUIET_OPTION \
+    { .name = "quiet", .letter = 'q', .type = OPTION_FLAG, AT(quiet), .help = "No progress" }
+#define FRAMES_OPTION                                                                         \
+    {                                                                                         \
+        .name = "frames", .type = OPTION_TEXT, AT(frames), .argument = "A:B",                 \
+        .help = "Only frame A, or A to B (A-B too); A: goes to the end, :B is from the start" \
     }
 
 #endif

@@ -2,6 +2,7 @@
 #include "progress.h"
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 enum { LINE_SIZE = 512, FIELD_SIZE = 64 };
 static const double seconds_between_lines = 0.1;
@@ -110,4 +111,31 @@ void tell_progress(const spate_progress *p, void *user) {
     line->told_at = now;
     draw_line(line->label, p, status_columns(), text);
     status_line(text);
+}
+
+/* On a terminal a counter, otherwise only the last file is named. */
+static void tell_file(int done, int total, const char *file, void *user) {
+    const frame_work *w = user;
+    if (w->terminal && done < total) {
+        char line[128];
+        snprintf(line, sizeof line, "%s %d/%d", w->item, done, total);
+        status_line(line);
+    } else if (done >= total && file) {
+        status_line_clear();
+        puts(file);
+    }
+}
+
+spate_status frame_work_open(frame_work *w, const char *item, int64_t threads, bool quiet) {
+    *w = (frame_work){.item = item, .progress = quiet ? NULL : tell_file};
+    w->terminal = isatty(STDOUT_FILENO);
+    const spate_status status = session_open(threads, quiet, &w->ctx);
+    if (status == SPATE_OK) catch_interrupts();
+    return status;
+}
+
+spate_status frame_work_close(frame_work *w, spate_status status) {
+    report_failure(w->ctx, status);
+    spate_close(w->ctx);
+    return status;
 }

@@ -1,10 +1,9 @@
 /* spate render: pictures, a film or a plot from a run's folder. */
 #include "options.h"
-#include "terminal.h"
+#include "progress.h"
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 typedef struct render_settings {
     const char *output, *size, *colour, *range, *frames, *camera, *speed, *loop, *plot;
@@ -39,11 +38,7 @@ static const option render_options[] = {
      AT(range),
      .argument = "MIN,MAX",
      .help = "Range of the colours; default: that of the whole run"},
-    {.name = "frames",
-     .type = OPTION_TEXT,
-     AT(frames),
-     .argument = "A:B",
-     .help = "Only frame A, or A to B (A-B too); A: goes to the end, :B is from the start"},
+    FRAMES_OPTION,
     {.name = "camera",
      .type = OPTION_TEXT,
      AT(camera),
@@ -100,7 +95,7 @@ static const option render_options[] = {
      .argument = "A,B...",
      .help = "Instead of pictures: columns of stats.csv, or total_energy, against time"},
     THREADS_OPTION("Worker threads; by default one per core"),
-    {.name = "quiet", .letter = 'q', .type = OPTION_FLAG, AT(quiet), .help = "No progress"},
+    QUIET_OPTION,
 };
 #undef AT
 
@@ -112,11 +107,6 @@ static bool read_two(const char *text, char between, double out[2]) {
     memcpy(first, text, (size_t)(middle - text));
     first[middle - text] = 0;
     return read_number(first, &out[0]) && read_number(middle + 1, &out[1]);
-}
-
-static bool wrong_value(const char *name, const char *value, const char *form) {
-    fprintf(stderr, "spate render: --%s needs %s, not '%s'\n", name, form, value);
-    return false;
 }
 
 static bool is_whole(double value, double min, double max) {
@@ -149,19 +139,17 @@ static bool read_size(const char *text, spate_render_options *o) {
     return true;
 }
 
-static bool read_settings(const render_settings *s, spate_render_options *o) {
+static bool read_settings(const command *self, const render_settings *s, spate_render_options *o) {
     if (s->size && !read_size(s->size, o))
-        return wrong_value("size", s->size, "pixels such as 1280x720 (16 to 16384 each)");
+        return wrong_value(self, "size", s->size, "pixels such as 1280x720 (16 to 16384 each)");
     if (s->range && (!read_two(s->range, ',', o->range) || o->range[0] >= o->range[1]))
-        return wrong_value("range", s->range, "two rising numbers such as 0,5");
-    if (s->frames && !read_frame_range(s->frames, &o->first, &o->last))
-        return wrong_value("frames", s->frames,
-                           "a frame such as 7, or the first and the last such as 10:20");
+        return wrong_value(self, "range", s->range, "two rising numbers such as 0,5");
+    if (!read_frames_option(self, s->frames, &o->first, &o->last)) return false;
     if (s->speed && !read_speed(s->speed, &o->speed))
-        return wrong_value("speed", s->speed,
+        return wrong_value(self, "speed", s->speed,
                            "simulated seconds a second of the film such as 0.25 or 1/4");
     if (s->loop && !read_loop(s->loop, o))
-        return wrong_value("loop", s->loop, "how often (1 to 1000), or pingpong");
+        return wrong_value(self, "loop", s->loop, "how often (1 to 1000), or pingpong");
     if (s->samples) o->samples = (int)s->samples;
     o->colour = s->colour;
     o->camera = s->camera;
@@ -176,34 +164,18 @@ static bool read_settings(const render_settings *s, spate_render_options *o) {
     return true;
 }
 
-/* On a terminal a counter, otherwise only the last file is named. */
-static void tell_progress(int done, int total, const char *file, void *user) {
-    const bool *terminal = user;
-    if (*terminal && done < total) {
-        char line[128];
-        snprintf(line, sizeof line, "picture %d/%d", done, total);
-        status_line(line);
-    } else if (done >= total && file) {
-        status_line_clear();
-        puts(file);
-    }
-}
-
-static spate_status render_folder(const char *folder, const render_settings *settings) {
+static spate_status render_folder(const command *self, const char *folder,
+                                  const render_settings *settings) {
     spate_render_options options = spate_default_render_options();
-    if (!read_settings(settings, &options)) return SPATE_BAD_INPUT;
-    spate_context *ctx;
-    spate_status status = session_open(settings->threads, settings->quiet, &ctx);
+    frame_work work;
+    if (!read_settings(self, settings, &options)) return SPATE_BAD_INPUT;
+    const spate_status status =
+        frame_work_open(&work, "picture", settings->threads, settings->quiet);
     if (status) return status;
-    bool terminal = isatty(STDOUT_FILENO);
-    options.progress = settings->quiet ? NULL : tell_progress;
-    options.user = &terminal;
+    options.progress = work.progress;
+    options.user = &work;
     options.interrupt = &interrupt_flag;
-    catch_interrupts();
-    status = spate_render(ctx, folder, &options);
-    report_failure(ctx, status);
-    spate_close(ctx);
-    return status;
+    return frame_work_close(&work, spate_render(work.ctx, folder, &options));
 }
 
 static int run_render(const command *self, int argc, char **argv) {
@@ -211,7 +183,7 @@ static int run_render(const command *self, int argc, char **argv) {
     arguments args;
     int exit_code;
     if (!options_read(self, argc, argv, &settings, &args, &exit_code)) return exit_code;
-    const spate_status status = render_folder(args.items[0], &settings);
+    const spate_status status = render_folder(self, args.items[0], &settings);
     options_free(self, &settings);
     return status;
 }

@@ -288,6 +288,24 @@ static void bodies_press_by_their_own_weight(void **state) {
     play_close(&p);
 }
 
+/* A block in the corner of a side that mirrors and a floor: all that the floor bears is the block's. */
+static void body_in_a_corner_has_all_of_its_contact(void **state) {
+    (void)state;
+    play p = play_open(
+        1, "spate: 1\ndimension: 2\nduration: 10\nfps: 4\ngravity: [0, -9.81]\n"
+           "domain: {size: [1, 1], dx: 0.1, walls: [slip, open, open, open]}\n"
+           "solver: {type: mpm, integrator: pic}\n"
+           "materials: {m: {model: neo_hookean, density: 1000, young_modulus: 1.0e6}}\n"
+           "bodies: [{name: a, material: m, shape: {box: {min: [0, 0.24], max: [0.4, 0.5]}}}]\n"
+           "colliders: [{name: floor, friction: 0.5, shape: {box: {min: [-1, -1], max: [3, "
+           "0.24]}}}]\n"
+           "probes: [{name: pa, contact_force: {of: a, on: floor}}]\n");
+    play_until(&p, 0.5);
+    const double all = gravity * play_quantity(&p, "mass");
+    CHECK_BELOW(fabs(play_quantity(&p, "pa_y") - play_quantity(&p, "floor_force_y")), 1e-5 * all);
+    play_close(&p);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(blocks_slide_with_their_friction),
@@ -298,6 +316,7 @@ int main(void) {
         cmocka_unit_test(forces_are_the_momentum_lost),
         cmocka_unit_test(a_block_at_rest_weighs_its_weight),
         cmocka_unit_test(bodies_press_by_their_own_weight),
+        cmocka_unit_test(body_in_a_corner_has_all_of_its_contact),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -4,7 +4,7 @@
  * form over all candidates, a layer that is stretched without a hole and given back its masses when
  * it shrinks again, a disc that flies apart, momentum.
  */
-#include "physics.h"
+#include "holes.h"
 
 #include "solver/flip/insertion.h"
 
@@ -443,69 +443,20 @@ static play open_disc(int threads, const char *options) {
                      options);
 }
 
-/* Holes in what particles within `half` of the middle cover, as seen along the last axis: pieces of at
- * least four cells of a raster of d0/2 that nobody is within 0.9 d0 of and that do not reach the
- * outline. Returns the share of the disc that is covered. */
-typedef struct raster {
-    int edge;
-    uint8_t *covered; /* 1; 2: outside, or looked at */
-} raster;
-
-static int flood(raster *r, int64_t *stack, int64_t from, bool *outside) {
-    int64_t depth = 0;
-    int size = 0;
-    stack[depth++] = from;
-    r->covered[from] = 2;
-    while (depth) {
-        const int64_t at = stack[--depth];
-        const int64_t ways[4] = {1, -1, r->edge, -r->edge};
-        size++;
-        for (int k = 0; k < 4; k++) {
-            const int64_t next = at + ways[k];
-            if (next < 0 || next >= (int64_t)r->edge * r->edge) continue;
-            if (r->covered[next] == 3) *outside = true;
-            if (r->covered[next]) continue;
-            r->covered[next] = 2;
-            stack[depth++] = next;
-        }
-    }
-    return size;
-}
+/* In the disc of a radius about the domain's middle; the share of it that is covered. */
+static bool in_disc(double x, double y, const double *radius) { return hypot(x, y) < *radius; }
 
 static int count_holes(const play *p, double radius, double *covered) {
-    const double d0 = 0.5, cell = d0 / 2, reach = 0.9 * d0;
+    const double d0 = 0.5, rim = radius / d0;
     const double middle[2] = {p->scene->domain.size[0] / 2, p->scene->domain.size[1] / 2};
-    raster r = {.edge = 2 * (int)ceil(radius / cell) + 5};
-    const int64_t cells = (int64_t)r.edge * r.edge;
-    int64_t inside = 0, full = 0;
-    int holes = 0;
-    r.covered = test_calloc((size_t)cells, 1);
-    int64_t *stack = test_calloc((size_t)cells, sizeof *stack);
+    raster r = raster_open(-rim, -rim, rim, rim);
     EACH_PARTICLE(p->sim, block, k) {
         double x[3];
         simulation_position(p->sim, block, k, x);
-        const double at[2] = {(x[0] - middle[0]) / cell + r.edge / 2.0,
-                              (x[1] - middle[1]) / cell + r.edge / 2.0};
-        for (int i = (int)(at[0] - reach / cell); i <= at[0] + reach / cell; i++)
-            for (int j = (int)(at[1] - reach / cell); j <= at[1] + reach / cell; j++)
-                if (i >= 0 && j >= 0 && i < r.edge && j < r.edge &&
-                    hypot(i + 0.5 - at[0], j + 0.5 - at[1]) < reach / cell)
-                    r.covered[i * r.edge + j] = 1;
+        raster_cover(&r, (x[0] - middle[0]) / d0, (x[1] - middle[1]) / d0);
     }
-    for (int i = 0; i < r.edge; i++)
-        for (int j = 0; j < r.edge; j++) {
-            uint8_t *own = &r.covered[i * r.edge + j];
-            const bool in = hypot(i + 0.5 - r.edge / 2.0, j + 0.5 - r.edge / 2.0) * cell < radius;
-            inside += in, full += in && *own == 1;
-            if (!in) *own = 3;
-        }
-    for (int64_t c = 0; c < cells; c++) {
-        bool outside = false;
-        if (!r.covered[c] && flood(&r, stack, c, &outside) >= 4 && !outside) holes++;
-    }
-    *covered = (double)full / (double)inside;
-    test_free(stack), test_free(r.covered);
-    return holes;
+    *covered = raster_cut(&r, in_disc, &rim);
+    return raster_holes(&r);
 }
 
 /* From the second moment of mass, which belongs to no single particle: sqrt(2) times its root. */
@@ -660,29 +611,128 @@ static void test_a_crown_keeps_mass_and_momentum(void **state) {
     play_close(&p), play_close(&q), play_close(&r), play_close(&published);
 }
 
+/* ---- Sheets and particles of many sizes ------------------------------------------------------ */
+
+/* A drop on a pool that is deep enough to merge in. */
+static play open_deep_crown(int threads) {
+    return play_open(threads,
+                     "spate: 1\ndimension: 3\nduration: 10\n"
+                     "domain: {size: [0.8, 0.9, 0.8], dx: 0.05, walls: slip}\n"
+                     "solver: {type: flip, sheets: {}, spacing: {}, adaptive: {}}\n"
+                     "materials: {water: {model: liquid, density: 1000}}\n"
+                     "bodies: [{material: water, shape: {box: {min: [0, 0, 0], max: [0.8, 0.35, "
+                     "0.8]}}}, {material: water, velocity: [0, -4, 0], shape: {sphere: {center: "
+                     "[0.4, 0.5, 0.4], radius: 0.12}}}]\n");
+}
+
+/* Parents that are merged hand on what their children have of them: in a closed box all mass that is
+ * given back finds both its heirs. One result for every number of threads and after a restore. */
+static void test_merged_parents_hand_on(void **state) {
+    (void)state;
+    uint64_t one = 0;
+    for (int threads = 1; threads <= 8; threads += threads == 1 ? 1 : 3) {
+        play p = open_deep_crown(threads);
+        const double mass = mass_of(&p);
+        play_steps(&p, 40);
+        if (threads == 2) {
+            play q = open_deep_crown(3);
+            play_go_on(&p, &q);
+            play_close(&p);
+            p = q;
+        }
+        play_steps(&p, 40);
+        const flip *f = p.sim->solver;
+        const sheet_memory *m = &f->sheets->memory;
+        if (threads == 1) {
+            print_message("deep crown: %lld inserted, %lld removed, %lld merged, %lld parents "
+                          "forwarded\n",
+                          (long long)m->inserted, (long long)m->removed,
+                          (long long)f->memory.merged, (long long)m->forwarded);
+            one = spate_simulation_hash(p.sim);
+        }
+        assert_true(spate_simulation_hash(p.sim) == one);
+        CHECK_BELOW(fabs(mass_of(&p) / mass - 1), IN_DOUBLE ? 1e-12 : 1e-6);
+        CHECK_ABOVE((double)m->forwarded, 5);
+        CHECK_ABOVE((double)m->removed, 100);
+        assert_int_equal(m->aside + m->nearest + m->kept, 0);
+        play_close(&p);
+    }
+}
+
+/* Of the parents in a flattened block every second is merged into the one before; when the block is one
+ * again, all that was taken from both comes to that one. Where it is not handed on, the other parent
+ * takes it aside. */
+static int64_t play_handing_on(bool hands_on) {
+    play p = open_body(1, 3, "[40, 40, 8]", "sheets: {}, adaptive: {}",
+                       "shape: {box: {min: [17, 17, 2.5], max: [23, 23, 5.5]}}");
+    particles *all = &p.sim->particles;
+    const double mass = mass_of(&p);
+    double grown = 1;
+    for (; grown < 3; grown *= 1.04) stretch(&p, 1.04, true), insert_step(&p);
+    int64_t *into = test_calloc((size_t)all->count, sizeof *into), last = -1, merged = 0;
+    for (int64_t i = 0; i < all->count; i++) {
+        into[i] = -1;
+        if (all->generation[i] != GENERATION_PARENT) continue;
+        if (last < 0) {
+            last = i;
+            continue;
+        }
+        into[i] = last;
+        all->mass[last] += all->mass[i];
+        all->mass[i] = 0, all->group[i] = GROUP_REMOVED;
+        merged++, last = -1;
+    }
+    if (hands_on) assert_int_equal(sheets_forward_merged(p.sim->solver, into), SPATE_OK);
+    CHECK_ABOVE((double)merged, 20);
+    for (; grown > 1; grown /= 1.04) stretch(&p, 1 / 1.04, true), insert_step(&p);
+    const sheet_memory *m = &sheets_of(&p)->memory;
+    CHECK_ABOVE((double)m->removed, 100);
+    CHECK_BELOW(fabs(mass_of(&p) / mass - 1), IN_DOUBLE ? 1e-12 : 1e-6);
+    const int64_t aside = m->aside + m->nearest + m->kept;
+    test_free(into);
+    play_close(&p);
+    return aside;
+}
+
+static void test_heirs_of_merged_parents(void **state) {
+    (void)state;
+    assert_int_equal(play_handing_on(true), 0);
+    assert_true(play_handing_on(false) > 10);
+}
+
 /* ---- Limits and refusals --------------------------------------------------------------------- */
+
+static char told[512];
+
+static void keep_warning(spate_log_level level, const char *message, void *user) {
+    (void)user;
+    if (level == SPATE_LOG_WARNING) snprintf(told, sizeof told, "%s", message);
+}
 
 static void test_insertion_has_a_limit(void **state) {
     (void)state;
     play p = open_layer(1, 3, "sheets: {limit: 7}");
+    p.ctx->config.log = keep_warning;
     for (int k = 0; k < 8; k++) stretch(&p, 1.08, false);
     insert_step(&p);
     assert_int_equal(sheets_of(&p)->memory.inserted, 7);
     assert_int_equal(sheets_of(&p)->memory.stopped, 1);
+    assert_non_null(strstr(told, "particles would be inserted into thin sheets, more than "
+                                 "solver.sheets.limit (7)"));
     play_close(&p);
 }
 
-static void check_refused(const char *options, const char *expected) {
+static void check_refused_by(const char *type, const char *options, const char *expected) {
     char yaml[1024];
     spate_context *ctx;
     spate_scene *scene = NULL;
     spate_config config = spate_default_config();
     assert_int_equal(spate_open(&config, &ctx), SPATE_OK);
     snprintf(yaml, sizeof yaml,
-             "spate: 1\ndimension: 2\ndomain: {size: [1, 1], dx: 0.1}\nsolver: {type: flip, %s}\n"
+             "spate: 1\ndimension: 2\ndomain: {size: [1, 1], dx: 0.1}\nsolver: {type: %s, %s}\n"
              "materials: {w: {model: liquid, density: 1}}\n"
              "bodies: [{material: w, shape: {box: {min: [0, 0], max: [1, 1]}}}]\n",
-             options);
+             type, options);
     assert_int_equal(spate_scene_parse(ctx, yaml, strlen(yaml), "test", ".", NULL, 0, &scene),
                      SPATE_BAD_INPUT);
     if (!strstr(spate_message(ctx), expected)) print_error("%s\n", spate_message(ctx));
@@ -690,11 +740,29 @@ static void check_refused(const char *options, const char *expected) {
     spate_close(ctx);
 }
 
+static void check_refused(const char *options, const char *expected) {
+    check_refused_by("flip", options, expected);
+}
+
 static void test_senseless_constants_are_refused(void **state) {
     (void)state;
-    check_refused("sheets: {distance: [2, 3.5]}", "solver.sheets.distance");
-    check_refused("sheets: {thin: 1.5}", "solver.sheets.thin");
-    check_refused("sheets: {remove_distance: -1}", "solver.sheets.remove_distance");
+    check_refused("sheets: {distance: [2, 3.5]}", "make the first less than 1.75");
+    check_refused("sheets: {distance: [3.5, 0.8]}",
+                  "test:4:41: solver.sheets.distance: is [3.5, 0.8]; pairs are");
+    check_refused("sheets: {distance: [-1, 3.5]}", "solver.sheets.distance");
+    check_refused("sheets: {thin: 1.5}",
+                  "solver.sheets.thin: 1.5 is out of range; give a number from 0 to 1");
+    check_refused("sheets: {remove_distance: -1}", "solver.sheets.remove_distance: -1 is out of");
+    check_refused("sheets: {sparse: -0.1}", "solver.sheets.sparse");
+    check_refused("sheets: {limit: 0}", "solver.sheets.limit");
+    check_refused("spacing: {limit: -1}", "solver.spacing.limit");
+    check_refused("sharp_radius: -1", "solver.sharp_radius");
+    check_refused("full_cell: -8", "solver.full_cell");
+    check_refused("liquid_share: 2", "solver.liquid_share");
+    check_refused_by(
+        "mpm", "sheets: {}",
+        "solver.sheets: unknown field 'sheets' of solver mpm; use type: flip, or remove it");
+    check_refused_by("sph", "adaptive: {}", "use type: flip");
     check_refused("sheets: {}, surface: distance", "solver.surface");
     check_refused("spacing: {rate: -50}", "solver.spacing.rate");
     check_refused("density_radius: 0", "solver.density_radius");
@@ -713,6 +781,8 @@ int main(void) {
         cmocka_unit_test(test_a_disc_flies_apart_whole),
         cmocka_unit_test(test_a_curtain_thins_and_does_not_break),
         cmocka_unit_test(test_a_crown_keeps_mass_and_momentum),
+        cmocka_unit_test(test_merged_parents_hand_on),
+        cmocka_unit_test(test_heirs_of_merged_parents),
         cmocka_unit_test(test_insertion_has_a_limit),
         cmocka_unit_test(test_senseless_constants_are_refused),
     };

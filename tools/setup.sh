@@ -3,7 +3,7 @@
 #
 #     . tools/setup.sh
 #     setup_packages ffmpeg ...          # in addition to what the build needs
-#     setup_build release [target ...]   # configures and builds a preset
+#     setup_build release [target ...]   # configures and builds a preset, with $configure_options
 #
 # Needs dpkg and apt-get (Debian 12, Ubuntu 24.04 or later). When every package is there, nothing is
 # downloaded and no rights are needed. It never asks.
@@ -73,13 +73,15 @@ setup_packages() {
     fi
 }
 
+configure_options=
 setup_build() {
     preset=$1
     shift
     log=build/$preset.log
     mkdir -p build
     # The compiler is asked for by name: another one in CC would change what is tested.
-    if ! { env -u CC -u CXX -u CFLAGS -u LDFLAGS cmake --preset "$preset" &&
+    # shellcheck disable=SC2086
+    if ! { env -u CC -u CXX -u CFLAGS -u LDFLAGS cmake --preset "$preset" $configure_options &&
         cmake --build --preset "$preset" ${1:+--target "$@"}; } >"$log" 2>&1; then
         grep -n -E 'error|Error|FAILED' "$log" | head -n 20 >&2
         setup_say "building $preset failed; all of it is in $log" >&2

@@ -2,8 +2,15 @@
 #include "core/isa.h"
 #include <string.h>
 
+/* What the kernels are compiled for that stand where the plain ones else do. */
+#ifdef SPATE_AVX2_KERNELS
+#define PLAIN_NAME "avx2"
+#else
+#define PLAIN_NAME "generic"
+#endif
+
 static const char *const names[] = {
-    [ISA_GENERIC] = "generic", [ISA_AVX2] = "avx2", [ISA_AVX512] = "avx512"};
+    [ISA_GENERIC] = PLAIN_NAME, [ISA_AVX2] = "avx2", [ISA_AVX512] = "avx512"};
 
 enum isa isa_detect(void) {
 #if ISA_CHOICE

@@ -4,6 +4,7 @@
 #include "frames/axes.h"
 #include "frames/surface_read.h"
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 /* The number in the name of a frame of this kind, else -1. */
@@ -54,8 +55,31 @@ static spate_status find_surface(const frame_list *list, const char *folder, int
                 (long long)number);
 }
 
-spate_status frame_list_load(const frame_list *list, const char *folder, int64_t index,
-                             char path[PATH_SIZE], snapshot *out) {
+spate_status frame_list_check_folder(spate_context *ctx, const char *folder) {
+    if (file_is_folder(ctx, folder)) return SPATE_OK;
+    return fail(ctx, SPATE_BAD_INPUT,
+                file_exists(ctx, folder) ? "%s is a file; give the folder of a run"
+                                         : "%s: no such folder; give the folder of a run",
+                folder);
+}
+
+spate_status frame_list_choose(const frame_list *list, const char *folder, int first, int last,
+                               int64_t *begin, int64_t *count) {
+    char end[32] = "the end";
+    int64_t i = 0;
+    while (i < list->count && list->numbers[i] < first) i++;
+    *begin = i;
+    while (i < list->count && (last < 0 || list->numbers[i] <= last)) i++;
+    *count = i - *begin;
+    if (*count) return SPATE_OK;
+    if (last >= 0) snprintf(end, sizeof end, "%d", last);
+    return fail(list->ctx, SPATE_BAD_INPUT, "%s: no frames from %d to %s; it has %lld to %lld",
+                folder, first, end, (long long)list->numbers[0],
+                (long long)list->numbers[list->count - 1]);
+}
+
+static spate_status load_frame(const frame_list *list, const char *folder, int64_t index,
+                               char path[PATH_SIZE], snapshot *out) {
     char name[FRAME_NAME_SIZE];
     const bool volumes = list->kind == FRAMES_OF_VOLUMES;
     if (list->kind == FRAMES_OF_SURFACES)
@@ -77,4 +101,12 @@ spate_status frame_list_load(const frame_list *list, const char *folder, int64_t
     }
     if (status != SPATE_OK) snapshot_free(out);
     return status;
+}
+
+spate_status frame_list_load(const frame_list *list, const char *folder, int64_t index,
+                             char path[PATH_SIZE], snapshot *out) {
+    TRY(load_frame(list, folder, index, path, out));
+    if (isnan(out->time) && list->scene)
+        out->time = (double)list->numbers[index] / list->scene->fps;
+    return SPATE_OK;
 }

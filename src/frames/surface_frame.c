@@ -49,6 +49,23 @@ static void gather_ranges(void *data, chunk items) {
     }
 }
 
+/* An option of the solver by its name; NULL where it has none of that type. */
+static const void *solver_option(const spate_scene *scene, const char *name, field_type type) {
+    const field_table *table = &scene->solver->table;
+    for (int i = 0; i < table->count; i++)
+        if (!strcmp(table->fields[i].name, name) && table->fields[i].type == type)
+            return (const char *)scene->solver_options + table->fields[i].offset;
+    return NULL;
+}
+
+/* Particles of sheets are at least as large as those that fill a cell at the start. */
+static double least_size(const spate_scene *scene) {
+    void *const *sheets = solver_option(scene, "sheets", FIELD_GROUP);
+    const int64_t *full_cell = solver_option(scene, "full_cell", FIELD_INTEGER);
+    if (!sheets || !*sheets || !full_cell || *full_cell < 1) return 0;
+    return scene->domain.dx * pow((double)*full_cell, -1.0 / scene->dim);
+}
+
 surface_settings surface_settings_of(const spate_scene *scene) {
     const domain *d = &scene->domain;
     const output_settings *o = &scene->output;
@@ -56,6 +73,7 @@ surface_settings surface_settings_of(const spate_scene *scene) {
                           .plane = scene->dim == 2,
                           .spacing = d->dx / o->surface_resolution,
                           .particle_spacing = d->dx,
+                          .least_size = least_size(scene),
                           .smoothing = o->surface_smoothing};
     for (int a = 0; a < scene->dim; a++) {
         s.origin[a] = d->origin[a];
@@ -70,7 +88,7 @@ void surface_set_spacing(surface_settings *s, const surface_particle *list, int6
     int64_t sized = 0;
     for (int64_t i = 0; i < count; i++) {
         if (!(list[i].size > 0) || !isfinite((double)list[i].x[0])) continue;
-        sum += 1 / (double)list[i].size;
+        sum += 1 / fmax((double)list[i].size, s->least_size / s->spacing);
         sized++;
     }
     if (sized) s->particle_spacing = s->spacing * (double)sized / sum;
@@ -200,7 +218,7 @@ static void vtp_text(file_writer *w, const surface_mesh *m, const char *scene, d
     uint64_t offset = 0;
     file_print(w, "<?xml version=\"1.0\"?>\n<VTKFile type=\"PolyData\" version=\"1.0\" "
                   "byte_order=\"LittleEndian\" header_type=\"UInt64\">\n<PolyData>\n");
-    vtk_write_field_data(w, scene, time);
+    vtk_write_field_data(w, scene, time, &(frame_poses){0});
     file_print(w,
                "<Piece NumberOfPoints=\"%lld\" NumberOfVerts=\"0\" NumberOfLines=\"%lld\" "
                "NumberOfStrips=\"0\" NumberOfPolys=\"%lld\">\n<Points>\n",

@@ -118,9 +118,7 @@ static spate_status load_frame(const sheet *s, const sheet_row *r, int64_t index
     if (s->options->interrupt && *s->options->interrupt)
         return fail(s->ctx, SPATE_INTERRUPTED, "%s: interrupted while drawing the sheet",
                     s->options->folder);
-    TRY(frame_list_load(&r->frames, r->variant->folder, index, path, frame));
-    if (isnan(frame->time)) frame->time = frame_time(r, index);
-    return SPATE_OK;
+    return frame_list_load(&r->frames, r->variant->folder, index, path, frame);
 }
 
 static spate_status load_cell(const sheet *s, const sheet_row *r, int column, char path[PATH_SIZE],

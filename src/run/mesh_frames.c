@@ -1,16 +1,16 @@
 /* spate_mesh: surfaces of liquids from the frames of a finished run. */
+#include "core/cookie.h"
 #include "core/text.h"
 #include "frames/frame_list.h"
 #include "frames/frame_surface.h"
 #include "run/run_folder.h"
-#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
 enum { SETS = 4, SET_SIZE = 96 };
 
 spate_mesh_options spate_default_mesh_options(void) {
-    return (spate_mesh_options){.smoothing = -1, .last = -1};
+    return (spate_mesh_options){.cookie = COOKIE_MESH, .smoothing = -1, .last = -1};
 }
 
 typedef struct mesh_job {
@@ -62,13 +62,7 @@ static spate_status choose_frames(mesh_job *job) {
                     "%s: no frames of particles (particles_0001.vtp ...); the scene needs "
                     "output.particles: [vtp]",
                     job->folder);
-    while (job->begin < all->count && all->numbers[job->begin] < o->first) job->begin++;
-    int64_t end = job->begin;
-    while (end < all->count && (o->last < 0 || all->numbers[end] <= o->last)) end++;
-    job->count = end - job->begin;
-    if (job->count) return SPATE_OK;
-    return fail(job->ctx, SPATE_BAD_INPUT, "%s: none of the frames asked for; it has %lld to %lld",
-                job->folder, (long long)all->numbers[0], (long long)all->numbers[all->count - 1]);
+    return frame_list_choose(all, job->folder, o->first, o->last, &job->begin, &job->count);
 }
 
 static spate_status output_path(mesh_job *job, int64_t number, const char *extension,
@@ -114,7 +108,7 @@ static spate_status mesh_frame(mesh_job *job, int64_t i) {
     snapshot frame;
     surface_mesh m;
     TRY(frame_list_load(&job->frames, job->folder, at, path, &frame));
-    const double time = isnan(frame.time) ? (double)number / job->scene->fps : frame.time;
+    const double time = frame.time;
     spate_status status =
         surface_of_snapshot(job->scene, &frame, surface_settings_of(job->scene), &m);
     snapshot_free(&frame);
@@ -149,11 +143,8 @@ spate_status spate_mesh(spate_context *context, const char *folder,
                         const spate_mesh_options *options) {
     const spate_mesh_options fallback = spate_default_mesh_options();
     if (!options) options = &fallback;
-    if (!file_is_folder(context, folder))
-        return fail(context, SPATE_BAD_INPUT,
-                    file_exists(context, folder) ? "%s is a file; give the folder of a run"
-                                                 : "%s: no such folder; give the folder of a run",
-                    folder);
+    TRY(cookie_check(context, options->cookie, COOKIE_MESH, "mesh_options"));
+    TRY(frame_list_check_folder(context, folder));
     mesh_job job = {.ctx = context,
                     .folder = folder,
                     .output = options->output ? options->output : folder,

@@ -214,6 +214,31 @@ static spate_status refuse_bare_solver(reader *r, const yaml_value *v) {
                        yaml_shown(v->text, shown), shown);
 }
 
+static bool has_field(const field_table *table, const char *name) {
+    for (int i = 0; i < table->count; i++)
+        if (!strcmp(table->fields[i].name, name)) return true;
+    return false;
+}
+
+/* A field that only other solvers have, such as sheets of flip: says which. */
+static spate_status refuse_other_solvers(reader *r, const yaml_value *v) {
+    const registry *all = r->registry;
+    for (const yaml_entry *e = v->first; e; e = e->next) {
+        const char *name = e->key->text;
+        name_text names = {0};
+        if (has_field(&scene_solver_table, name) || has_field(&r->scene->solver->table, name))
+            continue;
+        for (int i = 0; i < all->solver_count; i++)
+            if (has_field(&all->solvers[i]->table, name))
+                name_add(&names, " or ", all->solvers[i]->name);
+        if (names.text[0])
+            return reader_fail_field(r, e->key, name,
+                                     "unknown field '%s' of solver %s; use type: %s, or remove it",
+                                     name, r->scene->solver->name, names.text);
+    }
+    return SPATE_OK;
+}
+
 spate_status scene_read_solver(reader *r, const yaml_value *v) {
     spate_scene *s = r->scene;
     solver_common common;
@@ -226,6 +251,7 @@ spate_status scene_read_solver(reader *r, const yaml_value *v) {
     s->solver_options = arena_take(r->arena, 1, s->solver->table.size + 1);
     if (!s->solver_options) return SPATE_OUT_OF_MEMORY;
     reader_part parts[] = {{&scene_solver_table, &common}, {&s->solver->table, s->solver_options}};
+    TRY(refuse_other_solvers(r, v));
     TRY(reader_fields(r, v, parts, COUNT_OF(parts)));
     TRY(prepare(r, v, s->solver->prepare, s->solver_options));
     s->dt = common.dt;
@@ -443,12 +469,6 @@ static spate_status name_after_file(reader *r, const char **name) {
     const char *dot = strrchr(stem, '.');
     *name = arena_text(r->arena, stem, dot && dot > stem ? (size_t)(dot - stem) : strlen(stem));
     return *name ? SPATE_OK : SPATE_OUT_OF_MEMORY;
-}
-
-static bool has_field(const field_table *t, const char *name) {
-    for (int i = 0; i < t->count; i++)
-        if (strcmp(t->fields[i].name, name) == 0) return true;
-    return false;
 }
 
 /* "integrator" at the top is one of the solver's fields. */

@@ -84,12 +84,18 @@ static void count_drops(void *data, chunk items, double *part) {
     for (int64_t i = items.begin; i < items.end; i++) *part += is_drop(data, i);
 }
 
+/* By its volume, whatever it counts as in a sheet. */
+static double own_size(const lattice_particle *p, const surface_particle *from) {
+    const double size = (double)from[p->index].size;
+    return size > 0 ? size : (double)p->size;
+}
+
 /* ---- In 2D ----------------------------------------------------------------------------------- */
 
 static void put_disc(const lattice_particle *p, const surface_particle *from, surface_mesh *m,
                      int64_t vertex, int64_t line) {
     const double step = 2 * 3.14159265358979324 / DISC,
-                 radius = (double)p->size / sqrt(0.5 * DISC * sin(step));
+                 radius = own_size(p, from) / sqrt(0.5 * DISC * sin(step));
     for (int c = 0; c < DISC; c++) {
         const double out[2] = {cos(c * step), sin(c * step)};
         for (int a = 0; a < 2; a++) {
@@ -129,7 +135,7 @@ static void put_drop(const drop_ball *ball, const lattice_particle *p, const sur
         for (int a = 0; a < 3; a++) {
             const double out = ball->corner[c][a];
             m->position[vertex + c][a] =
-                (real)((double)p->x[a] + ball->radius * (double)p->size * out);
+                (real)((double)p->x[a] + ball->radius * own_size(p, from) * out);
             m->normal[vertex + c][a] = (real)out;
             m->velocity[vertex + c][a] = from[p->index].v[a];
         }

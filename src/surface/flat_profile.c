@@ -17,8 +17,13 @@ const shape_rule anisotropic_rule = {.support = (real)2.75,
                                      .thicken_sheet = (real)0.35,
                                      .thicken_thread = 1,
                                      .thicken_spray = 6};
-const shape_rule sheets_rule = {
-    .support = 2, .least = (real)0.45, .most = (real)0.9, .floor = (real)0.9, .move = (real)0.08};
+/* Flat and wide: of the nearest one only a small part is seen, and few stick out. */
+const shape_rule sheets_rule = {.support = (real)2.97,
+                                .least = (real)0.314,
+                                .most = (real)0.6,
+                                .floor = (real)1.1,
+                                .move = (real)0.41,
+                                .bias = (real)0.055};
 
 enum { LAYERS = 12, PLACES = 6, HEIGHTS = 600 };
 
@@ -108,6 +113,8 @@ flat_profile flat_profile_create(surface_method method, int dim, double spacing)
                 out.distance[done--] = (real)height;
     }
     for (; !sum && done >= 0; done--) out.distance[done] = (real)-depth;
+    for (int s = 0; s <= PROFILE_STEPS; s++)
+        out.distance[s] += (real)((double)rule->bias * spacing);
     out.distance[PROFILE_STEPS + 1] = out.distance[PROFILE_STEPS];
     return out;
 }

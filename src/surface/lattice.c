@@ -1,6 +1,7 @@
 /* Bricks where particles are, and the particles sorted into them; see lattice.h. */
 #include "surface/lattice.h"
 #include "core/threads.h"
+#include "surface/key_range.h"
 #include <math.h>
 #include <string.h>
 
@@ -28,6 +29,7 @@ lattice lattice_create(spate_context *ctx, const surface_settings *settings) {
     sparse_lattice_create(ctx, 3, (const int[3]){0}, &l.bricks);
     l.bricks.in_rows = true;
     l.spacing = (real)(settings->particle_spacing / settings->spacing);
+    l.least = (real)(settings->least_size / settings->spacing);
     const double span = fmax((double)l.spacing, 1);
     l.reach = (real)reach_of(l.method, (double)l.spacing);
     l.radius = (real)(l.method == SURFACE_ISOTROPIC ? flat_share * (double)l.reach : span);
@@ -88,6 +90,8 @@ typedef struct build_job {
     int64_t side_count, side_capacity;
     struct build_part *parts; /* of PARTICLE_GRAIN particles each */
     int32_t *cell;            /* of each: BRICK_CELLS brick + cell */
+    int64_t *begin;           /* of each brick among the sorted ones; one more than there are */
+    int ranges;               /* of bricks, each sorted by one worker */
 } build_job;
 
 /* What a part of the particles holds: counts, then where they begin. */
@@ -103,15 +107,16 @@ static bool is_near(const lattice *l, const real x[3]) {
     return true;
 }
 
-/* A generous reach, before that of the largest particle is known. */
+/* Whether a side may have an image of it. */
 static bool is_at_side(const lattice *l, const real x[3]) {
     for (int a = 0; a < l->dim; a++)
-        if (x[a] <= BRICK_EDGE || x[a] >= (real)l->last[a] - BRICK_EDGE) return true;
+        if (x[a] <= l->reach || x[a] >= (real)l->last[a] - l->reach) return true;
     return false;
 }
 
 static real size_of(const lattice *l, const surface_particle *p) {
-    return p->size > 0 ? p->size : l->spacing;
+    const real size = p->size > 0 ? p->size : l->spacing;
+    return size > l->least ? size : l->least;
 }
 
 static void count_part(void *data, chunk items) {
@@ -121,9 +126,22 @@ static void count_part(void *data, chunk items) {
         const surface_particle *p = &job->given[i];
         if (!is_near(job->l, p->x)) continue;
         part->kept++;
-        part->at_side += is_at_side(job->l, p->x);
         if (size_of(job->l, p) > part->largest) part->largest = size_of(job->l, p);
     }
+}
+
+static void count_sides(void *data, chunk items) {
+    build_job *job = data;
+    build_part *part = &job->parts[items.begin / PARTICLE_GRAIN];
+    for (int64_t i = items.begin; i < items.end; i++)
+        part->at_side += is_near(job->l, job->given[i].x) && is_at_side(job->l, job->given[i].x);
+}
+
+/* Each particle has a reach of its own, balls have that of the usual one. */
+static void set_reach(lattice *l, real largest) {
+    if (l->method == SURFACE_ISOTROPIC || !(largest > 0)) return;
+    l->reach = (real)reach_of(l->method, (double)largest);
+    if (l->cut < l->reach) l->cut = (real)fmin((double)l->reach, BRICK_EDGE - 1.5);
 }
 
 static void list_part(void *data, chunk items) {
@@ -148,20 +166,19 @@ static spate_status list_particles(build_job *job) {
     job->parts = take(l->ctx, (size_t)parts + 1, sizeof *job->parts);
     if (!job->parts) return SPATE_OUT_OF_MEMORY;
     parallel_for(l->ctx->pool, job->given_count, PARTICLE_GRAIN, count_part, job);
+    for (int64_t k = 0; k < parts; k++)
+        if (job->parts[k].largest > largest) largest = job->parts[k].largest;
+    set_reach(l, largest);
+    parallel_for(l->ctx->pool, job->given_count, PARTICLE_GRAIN, count_sides, job);
     for (int64_t k = 0; k < parts; k++) {
         const build_part part = job->parts[k];
         job->parts[k].kept = job->count, job->parts[k].at_side = job->side_count;
         job->count += part.kept, job->side_count += part.at_side;
-        if (part.largest > largest) largest = part.largest;
     }
-    TRY(GROW(l->ctx, job->list, job->capacity, job->count + 1));
-    TRY(GROW(l->ctx, job->at_side, job->side_capacity, job->side_count + 1));
+    /* with room for the images, of which most particles at a side have one */
+    TRY(GROW(l->ctx, job->list, job->capacity, job->count + 2 * job->side_count + 1));
+    TRY(GROW(l->ctx, job->at_side, job->side_capacity, 3 * job->side_count + 1));
     parallel_for(l->ctx->pool, job->given_count, PARTICLE_GRAIN, list_part, job);
-    /* Each particle has a reach of its own, balls have that of the usual one. */
-    if (l->method != SURFACE_ISOTROPIC && largest > 0) {
-        l->reach = (real)reach_of(l->method, (double)largest);
-        if (l->cut < l->reach) l->cut = (real)fmin((double)l->reach, BRICK_EDGE - 1.5);
-    }
     return SPATE_OK;
 }
 
@@ -308,33 +325,70 @@ static bool is_needed(const lattice *l, int64_t brick) {
     return false;
 }
 
-/* A counting sort, by particle: within a cell they keep their order. */
-static spate_status sort_particles(build_job *job) {
+/* A counting sort: within a cell particles keep their order. Each range of bricks is filled by one
+ * worker, who reads through the cells of all particles for those of his own: first he counts them,
+ * then he puts them in their place. */
+static void sort_ranges(build_job *job, chunk items, bool place) {
     lattice *l = job->l;
-    int64_t cells = (int64_t)l->bricks.count * BRICK_CELLS;
-    l->first = take(l->ctx, (size_t)cells + 2, sizeof *l->first);
-    if (!l->first) return SPATE_OUT_OF_MEMORY;
-    /* where the next particle of a cell goes, then where the cell ends */
-    int64_t *next = l->first + 1;
-    for (int64_t i = 0; i < job->count; i++) {
-        next[job->cell[i]]++;
-        l->filled[job->cell[i] / BRICK_CELLS] |= UINT64_C(1) << job->cell[i] % BRICK_CELLS;
-    }
-    parallel_for(l->ctx->pool, l->bricks.count, BRICK_GRAIN, find_deep, job);
-    int64_t sum = 0;
-    for (int64_t b = 0; b < l->bricks.count; b++) {
-        bool needed = is_needed(l, b);
-        for (int64_t c = b * BRICK_CELLS; c < (b + 1) * BRICK_CELLS; c++) {
-            int64_t held = needed ? next[c] : 0;
-            next[c] = needed ? sum : -1;
-            sum += held;
+    for (int64_t r = items.begin; r < items.end; r++) {
+        const key_range range = key_range_at(r, job->ranges, l->bricks.count, BRICK_CELLS);
+        for (int64_t i = 0; i < job->count; i++) {
+            const int32_t cell = job->cell[i], b = cell / BRICK_CELLS;
+            if (!key_range_has(range, cell)) continue;
+            if (!place) {
+                l->first[cell + 1]++;
+                l->filled[b] |= UINT64_C(1) << cell % BRICK_CELLS;
+            } else if (job->begin[b + 1] > job->begin[b])
+                l->particles[l->first[cell + 1]++] = job->list[i];
         }
     }
-    l->particles = take(l->ctx, (size_t)sum + 1, sizeof *l->particles);
+}
+
+static void count_ranges(void *data, chunk items) { sort_ranges(data, items, false); }
+static void place_ranges(void *data, chunk items) { sort_ranges(data, items, true); }
+
+/* How many particles of a brick are needed: where the next brick's begin, less where its own do. */
+static void count_needed(void *data, chunk items) {
+    build_job *job = data;
+    const lattice *l = job->l;
+    for (int64_t b = items.begin; b < items.end; b++) {
+        const int64_t *held = l->first + 1 + b * BRICK_CELLS;
+        if (!is_needed(l, b)) continue;
+        for (int c = 0; c < BRICK_CELLS; c++) job->begin[b + 1] += held[c];
+    }
+}
+
+/* Counts of cells become where the next particle of a cell goes. */
+static void begin_cells(void *data, chunk items) {
+    build_job *job = data;
+    for (int64_t b = items.begin; b < items.end; b++) {
+        int64_t *next = job->l->first + 1 + b * BRICK_CELLS, at = job->begin[b];
+        const bool needed = job->begin[b + 1] > at;
+        for (int c = 0; c < BRICK_CELLS; c++) {
+            const int64_t held = needed ? next[c] : 0;
+            next[c] = at;
+            at += held;
+        }
+    }
+}
+
+static spate_status sort_particles(build_job *job) {
+    lattice *l = job->l;
+    pool *threads = l->ctx->pool;
+    const int64_t bricks = l->bricks.count;
+    /* first[c + 1] is where the next particle of cell c goes, and in the end where the cell ends */
+    l->first = take(l->ctx, (size_t)bricks * BRICK_CELLS + 2, sizeof *l->first);
+    job->begin = take(l->ctx, (size_t)bricks + 1, sizeof *job->begin);
+    if (!l->first || !job->begin) return SPATE_OUT_OF_MEMORY;
+    job->ranges = key_ranges(threads);
+    parallel_for(threads, job->ranges, 1, count_ranges, job);
+    parallel_for(threads, bricks, BRICK_GRAIN, find_deep, job);
+    parallel_for(threads, bricks, BRICK_GRAIN, count_needed, job);
+    for (int64_t b = 0; b < bricks; b++) job->begin[b + 1] += job->begin[b];
+    l->particles = take(l->ctx, (size_t)job->begin[bricks] + 1, sizeof *l->particles);
     if (!l->particles) return SPATE_OUT_OF_MEMORY;
-    for (int64_t i = 0; i < job->count; i++)
-        if (next[job->cell[i]] >= 0) l->particles[next[job->cell[i]]++] = job->list[i];
-    for (int64_t c = 0, end = 0; c < cells; c++) next[c] = end = next[c] < 0 ? end : next[c];
+    parallel_for(threads, bricks, BRICK_GRAIN, begin_cells, job);
+    parallel_for(threads, job->ranges, 1, place_ranges, job);
     return SPATE_OK;
 }
 
@@ -355,5 +409,6 @@ done:
     give(l->ctx, job.at_side);
     give(l->ctx, job.parts);
     give(l->ctx, job.cell);
+    give(l->ctx, job.begin);
     return status;
 }

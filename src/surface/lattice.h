@@ -54,6 +54,7 @@ typedef struct lattice {
     surface_method method;
     int last[3];
     real spacing; /* of usual particles */
+    real least;   /* size of the smallest */
     real reach;   /* how far a particle is felt */
     real radius;  /* values are not below -radius, nor above reach - radius. With balls, that of a
                      lone particle; a flat surface is then where the liquid ends */

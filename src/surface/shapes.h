@@ -33,6 +33,7 @@ typedef struct shape_rule {
     real own;         /* peak of a kernel on its own */
     real floor;       /* no half axis is smaller, in lattice spacings */
     real move;        /* how far the centre goes towards the mean */
+    real bias; /* how far above its mean height the nearest of uneven particles is, in sizes */
     real thicken_sheet, thicken_thread, thicken_spray; /* see COARSE_SPACING */
 } shape_rule;
 
@@ -52,10 +53,14 @@ static inline const shape_rule *shape_rule_of(surface_method method) {
 /* Kernel (1 - q^2)^3: its peak is this over the product of the half axes. */
 #define KERNEL_PEAK(dim) ((dim) == 2 ? 1.2732395447351628 : 1.5666814710608448)
 /* With this share of that sum there is no surface near. A full layer of particles has SHEET_SHARE;
- * with less, where they have come apart, kernels are up to SHEET_BOOST larger. */
+ * with less, where they have come apart, kernels are up to SHEET_BOOST larger: by a slope of what
+ * is lacking, which is steeper on a lattice as coarse as the particles, where a thinner sheet would
+ * slip between the points. */
 #define SHARE_WHOLE      0.92
 #define SHEET_SHARE(dim) ((dim) == 2 ? 0.28 : 0.31)
 #define SHEET_BOOST      ((real)2.5)
+#define SHEET_SLOPE      ((real)0.4)
+#define COARSE_SLOPE     ((real)2)
 /* What the lattice takes from threads. */
 #define LINE_BOOST ((real)0.4)
 /* Weight of an even filling within NEAR_RADIUS sizes, in volumes; and how much less a particle's own

@@ -6,6 +6,7 @@
  * and Mueller 1999 push back). A wave that the first part scales by s ends up scaled by 2 s - s^2.
  */
 #include "core/threads.h"
+#include "surface/key_range.h"
 #include "surface/surface.h"
 #include <string.h>
 
@@ -24,6 +25,7 @@ typedef struct smooth_job {
     vertex_state *from, *to, *way;
     real *share; /* of the steps that a vertex makes */
     bool begins; /* the first step sets the shares */
+    int ranges;  /* of vertices, whose neighbours one worker lists */
 } smooth_job;
 
 /* Where the mean of the neighbours is this far below or above a vertex, in lattice spacings, the
@@ -52,18 +54,38 @@ static void list_line_neighbours(smooth_job *job) {
     }
 }
 
-/* In a closed mesh each neighbour is the end of one side of one triangle. */
+/* In a closed mesh each neighbour is the end of one side of one triangle. They are counted, then
+ * put in their place: first[v + 1] is where the next neighbour of v goes, and in the end where they
+ * end. */
+static void list_ranges(const smooth_job *job, chunk items, bool place) {
+    const surface_mesh *m = job->mesh;
+    for (int64_t r = items.begin; r < items.end; r++) {
+        const key_range range = key_range_at(r, job->ranges, m->vertex_count, 1);
+        for (int64_t t = 0; t < m->triangle_count; t++)
+            for (int c = 0; c < 3; c++) {
+                const int32_t v = m->triangle[t][c];
+                if (!key_range_has(range, v)) continue;
+                const int32_t at = job->first[v + 1]++;
+                if (place) job->list[at] = m->triangle[t][(c + 1) % 3];
+            }
+    }
+}
+
+static void count_neighbours(void *data, chunk items) { list_ranges(data, items, false); }
+static void place_neighbours(void *data, chunk items) { list_ranges(data, items, true); }
+
 static void list_neighbours(smooth_job *job) {
     const surface_mesh *m = job->mesh;
-    for (int64_t t = 0; t < m->triangle_count; t++)
-        for (int c = 0; c < 3; c++) job->first[m->triangle[t][c] + 1]++;
-    for (int64_t v = 0; v < m->vertex_count; v++) job->first[v + 1] += job->first[v];
-    for (int64_t t = m->triangle_count - 1; t >= 0; t--)
-        for (int c = 0; c < 3; c++)
-            job->list[--job->first[m->triangle[t][c] + 1]] = m->triangle[t][(c + 1) % 3];
-    /* Each entry went down to the beginning of its own vertex: one place too far up. */
-    memmove(job->first, job->first + 1, (size_t)m->vertex_count * sizeof *job->first);
-    job->first[m->vertex_count] = (int32_t)(3 * m->triangle_count);
+    pool *threads = m->ctx->pool;
+    job->ranges = key_ranges(threads);
+    parallel_for(threads, job->ranges, 1, count_neighbours, job);
+    int32_t begin = 0;
+    for (int64_t v = 0; v < m->vertex_count; v++) {
+        const int32_t count = job->first[v + 1];
+        job->first[v + 1] = begin;
+        begin += count;
+    }
+    parallel_for(threads, job->ranges, 1, place_neighbours, job);
 }
 
 /* A vertex follows the neighbours that are bound as it is: in its side, or along its line. */

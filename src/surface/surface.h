@@ -32,7 +32,10 @@ typedef struct surface_settings {
     bool periodic[3];        /* sides that continue at the other end; the others mirror */
     double particle_spacing; /* of a usual particle: the cube root of its volume, in the units
                                 of `spacing` */
-    int smoothing;           /* passes over the mesh; 0: as marching cubes leaves it */
+    double least_size; /* what is smaller counts as this large, in the units of `spacing`; 0: none.
+                          For particles of a sheet that share their mass with inserted ones: they
+                          are no closer to each other than before. Drops keep their volume */
+    int smoothing;     /* passes over the mesh; 0: as marching cubes leaves it */
 } surface_settings;
 
 /* What holds a vertex in place: the sides of the domain that it lies in (bit 2 axis + end), and

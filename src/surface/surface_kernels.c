@@ -166,7 +166,8 @@ INLINE shape_kind kind_of(const wide *eigenvalue, wide_int whole, int dim) {
 INLINE wide thin_boost(const shape_rule *rule, wide span, wide share, const shape_kind *kind,
                        int dim) {
     const wide coarse = ramp(span, COARSE_SPACING, 1);
-    const wide apart = unit_clamp((real)SHEET_SHARE(dim) / share * (real)0.4 - (real)0.4);
+    const wide lack = (real)SHEET_SHARE(dim) / share - 1;
+    const wide apart = unit_clamp(lack * (SHEET_SLOPE + (COARSE_SLOPE - SHEET_SLOPE) * coarse));
     return (1 + coarse * (rule->thicken_sheet * kind->sheet + rule->thicken_thread * kind->line)) *
            (1 + (SHEET_BOOST - 1) * kind->sheet * apart + LINE_BOOST * kind->line);
 }

@@ -4,6 +4,7 @@
 #include "core/random.h"
 #include "core/vec.h"
 #include "solver/collide.h"
+#include "solver/flip/sheets.h"
 
 /* ---- What a user may set --------------------------------------------------------------------- */
 
@@ -201,6 +202,27 @@ static void find_depth(void *data, chunk items) {
     }
 }
 
+/* Parents of inserted particles hand on what would return to them. */
+static spate_status merge_all(flip *f) {
+    adaptive *a = f->adaptive;
+    scratch *memory = &f->sim->scratch;
+    const int64_t count = f->sim->particles.count;
+    const bool forwards = sheets_has_parents(f);
+    if (forwards) {
+        a->into = scratch_take(memory, "merged into", (size_t)count + 1, sizeof *a->into);
+        if (!a->into) return SPATE_OUT_OF_MEMORY;
+        for (int64_t i = 0; i < count; i++) a->into[i] = -1;
+    }
+    memset(a->merged, 0, sizeof a->merged);
+    parallel_for(f->threads, f->sim->blocks.occupied_count, 16, merge_blocks, f);
+    for (int w = 0; w < MAX_THREADS; w++) f->memory.merged += a->merged[w];
+    if (!forwards) return SPATE_OK;
+    const spate_status status = sheets_forward_merged(f, a->into);
+    scratch_give(memory, "merged into");
+    a->into = NULL;
+    return status;
+}
+
 spate_status flip_merge(void *solver) {
     flip *f = solver;
     adaptive *a = f->adaptive;
@@ -211,10 +233,7 @@ spate_status flip_merge(void *solver) {
                EACH(a->has_air, 1), EACH(a->is_deep, 1)));
     parallel_for(f->threads, bricks, 16, find_air, f);
     parallel_for(f->threads, bricks, 16, find_depth, f);
-    memset(a->merged, 0, sizeof a->merged);
-    parallel_for(f->threads, f->sim->blocks.occupied_count, 16, merge_blocks, f);
-    for (int w = 0; w < MAX_THREADS; w++) f->memory.merged += a->merged[w];
-    return SPATE_OK;
+    return merge_all(f);
 }
 
 /* ---- Splitting ------------------------------------------------------------------------------- */

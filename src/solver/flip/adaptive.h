@@ -67,6 +67,7 @@ typedef struct adaptive {
     uint8_t *is_deep; /* by brick: no air in it nor around, all its cells are deep */
     int64_t capacity;
     int64_t merged[MAX_THREADS]; /* in the step, by worker */
+    int64_t *into; /* with sheets, during the stage: by particle, who has taken it in; -1: nobody */
 } adaptive;
 
 /* The depth of the cell at `at` from a brick's corner, which may be in a neighbour. */

@@ -52,6 +52,14 @@ void ancestry_forward(ancestry *a, uint64_t from, uint64_t to) {
             if (a->records[i].parent[k] == from) a->records[i].parent[k] = to;
 }
 
+void ancestry_forward_all(ancestry *a, const heir_table *to, const particles *p) {
+    for (int64_t i = 0; i < a->count; i++)
+        for (int k = 0; k < 2; k++) {
+            const heir *h = heir_find(to, a->records[i].parent[k]);
+            if (h->id) a->records[i].parent[k] = p->id[h->index];
+        }
+}
+
 void ancestry_compact(ancestry *a) {
     enum { FEW = 1024 };
     if (a->dropped < FEW || 2 * a->dropped < a->count) return;
@@ -71,9 +79,9 @@ heir *heir_find(const heir_table *t, uint64_t id) {
 }
 
 uint64_t heir_slots(const ancestry *a, int64_t removals) {
-    int64_t ids = 2 * removals;
+    int64_t ids = 2 * removals; /* two parents each, and two of every parent with a record */
     for (int64_t i = 0; i < a->count; i++)
-        if (a->records[i].state == DESCENT_REMOVED) ids += 2;
+        if (a->records[i].children > 0) ids += 2;
     uint64_t slots = 16;
     while (slots < 2 * (uint64_t)ids) slots *= 2;
     return slots;

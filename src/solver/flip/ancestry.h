@@ -57,6 +57,8 @@ typedef struct heir_table {
 } heir_table;
 
 heir *heir_find(const heir_table *t, uint64_t id); /* its slot, or the free one for it */
+/* As ancestry_forward for all ids in a table, to those of the particles at their indices. */
+void ancestry_forward_all(ancestry *a, const heir_table *to, const particles *p);
 /* Room for the heirs of `removals` particles. */
 uint64_t heir_slots(const ancestry *a, int64_t removals);
 /* Puts all into the table that may get something of a record's. */

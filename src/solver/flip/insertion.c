@@ -89,16 +89,32 @@ static int youngest_first(const void *a, const void *b) {
     return one->id > two->id ? -1 : one->id < two->id;
 }
 
+typedef struct removal_job {
+    const sheets *s;
+    uint8_t *goes; /* by particle */
+} removal_job;
+
+static void find_removals(void *data, chunk items) {
+    const removal_job *job = data;
+    const spate_simulation *sim = job->s->f->sim;
+    const particles *p = &sim->particles;
+    for (int64_t o = items.begin; o < items.end; o++) {
+        const int32_t block = sim->blocks.occupied[o];
+        for (int64_t i = sim->blocks.first[block]; i < sim->blocks.first[block + 1]; i++)
+            job->goes[i] = particle_generation(p, i) && p->group[i] != GROUP_REMOVED &&
+                           is_to_go(job->s, block, i);
+    }
+}
+
 /* Those that go, as many as there is room for; the others wait for the next step. */
-static int64_t list_removals(const sheets *s, removal *list, int64_t most) {
+static int64_t list_removals(const sheets *s, const uint8_t *goes, removal *list, int64_t most) {
     const spate_simulation *sim = s->f->sim;
     const particles *p = &sim->particles;
     int64_t count = 0;
     for (int32_t o = 0; o < sim->blocks.occupied_count; o++) {
         const int32_t block = sim->blocks.occupied[o];
         for (int64_t i = sim->blocks.first[block]; i < sim->blocks.first[block + 1]; i++) {
-            if (!particle_generation(p, i) || p->group[i] == GROUP_REMOVED) continue;
-            if (!is_to_go(s, block, i) || count == most) continue;
+            if (!goes[i] || count == most) continue;
             const descent *d = ancestry_find(&s->ancestry, p->id[i]);
             if (!d || sim->step - d->born < s->options->min_age) continue;
             list[count++] = (removal){p->id[i], i, block};
@@ -175,36 +191,47 @@ static void remove_one(sheets *s, const removal *r, heir_table *t) {
     s->changed = true;
 }
 
+/* With room for the list and for flags. */
+static spate_status remove_listed(sheets *s, const uint8_t *goes, removal *list, int64_t most) {
+    scratch *memory = &s->f->sim->scratch;
+    const int64_t count = list_removals(s, goes, list, most);
+    if (!count) return SPATE_OK;
+    const uint64_t slots = heir_slots(&s->ancestry, count);
+    heir_table heirs = {scratch_take(memory, "sheet heirs", (size_t)slots, sizeof(heir)),
+                        slots - 1};
+    if (!heirs.slots) return SPATE_OUT_OF_MEMORY;
+    qsort(list, (size_t)count, sizeof *list, youngest_first);
+    find_heirs(s, &heirs, list, count);
+    for (int64_t k = 0; k < count; k++) remove_one(s, &list[k], &heirs);
+    ancestry_compact(&s->ancestry);
+    scratch_give(memory, "sheet heirs");
+    return SPATE_OK;
+}
+
 spate_status sheets_remove(sheets *s) {
     spate_simulation *sim = s->f->sim;
     scratch *memory = &sim->scratch;
     const int64_t most = s->ancestry.count - s->ancestry.dropped;
     if (most == 0) return SPATE_OK;
     removal *list = scratch_take(memory, "sheet removals", (size_t)most, sizeof *list);
-    if (!list) return SPATE_OUT_OF_MEMORY;
-    const int64_t count = list_removals(s, list, most);
-    const uint64_t slots = heir_slots(&s->ancestry, count);
-    heir_table heirs = {scratch_take(memory, "sheet heirs", (size_t)slots, sizeof(heir)),
-                        slots - 1};
-    if (heirs.slots && count) {
-        qsort(list, (size_t)count, sizeof *list, youngest_first);
-        find_heirs(s, &heirs, list, count);
-        for (int64_t k = 0; k < count; k++) remove_one(s, &list[k], &heirs);
-        ancestry_compact(&s->ancestry);
+    removal_job job = {s, scratch_take(memory, "sheet goes", (size_t)sim->particles.count + 1, 1)};
+    spate_status status = SPATE_OUT_OF_MEMORY;
+    if (list && job.goes) {
+        parallel_for(sim->ctx->pool, sim->blocks.occupied_count, 16, find_removals, &job);
+        status = remove_listed(s, job.goes, list, most);
     }
-    scratch_give(memory, "sheet removals");
-    if (!heirs.slots) return SPATE_OUT_OF_MEMORY;
-    scratch_give(memory, "sheet heirs");
-    return SPATE_OK;
+    if (list) scratch_give(memory, "sheet removals");
+    if (job.goes) scratch_give(memory, "sheet goes");
+    return status;
 }
 
 /* ---- Candidates: eq. 12 ---------------------------------------------------------------------- */
 
-typedef struct search {
+typedef struct pair_job {
     sheets *s;
-    int64_t *counts; /* candidates of each occupied block, and then where they begin */
-    candidate *list; /* NULL: they are only counted */
-} search;
+    real *splits;
+    pair_search search;
+} pair_job;
 
 static bool may_split(const sheets *s, int64_t i) {
     const flip *f = s->f;
@@ -213,13 +240,6 @@ static bool may_split(const sheets *s, int64_t i) {
         (double)p->mass[i] * (double)f->inverse_mass * (double)f->options->full_cell;
     return (double)p->thinness[i] >= f->thin_from && s->counts[i] > 0 && s->counts[i] < small &&
            particle_generation(p, i) < s->options->generations && usual >= s->options->lightest;
-}
-
-static bool is_parting(const particles *p, int64_t i, int64_t j, const double way[3], int dim) {
-    double rate = 0;
-    for (int a = 0; a < dim; a++)
-        rate += way[a] * ((double)p->velocity[j][a] - (double)p->velocity[i][a]);
-    return rate > 0;
 }
 
 /* The block that a point near another block is in, and the point seen from there. */
@@ -231,98 +251,31 @@ static int32_t block_of_point(const blocks *b, int32_t block, real x[3]) {
     return b->neighbours[block][code];
 }
 
-static bool is_empty(const sheets *s, int32_t block, const real x[3]) {
-    const double reach = s->options->distance[0] * s->size;
-    span_list list;
-    list_point(s, reach, block, x, &list);
-    EACH_AROUND(s, &list, x, j, distance2) {
-        if (s->counts[j] > 0 && distance2 < reach * reach) return false;
-    }
-    return true;
-}
-
-/* The pair i, j seen from i's block, j of a span; whether its midpoint is a candidate. */
-static bool is_candidate(const sheets *s, int32_t block, const span *own, int64_t i, int64_t j,
-                         candidate *out) {
-    const particles *p = &s->f->sim->particles;
-    const blocks *b = &s->f->sim->blocks;
-    double way[3] = {0}, distance2 = 0;
-    for (int a = 0; a < b->dim; a++) {
-        const double x = (double)PLANE(p, position, a)[i];
-        way[a] = (double)PLANE(p, position, a)[j] + own->corner[a] - x;
-        out->x[a] = (real)(x + way[a] / 2);
-        distance2 += way[a] * way[a];
-    }
-    const double *range = s->options->distance;
-    if (distance2 < squared(2 * range[0] * s->size) || distance2 > squared(range[1] * s->size))
-        return false;
-    if (!may_split(s, j) || !is_parting(p, i, j, way, b->dim)) return false;
-    *out = (candidate){.id = {p->id[i], p->id[j]},
-                       .particle = {i, j},
-                       .x = {out->x[0], out->x[1], b->dim == 3 ? out->x[2] : 0}};
-    out->block = block_of_point(b, block, out->x);
-    return is_empty(s, out->block, out->x);
-}
-
 static real density_of_candidate(const sheets *s, const candidate *c) {
-    const int dim = s->f->sim->scene->dim;
-    const neighbourhood *n = &s->view.around;
-    int at[3] = {0};
+    const double reach2 = (double)s->view.reach2;
+    double sum = 0;
     span_list list;
-    for (int a = 0; a < dim; a++) at[a] = (int)c->x[a];
-    const int cell = box_index(BLOCK_EDGE, at, dim);
-    if (dim == 3)
-        list_spans(n, s->view.reach2, c->block, cell, &list, 3);
-    else
-        list_spans(n, s->view.reach2, c->block, cell, &list, 2);
-    return dim == 3 ? density_at(n, s->inverse, c->x, &list, 3)
-                    : density_at(n, s->inverse, c->x, &list, 2);
-}
-
-static int64_t search_particle(const search *q, int32_t block, int64_t i, const span_list *list,
-                               candidate *to) {
-    const sheets *s = q->s;
-    const particles *p = &s->f->sim->particles;
-    int64_t count = 0;
-    for (int k = 0; k < list->count; k++)
-        for (int64_t j = list->spans[k].first; j < list->spans[k].last; j++) {
-            candidate c = {0};
-            if (p->id[j] <= p->id[i] || (double)p->thinness[j] < s->f->thin_from) continue;
-            if (!is_candidate(s, block, &list->spans[k], i, j, &c)) continue;
-            if (to) {
-                c.density = density_of_candidate(s, &c);
-                to[count] = c;
-            }
-            count++;
-        }
-    return count;
-}
-
-static void search_blocks(void *data, chunk items) {
-    const search *q = data;
-    const sheets *s = q->s;
-    const blocks *b = &s->f->sim->blocks;
-    const int dim = b->dim;
-    const double reach2 = squared(s->options->distance[1] * s->size);
-    span_list list;
-    for (int64_t o = items.begin; o < items.end; o++) {
-        const int32_t block = b->occupied[o];
-        int64_t count = 0;
-        if (q->list && q->counts[o] == q->counts[o + 1]) continue;
-        for (int c = 0; c < block_nodes(dim); c++) {
-            const int64_t *start = s->view.around.starts + o * block_nodes(dim) + c;
-            bool listed = false;
-            for (int64_t i = start[0]; i < start[1]; i++) {
-                if (!may_split(s, i)) continue;
-                if (!listed && dim == 3) list_spans(&s->view.around, reach2, block, c, &list, 3);
-                if (!listed && dim == 2) list_spans(&s->view.around, reach2, block, c, &list, 2);
-                listed = true;
-                count += search_particle(q, block, i, &list,
-                                         q->list ? q->list + q->counts[o] + count : NULL);
-            }
-        }
-        if (!q->list) q->counts[o] = count;
+    list_point(s, sqrt(reach2), c->block, c->x, &list);
+    EACH_AROUND(s, &list, c->x, j, distance2) {
+        if (distance2 < reach2)
+            sum += (1 - distance2 / reach2) * (double)s->f->sim->particles.mass[j];
     }
+    return (real)sum;
+}
+
+/* Seen from the block that the midpoint is in, and with the density there. */
+static void finish_candidates(void *data, chunk items) {
+    const pair_job *job = data;
+    for (int64_t c = items.begin; c < items.end; c++) {
+        candidate *own = &job->search.list[c];
+        own->block = block_of_point(&job->s->f->sim->blocks, own->block, own->x);
+        own->density = density_of_candidate(job->s, own);
+    }
+}
+
+static void find_splits(void *data, chunk items) {
+    const pair_job *job = data;
+    for (int64_t i = items.begin; i < items.end; i++) job->splits[i] = may_split(job->s, i);
 }
 
 /* From counts to where each block's begin; returns how many in all. */
@@ -336,23 +289,43 @@ static int64_t sum_counts(int64_t *counts, int64_t occupied) {
     return sum;
 }
 
-spate_status sheets_candidates(sheets *s, candidate **list, int64_t *count) {
+static spate_status list_pairs(pair_job *job, int64_t *count) {
+    sheets *s = job->s;
     spate_simulation *sim = s->f->sim;
+    pair_search *q = &job->search;
+    const chunk_task task = s->kernels->find_pairs[sim->scene->dim - 2];
     const int64_t occupied = sim->blocks.occupied_count;
-    search q = {.s = s};
-    q.counts = scratch_take(&sim->scratch, "sheet candidate counts", (size_t)occupied + 1,
-                            sizeof *q.counts);
-    if (!q.counts) return SPATE_OUT_OF_MEMORY;
-    parallel_for(sim->ctx->pool, occupied, 4, search_blocks, &q);
-    *count = sum_counts(q.counts, occupied);
-    q.list = scratch_take(&sim->scratch, "sheet candidates", (size_t)*count + 1, sizeof *q.list);
-    if (q.list && *count) {
-        parallel_for(sim->ctx->pool, occupied, 4, search_blocks, &q);
-        candidates_sort(q.list, *count);
-    }
-    scratch_give(&sim->scratch, "sheet candidate counts");
-    *list = q.list;
-    return q.list ? SPATE_OK : SPATE_OUT_OF_MEMORY;
+    parallel_for(sim->ctx->pool, sim->particles.count, 4096, find_splits, job);
+    parallel_for(sim->ctx->pool, occupied, 4, task, q);
+    *count = sum_counts(q->counts, occupied);
+    q->list = scratch_take(&sim->scratch, "sheet candidates", (size_t)*count + 1, sizeof *q->list);
+    if (!q->list) return SPATE_OUT_OF_MEMORY;
+    if (!*count) return SPATE_OK;
+    parallel_for(sim->ctx->pool, occupied, 4, task, q);
+    parallel_for(sim->ctx->pool, *count, 64, finish_candidates, job);
+    candidates_sort(q->list, *count);
+    return SPATE_OK;
+}
+
+spate_status sheets_candidates(sheets *s, candidate **list, int64_t *count) {
+    scratch *memory = &s->f->sim->scratch;
+    const size_t room = (size_t)s->f->sim->particles.count + WIDE;
+    pair_job job = {.s = s};
+    pair_search *q = &job.search;
+    job.splits = scratch_take(memory, "sheet splits", room, sizeof *job.splits);
+    q->counts = scratch_take(memory, "sheet candidate counts",
+                             (size_t)s->f->sim->blocks.occupied_count + 1, sizeof *q->counts);
+    q->found = scratch_take(memory, "sheet found", room, 1);
+    q->view = &s->view, q->splits = job.splits;
+    q->near = (real)(s->options->distance[0] * s->size);
+    q->far = (real)(s->options->distance[1] * s->size);
+    spate_status status =
+        job.splits && q->counts && q->found ? list_pairs(&job, count) : SPATE_OUT_OF_MEMORY;
+    if (job.splits) scratch_give(memory, "sheet splits");
+    if (q->counts) scratch_give(memory, "sheet candidate counts");
+    if (q->found) scratch_give(memory, "sheet found");
+    *list = q->list;
+    return status;
 }
 
 /* ---- Insertion ------------------------------------------------------------------------------- */
@@ -425,8 +398,8 @@ static spate_status choose_and_insert(sheets *s, const candidate *list, int64_t 
 spate_status sheets_insert(sheets *s) {
     candidate *list;
     int64_t count;
-    TRY(sheets_candidates(s, &list, &count));
-    const spate_status status = count ? choose_and_insert(s, list, count) : SPATE_OK;
-    scratch_give(&s->f->sim->scratch, "sheet candidates");
+    spate_status status = sheets_candidates(s, &list, &count);
+    if (!status && count) status = choose_and_insert(s, list, count);
+    if (list) scratch_give(&s->f->sim->scratch, "sheet candidates");
     return status;
 }

@@ -1,5 +1,6 @@
 /* Merging: mutual nearest pairs of a block's deep particles (adaptive.h). */
 #include "solver/flip/adaptive.h"
+#include "solver/flip/ancestry.h"
 
 /* Particles of a block that are looked at, how often at most, and in which of so many steps: fewer come
  * down from the surface in a step than there are pairs to be looked for. */
@@ -65,7 +66,8 @@ static void list_candidates(merging *m, int32_t block, const bool deep[BLOCK_NOD
         candidate *c = &m->list[m->count];
         c->count = pieces_of(p, i);
         if (c->count >= largest || p->group[i] == GROUP_REMOVED) continue;
-        if (p->generation && p->generation[i]) continue; /* of a sheet: its mass is spoken for */
+        if (p->generation && particle_generation(p, i))
+            continue; /* inserted: others own its mass */
         for (int a = 0; a < 3; a++) c->x[a] = a < m->dim ? PLANE(p, position, a)[i] : 0;
         if (!deep[cell_of(c->x, m->dim)]) continue;
         c->share = p->mass[i] * f->inverse_mass;
@@ -163,6 +165,7 @@ static void merge_pair(merging *m, candidate *own, candidate *other) {
     own->size = size_of(own->share, m->dim);
     p->group[j] = GROUP_REMOVED;
     p->mass[j] = 0;
+    if (m->f->adaptive->into) m->f->adaptive->into[j] = i;
     other->count = 0;
 }
 

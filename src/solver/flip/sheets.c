@@ -71,9 +71,9 @@ bool sheets_check(const flip_options *o, field_report *report) {
     if (isnan(s->distance[0])) s->distance[0] = 0.8, s->distance[1] = 3.5;
     if (!(2 * s->distance[0] < s->distance[1]))
         return field_complain(report, "sheets.distance",
-                              "is [%g, %g]; pairs are at least twice the first apart, so make the "
-                              "second more than %g",
-                              s->distance[0], s->distance[1], 2 * s->distance[0]);
+                              "is [%g, %g]; pairs are at least twice the first and at most the "
+                              "second apart, so make the first less than %g",
+                              s->distance[0], s->distance[1], s->distance[1] / 2);
     if (o->surface == SURFACE_DISTANCE)
         return field_complain(report, "surface",
                               "is distance, which makes liquid with a pressure of its own of every "
@@ -160,15 +160,16 @@ enum { ROOMS = 10 };
 
 static void list_rooms(sheets *s, room rooms[ROOMS]) {
     const bool shaped = s->spaces && s->spacing->kind == SPACING_ANISOTROPIC;
+    const bool held = s->spaces && s->f->options->flow; /* no pressure holds the surface */
     sheet_view *v = &s->view;
     const room all[ROOMS] = {
-        {"sheet radii", (void **)&s->inverse, sizeof(real), false, false},
         {"sheet sizes", (void **)&s->sizes, sizeof(real), false, false},
         {"sheet counts", (void **)&s->counts, sizeof(real), false, false},
         {"sheet density", (void **)&v->density, sizeof(real), false, false},
         {"sheet metric", (void **)&v->metric[0], shaped ? 6 * sizeof(real) : 0, false, false},
         {"sheet odd", (void **)&v->odd, 1, true, false},
         {"sheet near", (void **)&s->near, sizeof(cell_bits), false, true},
+        {"sheet inward", (void **)&v->inward, held ? sizeof(real4) : 0, false, false},
         {"sheet moves", (void **)&v->moved, s->spaces ? sizeof(real4) : 0, false, false},
         {"sheet velocity", (void **)&v->resampled, s->spaces ? sizeof(real4) : 0, false, false},
         {"sheet tiles", (void **)&v->tiles, s->spaces ? sizeof(space_tile) : 0, false, false},
@@ -286,20 +287,17 @@ static void find_near(void *data, chunk items) {
 
 /* ---- Thin particles -------------------------------------------------------------------------- */
 
-static void find_radii(void *data, chunk items) {
+static void find_sizes(void *data, chunk items) {
     sheets *s = data;
     const flip *f = s->f;
     const particles *p = &f->sim->particles;
     const int dim = f->sim->scene->dim;
-    const real radius = (real)f->options->density_radius, usual = (real)f->options->full_cell;
+    const real usual = (real)f->options->full_cell;
     real largest = s->view.largest[items.worker];
-    const real least = (real)(s->size * s->size), inverse = 1 / (radius * radius * least);
     for (int64_t i = items.begin; i < items.end; i++) {
         const real count = p->mass[i] * f->inverse_mass * usual;
         const bool big = count > 1;
-        const real size2 = big ? size2_of(f, i, dim) : least;
-        s->inverse[i] = big ? 1 / (radius * radius * size2) : inverse;
-        s->sizes[i] = big ? (real)sqrt((double)size2) : (real)s->size;
+        s->sizes[i] = big ? (real)sqrt((double)size2_of(f, i, dim)) : (real)s->size;
         s->counts[i] = p->group[i] == GROUP_REMOVED ? 0 : big ? count : 1;
         if (s->sizes[i] > largest) largest = s->sizes[i];
     }
@@ -315,22 +313,24 @@ static double take_largest(real largest[MAX_THREADS]) {
     return all;
 }
 
+/* A particle whose neighbours' mean is farther than this from it, in d0, is at a surface. */
+static const double surface_offset = 0.2;
+
 static void set_view(sheets *s, double largest_size) {
     const flip_options *o = s->f->options;
     sheet_view *v = &s->view;
-    const double reach = o->density_radius * largest_size;
     const double extent = o->density_radius * s->size;
     v->near = s->near;
-    v->inverse = s->inverse, v->size = s->sizes, v->count = s->counts;
+    v->size = s->sizes, v->count = s->counts;
     v->thinness = s->f->sim->particles.thinness;
-    v->reach2 = fmin(reach * reach, REACH_MOST * REACH_MOST);
-    v->shape_reach2 = (real)(extent * extent);
+    v->reach2 = (real)(extent * extent);
     v->sparse = (real)(s->options ? s->options->sparse : 0.7);
     v->least_count = (real)((s->options ? s->options->spray : 0) * s->weights);
     v->stretch = (real)s->stretch;
     v->sharp = (real)o->sharp_radius;
     if (!s->spaces) return;
     v->share = (real)(1 - exp(-s->spacing->rate * s->memory.since));
+    v->aside = (real)(surface_offset * s->size);
     v->most = (real)(s->spacing->limit * s->size);
     v->close = (real)fmin(largest_size + (double)v->most, 1);
 }
@@ -354,7 +354,7 @@ static spate_status find_thin(sheets *s) {
     TRY(take_rooms(s));
     TRY(neighbourhood_begin(sim, &s->view.around));
     s->view.largest = largest;
-    parallel_for(f->threads, count, 4096, find_radii, s);
+    parallel_for(f->threads, count, 4096, find_sizes, s);
     set_view(s, take_largest(largest));
     if (!(f->memory.reference > 0) && count) find_reference(s);
     s->view.inverse_reference = (real)(1 / f->memory.reference);
@@ -469,6 +469,36 @@ void sheets_forward(flip *f, int64_t from, int64_t to) {
     if (!f->sheets || !(p->generation[from] & GENERATION_PARENT)) return;
     ancestry_forward(&f->sheets->ancestry, p->id[from], p->id[to]);
     p->generation[to] |= GENERATION_PARENT;
+}
+
+bool sheets_has_parents(const flip *f) { return f->sheets && f->sheets->ancestry.count > 0; }
+
+static bool was_merged_parent(const flip *f, const int64_t *into, int64_t i) {
+    return into[i] >= 0 && f->sim->particles.generation[i] & GENERATION_PARENT;
+}
+
+spate_status sheets_forward_merged(flip *f, const int64_t *into) {
+    particles *p = &f->sim->particles;
+    int64_t parents = 0;
+    uint64_t slots = 16;
+    for (int64_t i = 0; i < p->count; i++) parents += was_merged_parent(f, into, i);
+    if (!parents) return SPATE_OK;
+    f->sheets->memory.forwarded += parents;
+    while (slots < 2 * (uint64_t)parents) slots *= 2;
+    heir_table to = {scratch_take(&f->sim->scratch, "forwarded", (size_t)slots, sizeof(heir)),
+                     slots - 1};
+    if (!to.slots) return SPATE_OUT_OF_MEMORY;
+    memset(to.slots, 0, (size_t)slots * sizeof *to.slots);
+    for (int64_t i = 0; i < p->count; i++) {
+        if (!was_merged_parent(f, into, i)) continue;
+        int64_t last = into[i];
+        while (into[last] >= 0) last = into[last]; /* who was merged himself, later in the step */
+        *heir_find(&to, p->id[i]) = (heir){p->id[i] + 1, last};
+        p->generation[last] |= GENERATION_PARENT;
+    }
+    ancestry_forward_all(&f->sheets->ancestry, &to, p);
+    scratch_give(&f->sim->scratch, "forwarded");
+    return SPATE_OK;
 }
 
 static void spare_blocks(void *data, chunk items) {

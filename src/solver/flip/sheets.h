@@ -3,7 +3,7 @@
  * and `spacing` of solver flip). Lengths are in cells, d0 = N0^(-1/dim) is a usual particle's size.
  * Three stages after the sort:
  *
- *   thin     density rho of particles near air (eq. 2); where rho < a_drho rho0 the
+ *   thin     density rho of particles near air (eq. 2, all with the radius a_rho d0); where rho < a_drho rho0 the
  *            covariance C of the particles around (eq. 8, 9), s1 >= s2 >= s3 its eigenvalues; thin
  *            where s3 <= a_thin s1 (eq. 11)
  *   insert   inserted particles that are not needed any more give their mass back (eq. 15,
@@ -18,6 +18,9 @@
  * particle may not be split for ever (`generations`, `lightest`); clusters of a few particles are
  * spray and not a sheet (`spray`). The rate of `spacing` is one in time: 1 - exp(-rate t) of what
  * the text adds where a_s dt = 1, for the time t since the last correction, every second step.
+ *
+ * In a prescribed flow nothing holds the liquid together, so there `spacing` moves no particle out of
+ * its surface: a ball would swell by a tenth on its way through Enright's deformation.
  *
  * Inserted and removed particles are found with the neighbours of before: a new one takes part from
  * the sort after these stages on.
@@ -81,29 +84,30 @@ typedef struct space_tile {
 typedef struct sheet_view {
     neighbourhood around;
     const cell_bits *near; /* by occupied block: cells within two of air */
-    const real *inverse;   /* 1/(a_rho d)^2 */
     const real *size;      /* d */
     const real *count;     /* how many usual particles it stands for, at least 1; 0: removed */
     real *density;         /* over rho0; 1 where it is not looked for */
     real *metric[6];       /* (k_s C)^-1 as xx xy xz yy yz zz, in 2D xx xy yy; NULL: all are I */
     uint8_t *odd;          /* by cell: one of its particles has another metric than I */
     real *thinness;        /* the field of particles: 1 - s3/s1 */
-    real4 *moved;          /* displacement, and whether there is one */
-    real4 *resampled;      /* velocity at the new place */
-    space_tile *tiles;     /* by worker */
-    double reach2;         /* of densities, squared */
-    real close;            /* how far displacements and velocities reach */
-    real shape_reach2;     /* (a_rho d0)^2 */
-    real least_count;      /* sum of W_smooth below which a particle is spray */
+    real4 *inward;     /* at a surface, where the liquid is: nothing is moved out; NULL: it is */
+    real4 *moved;      /* displacement, and whether there is one */
+    real4 *resampled;  /* velocity at the new place */
+    space_tile *tiles; /* by worker */
+    real reach2;       /* of densities and covariances: (a_rho d0)^2 */
+    real close;        /* how far displacements and velocities reach */
+    real aside;        /* how far the mean of the particles around is from one at a surface */
+    real least_count;  /* sum of W_smooth below which a particle is spray */
     real inverse_reference, sparse, stretch; /* 1/rho0, a_drho, k_s */
     real share, most, sharp;                 /* of the displacement in a step, its limit, a_u */
     real *largest;                           /* density by worker */
 } sheet_view;
 
-#define SHEET_KERNELS(TASK)                      \
-    TASK(find_largest) /* density of all */      \
-    TASK(find_density) /* near air */            \
-    TASK(find_shape)   /* thinness and metric */ \
+#define SHEET_KERNELS(TASK)                              \
+    TASK(find_largest) /* density of all */              \
+    TASK(find_density) /* near air */                    \
+    TASK(find_shape)   /* thinness and metric */         \
+    TASK(find_pairs)   /* a pair_search (insertion.h) */ \
     TASK(find_spacing) /* moved and resampled */
 typedef struct sheet_kernels {
     SHEET_KERNELS(TASK_FIELD)
@@ -118,6 +122,7 @@ typedef struct sheet_memory {
     int64_t aside;       /* whose mass one parent took alone, the other being gone */
     int64_t nearest;     /* both gone: to the nearest particle */
     int64_t kept;        /* nobody near: not removed */
+    int64_t forwarded;   /* parents that were merged into another */
     int64_t stopped;     /* steps that reached the limit of insertions */
     double momentum[3];  /* made by insertion and removal, kg m/s */
     int64_t thin, alive; /* particles of the last step: thin, inserted */
@@ -137,7 +142,7 @@ typedef struct sheets {
     ancestry ancestry;
     sheet_memory memory;
     sheet_view view; /* of a step; arrays in scratch, from the first stage to the last */
-    real *inverse, *sizes, *counts;
+    real *sizes, *counts;
     cell_bits *near;
     bool begun;
     bool spaces;  /* in this step */
@@ -167,6 +172,10 @@ INLINE bool sheets_owns(const flip *f, int64_t i) {
 }
 /* Particle `from` has become part of `to`: what would return to it goes there. */
 void sheets_forward(flip *f, int64_t from, int64_t to);
+/* Whether any particle has been a parent; and the same for all that were merged in a step: into[i] is
+ * the particle that i has become part of, -1 where it has not. */
+bool sheets_has_parents(const flip *f);
+spate_status sheets_forward_merged(flip *f, const int64_t *into);
 /* Cells of thin and inserted particles count as full. */
 void sheets_spare_volume(flip *f);
 
@@ -176,6 +185,7 @@ void sheets_spare_volume(flip *f);
     X(inserted, "", (double)m->alive)           \
     X(insertions, "", (double)m->inserted)      \
     X(removals, "", (double)m->removed)         \
+    X(forwarded, "", (double)m->forwarded)      \
     X(returned_through, "", (double)m->through) \
     X(returned_aside, "", (double)m->aside)     \
     X(returned_nearest, "", (double)m->nearest) \

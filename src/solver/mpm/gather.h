@@ -8,7 +8,7 @@
 #include "solver/mpm/poly.h"
 #include "solver/sources.h"
 
-/* What nodes of all blocks hold, at those that a block's particles reach. */
+/* What nodes of all blocks hold, at those that a block's particles reach, sides left out of account. */
 INLINE void copy_tile(const mpm_view *m, int32_t block, const real *nodes, real *tile, int node,
                       int dim) {
     const int32_t *neighbours = m->neighbours[block];
@@ -29,9 +29,14 @@ INLINE void copy_tile(const mpm_view *m, int32_t block, const real *nodes, real 
         }
 }
 
-/* The velocities of one field there. */
-INLINE void load_tile(const mpm_view *m, int32_t block, int f, real *tile, int node, int dim) {
+/* What one field has there. */
+INLINE void load_nodes(const mpm_view *m, int32_t block, int f, real *tile, int node, int dim) {
     copy_tile(m, block, m->velocities[f], tile, node, dim);
+}
+
+/* The velocities of one field at those nodes, with images behind mirrors. */
+INLINE void load_tile(const mpm_view *m, int32_t block, int f, real *tile, int node, int dim) {
+    load_nodes(m, block, f, tile, node, dim);
     mirror_tile(m, block, tile, false, node, dim);
 }
 
@@ -294,10 +299,9 @@ INLINE void gather_block(gather_job *job, int32_t block, particle_batch *tail,
 }
 
 INLINE void gather_chunk(const void *data, chunk items, transfer_family family, int dim) {
-    enum { TILE_REALS_MOST = TILE_EDGE * TILE_EDGE * TILE_EDGE * 8 + TILE_PAD };
     const mpm_view *m = data;
     const int node = node_reals(family);
-    real tiles[FIELDS_MAX * TILE_REALS_MOST] __attribute__((aligned(64)));
+    real *tiles = m->worker_tiles + items.worker * m->field_count * tile_reals(dim, node);
     particle_batch tail;
     gather_job job = {
         .m = m, .p = m->particles, .tiles = tiles, .seen = &m->extremes[items.worker]};

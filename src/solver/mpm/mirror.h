@@ -36,27 +36,41 @@ INLINE void mirror_plane(real *tile, const mirror *m, bool fold, int node, int d
             }
 }
 
+/* The mirror of a side of the domain, if it lies within a block's tile; it changes no signs yet. */
+INLINE bool mirror_at(const mpm_view *m, int32_t block, int axis, int side, mirror *plane) {
+    const domain *d = m->domain;
+    if (!is_mirror(d, d->walls[axis][side])) return false;
+    /* Grid nodes: the wall is at 1 or cells + 1, its back one further out. */
+    const int64_t corner = (int64_t)m->coords[block][axis] * BLOCK_EDGE;
+    const int64_t back = (side ? (int64_t)d->cells[axis] + 2 : 0) - corner + 1;
+    const int64_t front = back + (side ? -2 : 2);
+    *plane =
+        (mirror){.axis = axis, .back = back, .front = front, .sign = {{1, 1, 1, 1}, {1, 1, 1, 1}}};
+    return back >= 0 && back < TILE_EDGE && front >= 0 && front < TILE_EDGE;
+}
+
 /* `sticks`: to sides that are sticky, which else are as smooth ones for a node's first vector. */
 INLINE void mirror_tile_of(const mpm_view *m, int32_t block, real *tile, bool fold, bool sticks,
                            int node, int dim) {
-    const domain *d = m->domain;
-    const int32_t *coords = m->coords[block];
     for (int a = 0; a < dim; a++)
         for (int side = 0; side < 2; side++) {
-            if (!is_mirror(d, d->walls[a][side])) continue;
-            /* Grid nodes: the wall is at 1 or cells + 1, its back one further out. */
-            int64_t back =
-                (side ? (int64_t)d->cells[a] + 2 : 0) - (int64_t)coords[a] * BLOCK_EDGE + 1;
-            int64_t front = back + (side ? -2 : 2);
-            if (back < 0 || back >= TILE_EDGE || front < 0 || front >= TILE_EDGE) continue;
-            mirror plane = {
-                .axis = a, .back = back, .front = front, .sign = {{1, 1, 1, 1}, {1, 1, 1, 1}}};
+            mirror plane;
+            if (!mirror_at(m, block, a, side, &plane)) continue;
+            const bool sticky = m->domain->walls[a][side] == WALL_STICKY;
             for (int k = 0; k < 3; k++) {
-                const bool sticky = d->walls[a][side] == WALL_STICKY;
                 if (k == a || (sticky && sticks)) plane.sign[0][k] = -1;
                 if (k == a || sticky) plane.sign[1][k] = -1;
             }
             mirror_plane(tile, &plane, fold, node, dim);
+        }
+}
+
+/* Where a node has numbers, not vectors: sums behind mirrors go to their images. */
+INLINE void fold_numbers(const mpm_view *m, int32_t block, real *tile, int node, int dim) {
+    for (int a = 0; a < dim; a++)
+        for (int side = 0; side < 2; side++) {
+            mirror plane;
+            if (mirror_at(m, block, a, side, &plane)) mirror_plane(tile, &plane, true, node, dim);
         }
 }
 

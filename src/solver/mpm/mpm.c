@@ -497,7 +497,8 @@ static void destroy(spate_simulation *sim) {
     mpm_phases_free(m);
     mpm_mixing_free(m);
     give(sim->ctx, v->group_alpha);
-    give(sim->ctx, v->tiles), give(sim->ctx, m->velocities), give(sim->ctx, v->materials);
+    give(sim->ctx, v->tiles), give(sim->ctx, v->worker_tiles), give(sim->ctx, m->velocities);
+    give(sim->ctx, v->materials);
     give(sim->ctx, v->group_material), give(sim->ctx, v->group_field);
     give(sim->ctx, v->extremes), give(sim->ctx, m->ranges);
     give(sim->ctx, m);
@@ -605,10 +606,13 @@ static spate_status prepare_grid(mpm *m) {
     mpm_view *v = &m->view;
     spate_context *ctx = m->sim->ctx;
     const int64_t of_field = m->sim->blocks.count * block_reals(v->dim, v->node_reals);
+    const int64_t of_tile = tile_reals(v->dim, v->node_reals);
     int64_t tiles;
     TRY(mpm_place_tiles(m, &tiles));
     TRY(mpm_phases_prepare(m));
-    TRY(ENSURE(ctx, m->capacity.tiles, tiles, EACH(v->tiles, tile_reals(v->dim, v->node_reals))));
+    TRY(ENSURE(ctx, m->capacity.tiles, tiles, EACH(v->tiles, of_tile)));
+    TRY(ENSURE(ctx, m->capacity.worker_tiles, pool_size(m->threads) * v->field_count,
+               EACH(v->worker_tiles, of_tile)));
     TRY(ENSURE(ctx, m->capacity.velocities, v->field_count * of_field, EACH(m->velocities, 1)));
     for (int f = 0; f < v->field_count; f++) v->velocities[f] = m->velocities + f * of_field;
     return SPATE_OK;
@@ -633,6 +637,7 @@ static spate_status scatter(void *solver) {
     TRY(mpm_sum_density(m));
     parallel_for(m->threads, sim->blocks.occupied_count, 4, m->passes->scatter[v->dim - 2], v);
     mpm_phases_scatter(m);
+    m->tiles_sort = sim->blocks.sorts;
     const particles *p = &sim->particles;
     if (p->force) memset(p->force, 0, (size_t)p->count * sizeof *p->force);
     return SPATE_OK;
@@ -644,6 +649,7 @@ static spate_status grid(void *solver) {
     mpm_view *v = &m->view;
     boundary_move(&sim->boundary, sim->time + sim->dt);
     parallel_for(m->threads, sim->blocks.count, 16, m->passes->grid[v->dim - 2], v);
+    m->velocities_sort = sim->blocks.sorts;
     if (sim->scene->collider_count) mpm_add_touches(m);
     return SPATE_OK;
 }
@@ -852,5 +858,8 @@ const solver_type solver_mpm = {
     .contact = mpm_contact_force,
     .affine_moment = affine_moment,
     .columns = columns,
+    .grid_fields = mpm_grid_fields,
+    .grid_field = mpm_grid_field,
+    .grid_on_nodes = true,
     .grid_bytes = grid_bytes,
 };

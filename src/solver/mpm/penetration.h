@@ -150,6 +150,8 @@ INLINE void scatter_body_masses(const mpm_view *m, int32_t block, int dim) {
                 scatter_fused(tiles.of[field_of(m, p->group[i + lane])], &s, lane, q, dim);
             }
     }
+    for (int f = 0; f < m->field_count; f++)
+        if (tiles.of[f]) fold_numbers(m, block, tiles.of[f], LOAD_REALS, dim);
 }
 
 /* What colliders give to a block's nodes in one field, and which colliders they are. */
