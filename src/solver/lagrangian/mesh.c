@@ -1,6 +1,7 @@
 #include "solver/lagrangian/mesh.h"
 
 #include "core/vec.h"
+#include "solver/lagrangian/mesh_step.h"
 
 enum { ELEMENT_GRAIN = 256, STRAND_GRAIN = 16, VERTEX_GRAIN = 1024 };
 
@@ -275,6 +276,7 @@ void lagrangian_mesh_lend(lagrangian_mesh *m, rod_edge *edges, double *reference
 void lagrangian_mesh_free(lagrangian_mesh *m) {
     if (!m->ctx) return;
     if (m->lent) m->edges = NULL, m->references = NULL;
+    mesh_step_free(m);
     void *all[] = {m->mass,       m->fe,     m->membranes, m->bending,    m->sides,
                    m->hinges,     m->angles, m->lengths,   m->bends,      m->edges,
                    m->rest_edges, m->work,   m->parts,     m->references, m->first,

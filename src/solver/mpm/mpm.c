@@ -2,6 +2,7 @@
 
 #include "core/isa.h"
 #include "core/vec.h"
+#include "solver/lagrangian/lagrangian.h"
 #include "solver/mpm/phases.h"
 #include "solver/sources.h"
 #include "solver/stages.h"
@@ -790,6 +791,13 @@ static double strand_energy(const spate_simulation *sim) {
     return lagrangian_energy(((const mpm *)sim->solver)->meshes, MESH_STRANDS);
 }
 
+static double mesh_halvings(const spate_simulation *sim) {
+    return lagrangian_halvings(((const mpm *)sim->solver)->meshes);
+}
+static double mesh_iterations(const spate_simulation *sim) {
+    return lagrangian_iterations(((const mpm *)sim->solver)->meshes);
+}
+
 static const solver_column columns[] = {
     {"J_min", "", J_min},
     {"J_max", "", J_max},
@@ -800,6 +808,8 @@ static const solver_column columns[] = {
     {"fe_energy", "J", fe_energy},
     {"cloth_energy", "J", cloth_energy},
     {"strand_energy", "J", strand_energy},
+    {"mesh_halvings", "", mesh_halvings},
+    {"mesh_iterations", "", mesh_iterations},
     {NULL, NULL, NULL},
 };
 
