@@ -119,7 +119,7 @@ static void small_steps_are_explicit(void **state) {
             jitter(&h, h.x, 0.02), jitter(&h, h.v, 1);
             const mesh_positions at = {.x = h.x};
             lagrangian_mesh_forces(&h.mesh, &at, f);
-            mesh_step_forces(&h.mesh, &at, &(mesh_motion){dt, k, h.v, {0}}, h.f);
+            mesh_step_forces(&h.mesh, &at, &(mesh_motion){.dt = dt, .damping = k, .v = h.v}, h.f);
             double off = 0, all = 0;
             for (int v = 0; v < 60; v++)
                 for (int a = 0; a < 3; a++) {
@@ -351,6 +351,112 @@ static void speed_is_printed(void **state) {
     spate_close(ctx);
 }
 
+/* ---- Cloth and finite elements ------------------------------------------------------------------ */
+
+enum { SMALL = 16, UNKNOWNS = 3 * SMALL };
+
+/* A sheet of 3 x 3 squares, or a cube of five tetrahedra. */
+static void small_mesh(mesh_body *b, double (*x)[3], int32_t (*elements)[4], bool is_cloth) {
+    static const int32_t tetrahedra[5][4] = {
+        {0, 1, 2, 4}, {3, 2, 1, 7}, {5, 4, 7, 1}, {6, 7, 4, 2}, {1, 2, 4, 7}};
+    *b = (mesh_body){.kind = is_cloth ? MESH_CLOTH : MESH_FE,
+                     .thickness = 0.1,
+                     .vertices = x,
+                     .elements = elements,
+                     .vertex_count = is_cloth ? 16 : 8,
+                     .element_count = is_cloth ? 18 : 5};
+    for (int v = 0; v < b->vertex_count; v++)
+        if (is_cloth)
+            vec_set(x[v], v % 4, v / 4, 0.1 * (v % 4) * (v / 4));
+        else
+            vec_set(x[v], v & 1, v >> 1 & 1, v >> 2 & 1);
+    for (int k = 0; k < 5 && !is_cloth; k++) {
+        double D[3][3];
+        memcpy(elements[k], tetrahedra[k], sizeof *elements);
+        for (int c = 0; c < 3; c++) vec_sub(D[c], x[elements[k][c + 1]], x[elements[k][0]]);
+        if (mat_determinant(D) < 0)
+            elements[k][0] = tetrahedra[k][1], elements[k][1] = tetrahedra[k][0];
+    }
+    for (int k = 0; k < 9 && is_cloth; k++) {
+        const int32_t at = k / 3 * 4 + k % 3;
+        const int32_t of[2][3] = {{at, at + 1, at + 5}, {at, at + 5, at + 4}};
+        for (int t = 0; t < 2; t++) memcpy(elements[2 * k + t], of[t], sizeof of[t]);
+    }
+}
+
+/* Solves A x = b in place. */
+static void eliminate(int n, double A[UNKNOWNS][UNKNOWNS], double *b) {
+    for (int p = 0; p < n; p++)
+        for (int r = p + 1; r < n; r++) {
+            const double by = A[r][p] / A[p][p];
+            for (int c = p; c < n; c++) A[r][c] -= by * A[p][c];
+            b[r] -= by * b[p];
+        }
+    for (int p = n - 1; p >= 0; p--) {
+        for (int c = p + 1; c < n; c++) b[p] -= A[p][c] * b[c];
+        b[p] /= A[p][p];
+    }
+}
+
+/* At rest K is that of the energy: against elimination, with K by differences of the forces. */
+static void systems_are_those_of_the_energy(void **state) {
+    (void)state;
+    static double A[UNKNOWNS][UNKNOWNS];
+    spate_context *ctx = open_context(2);
+    for (int kind = 0; kind < 3; kind++) {
+        mesh_body b;
+        lagrangian_mesh net;
+        double rest[SMALL][3], x[SMALL][3], v[SMALL][3], f[SMALL][3], g[2][SMALL][3];
+        double right[UNKNOWNS];
+        int32_t elements[18][4];
+        int held[SMALL];
+        const double dt = 0.3;
+        const mesh_material m = {
+            .density = 1,
+            .poisson = 0.3,
+            .cloth = {50, 2, 0.3},
+            .fe = {kind == 1 ? FE_NEO_HOOKEAN : FE_FIXED_COROTATED, 10, 20, 20 - 20.0 / 3}};
+        small_mesh(&b, rest, elements, kind == 0);
+        assert_int_equal(lagrangian_mesh_create(ctx, &b, 3, &m, &net), SPATE_OK);
+        assert_int_equal(mesh_step_create(&net), SPATE_OK);
+        const int n = 3 * (int)b.vertex_count;
+        for (int k = 0; k < n; k++) {
+            for (int side = 0; side < 2; side++) {
+                memcpy(x, rest, sizeof x);
+                x[k / 3][k % 3] += side ? 1e-5 : -1e-5;
+                lagrangian_mesh_forces(&net, &(mesh_positions){.x = x}, g[side]);
+            }
+            for (int j = 0; j < n; j++) A[j][k] = -(g[1][j / 3][j % 3] - g[0][j / 3][j % 3]) / 2e-5;
+        }
+        for (int k = 0; k < n; k++) {
+            held[k / 3] = k < 3 ? 0 : -1;
+            v[k / 3][k % 3] = k < 3 ? 0 : 1e-4 * (random_unit(3, (uint64_t)k, 5) - 0.5);
+        }
+        for (int j = 0; j < n; j++) {
+            right[j] = 0;
+            for (int k = 0; k < n; k++) {
+                right[j] -= dt * dt * A[j][k] * v[k / 3][k % 3];
+                A[j][k] *= j < 3 || k < 3 ? 0 : dt * dt;
+            }
+            A[j][j] += net.mass[j / 3];
+            if (j < 3) right[j] = 0;
+        }
+        eliminate(n, A, right);
+        mesh_step_forces(&net, &(mesh_positions){.x = rest, .held = held, .turns = no_turn},
+                         &(mesh_motion){.dt = dt, .damping = 1, .v = v, .tolerance = 1e-8}, f);
+        double worst = 0, most = 0;
+        for (int k = 0; k < n; k++) {
+            worst = fmax(worst, fabs(f[k / 3][k % 3] * dt / net.mass[k / 3] - right[k]));
+            most = fmax(most, fabs(right[k]));
+        }
+        print_message("kind %d: off by %.3g of %.3g after %d iterations, %lld halvings\n", kind,
+                      worst, most, net.step->iterations, (long long)net.step->halvings);
+        assert_true(most > 1e-5 && worst < 1e-5 * most && net.step->iterations < 200);
+        lagrangian_mesh_free(&net);
+    }
+    spate_close(ctx);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(small_steps_are_explicit),
@@ -359,6 +465,7 @@ int main(void) {
         cmocka_unit_test(a_chain_hangs),
         cmocka_unit_test(a_heavy_rod_comes_to_rest),
         cmocka_unit_test(stiff_strands_take_large_steps),
+        cmocka_unit_test(systems_are_those_of_the_energy),
         cmocka_unit_test(speed_is_printed),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -35,6 +35,7 @@ static const field fe_table_fields[] = {
     CHOICE_FIELD(fe_fields, diagonals, DIAGONALS_ALTERNATING, diagonal_words,
                  "how the squares of a 2D box are cut into triangles; with `one` diagonal they are "
                  "stiffer against bending"),
+    STEP_FIELDS(fe_fields, STEP_EXPLICIT),
 };
 const field_table scene_fe_table =
     FIELD_TABLE("bodies.fe",
@@ -55,6 +56,7 @@ static const field cloth_table_fields[] = {
                  "`one`"),
     CHOICE_FIELD(cloth_fields, bending, BENDING_SHAPE_OPERATOR, bending_words,
                  "a plate's bending, or that of single hinges, for comparison"),
+    STEP_FIELDS(cloth_fields, STEP_EXPLICIT),
 };
 const field_table scene_cloth_table =
     FIELD_TABLE("bodies.cloth",
@@ -157,6 +159,7 @@ static spate_status read_fe(reader *r, const yaml_value *v, body *b) {
                                "box or sphere; change it");
     TRY(mesh_from_shape(r->arena, b->shape, r->dim, &g, &b->mesh));
     b->mesh.solid = b->shape;
+    b->mesh.stepping = g.stepping;
     return SPATE_OK;
 }
 
@@ -167,7 +170,9 @@ static spate_status read_cloth(reader *r, const yaml_value *v, body *b) {
     TRY(reader_table(r, v, &scene_cloth_table, &g));
     if (isnan(g.spacing)) g.spacing = r->scene->domain.dx;
     TRY(check_cloth(r, v, &g));
-    return mesh_of_cloth(r->arena, &g, &b->mesh);
+    TRY(mesh_of_cloth(r->arena, &g, &b->mesh));
+    b->mesh.stepping = g.stepping;
+    return SPATE_OK;
 }
 
 static spate_status read_strands(reader *r, const yaml_value *v, body *b) {

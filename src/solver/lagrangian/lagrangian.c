@@ -322,6 +322,7 @@ spate_status lagrangian_add_forces(lagrangian *l) {
         l->memory[k].extremes = part->mesh.extremes;
         l->memory[k].energy = lagrangian_mesh_energy(&part->mesh);
         if (!part->mesh.step) continue;
+        l->memory[k].energy = part->mesh.step->energy;
         l->memory[k].halvings = (double)part->mesh.step->halvings;
         l->memory[k].iterations = part->mesh.step->iterations;
     }
@@ -364,11 +365,19 @@ double lagrangian_hold_speed(const lagrangian *l) { return l->hold_speed; }
 
 /* ---- The time step ------------------------------------------------------------------------------ */
 
+/* Stiffness does not limit a semi-implicit step; but it begins with what gravity makes of the speed:
+ * (speed + g dt) dt <= cfl dx. */
+static double falling_limit(const spate_scene *scene, double speed) {
+    const double way = scene->cfl * scene->domain.dx, g = vec_length(scene->gravity);
+    const double sum = speed + sqrt(speed * speed + 4 * g * way);
+    return sum > 0 ? 2 * way / sum : HUGE_VAL;
+}
+
 static double part_limit(const lagrangian *l, int k, double speed, double share) {
     const mesh_part *part = &l->parts[k];
     const mesh_extremes *at = &l->memory[k].extremes;
     const spate_scene *scene = l->sim->scene;
-    if (part->mesh.step) return HUGE_VAL;
+    if (part->mesh.step) return falling_limit(scene, speed);
     if (part->mesh.of->kind != MESH_FE) return lagrangian_mesh_step(&part->mesh, at, share);
     const material *given = &scene->materials[scene->bodies[part->group].material];
     const strain_range range = {at->J_min, at->J_max, at->stretch, 1};

@@ -1,6 +1,7 @@
 #include "solver/lagrangian/mesh_step.h"
 
 #include "core/isa.h"
+#include "solver/lagrangian/mesh_system.h"
 #include "solver/lagrangian/strand_lanes.h"
 #include <math.h>
 
@@ -47,11 +48,13 @@ static spate_status prepare_strands(lagrangian_mesh *m) {
 spate_status mesh_step_create(lagrangian_mesh *m) {
     m->step = take(m->ctx, 1, sizeof *m->step);
     if (!m->step) return SPATE_OUT_OF_MEMORY;
+    if (m->of->kind != MESH_STRANDS) return mesh_system_create(m, &m->step->system);
     return prepare_strands(m);
 }
 
 void mesh_step_free(lagrangian_mesh *m) {
     if (!m->step) return;
+    mesh_system_free(m->ctx, m->step->system);
     void *all[] = {m->step->reports, m->step->groups, m->step->work, m->step};
     for (int k = 0; k < COUNT_OF(all); k++) give(m->ctx, all[k]);
     m->step = NULL;
@@ -76,8 +79,8 @@ static void collect_strands(lagrangian_mesh *m) {
     }
 }
 
-void mesh_step_forces(lagrangian_mesh *m, const mesh_positions *at, const mesh_motion *how,
-                      double (*f)[3]) {
+static void step_strands(lagrangian_mesh *m, const mesh_positions *at, const mesh_motion *how,
+                         double (*f)[3]) {
     strand_step s = {.material = m->material.rod,
                      .dt = how->dt,
                      .inertia = 0.25 + 0.75 * how->damping,
@@ -103,4 +106,14 @@ void mesh_step_forces(lagrangian_mesh *m, const mesh_positions *at, const mesh_m
     parallel_for(m->ctx->pool, m->step->group_count, GROUP_GRAIN,
                  ISA_CHOOSE(strand_passes, m->ctx->isa)->step, &s);
     collect_strands(m);
+}
+
+void mesh_step_forces(lagrangian_mesh *m, const mesh_positions *at, const mesh_motion *how,
+                      double (*f)[3]) {
+    if (m->of->kind != MESH_STRANDS) {
+        mesh_system_forces(m, at, how, f);
+        return;
+    }
+    step_strands(m, at, how, f);
+    m->step->energy = lagrangian_mesh_energy(m);
 }
