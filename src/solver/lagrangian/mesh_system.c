@@ -151,15 +151,10 @@ static void membrane_gradient(const lagrangian_mesh *m, int64_t e, const double 
             F[c][r] = (x[of[1]][r] - x[of[0]][r]) * B[0][c] + (x[of[2]][r] - x[of[0]][r]) * B[1][c];
 }
 
-/* S of G = sym(F^T dF), or of the strain where they are the same and `less` is 1. */
-static void membrane_stress(const cloth_material *m, const double F[2][3], const double dF[2][3],
-                            double less, double S[2][2]) {
+static void membrane_stress(const cloth_material *m, const double F[2][3], double S[2][2]) {
     double G[2][2];
     for (int r = 0; r < 2; r++)
-        for (int c = 0; c < 2; c++) G[r][c] = (vec_dot(F[r], dF[c]) + vec_dot(dF[r], F[c])) / 2;
-    if (less > 0)
-        for (int r = 0; r < 2; r++)
-            for (int c = 0; c < 2; c++) G[r][c] = (G[r][c] - (r == c ? less : 0)) / 2;
+        for (int c = 0; c < 2; c++) G[r][c] = (vec_dot(F[r], F[c]) - (r == c)) / 2;
     const double trace = G[0][0] + G[1][1];
     for (int r = 0; r < 2; r++)
         for (int c = 0; c < 2; c++)
@@ -173,36 +168,38 @@ static void keep_tension(double S[2][2]) {
         for (int c = 0; c < 2; c++) S[r][c] = A[r][c];
 }
 
-/* Adds the response of an element's corner to a change of its F: V dP b with b the gradient of the
- * corner's shape function. */
-static void response_of(const lagrangian_mesh *m, const mesh_system *s, int64_t e, double d[3][3],
-                        double out[4][3]) {
-    double P[3][3] = {{0}};
-    const int dim = m->fe ? m->dim : 3, columns = m->fe ? m->dim : 2;
-    double volume;
-    if (m->fe) {
-        volume = m->fe[e].volume;
-        for (int j = 0; j < dim * dim; j++)
-            for (int k = 0; k < dim * dim; k++)
-                P[j / dim][j % dim] += s->moduli[e][j][k] * d[k / dim][k % dim];
-    } else {
-        const membrane_state *at = &s->membranes[e];
-        double dF[2][3], dS[2][2];
-        for (int c = 0; c < 2; c++)
-            for (int r = 0; r < 3; r++) dF[c][r] = d[r][c];
-        volume = m->membranes[e].area;
-        membrane_stress(&m->material.cloth, at->F, dF, 0, dS);
-        for (int r = 0; r < 3; r++)
-            for (int c = 0; c < 2; c++)
-                P[r][c] = at->F[0][r] * dS[0][c] + at->F[1][r] * dS[1][c] + dF[0][r] * at->S[0][c] +
-                          dF[1][r] * at->S[1][c];
+/* What the corners of a membrane answer to a change dF, by column: A dP b, with b the gradients of
+ * their shape functions and dP = F dS + dF S. */
+static void membrane_response(const cloth_material *law, const membrane *e,
+                              const membrane_state *at, const double dF[2][3], double out[4][3]) {
+    const double xx = vec_dot(at->F[0], dF[0]), yy = vec_dot(at->F[1], dF[1]);
+    const double xy = (vec_dot(at->F[0], dF[1]) + vec_dot(at->F[1], dF[0])) / 2;
+    const double by = law->stretch * e->area, cross = by * (1 - law->poisson) * xy;
+    const double first = by * (xx + law->poisson * yy), second = by * (yy + law->poisson * xx);
+    for (int r = 0; r < 3; r++) {
+        const double P[2] = {at->F[0][r] * first + at->F[1][r] * cross +
+                                 e->area * (dF[0][r] * at->S[0][0] + dF[1][r] * at->S[1][0]),
+                             at->F[0][r] * cross + at->F[1][r] * second +
+                                 e->area * (dF[0][r] * at->S[0][1] + dF[1][r] * at->S[1][1])};
+        out[1][r] = P[0] * e->B[0][0] + P[1] * e->B[0][1];
+        out[2][r] = P[0] * e->B[1][0] + P[1] * e->B[1][1];
+        out[0][r] = -out[1][r] - out[2][r];
     }
+}
+
+/* The same of a finite element, with dP = (dP/dF) dF. */
+static void fe_response(const lagrangian_mesh *m, const mesh_system *s, int64_t e,
+                        const double dF[3][3], double out[4][3]) {
+    const int dim = m->dim;
+    double P[3][3] = {{0}};
+    for (int j = 0; j < dim * dim; j++)
+        for (int k = 0; k < dim * dim; k++)
+            P[j / dim][j % dim] += s->moduli[e][j][k] * dF[k / dim][k % dim];
     memset(out, 0, 4 * sizeof *out);
-    for (int k = 0; k < columns; k++)
+    for (int k = 0; k < dim; k++)
         for (int r = 0; r < dim; r++) {
             double sum = 0;
-            for (int c = 0; c < columns; c++)
-                sum += volume * P[r][c] * (m->fe ? m->fe[e].B[k][c] : m->membranes[e].B[k][c]);
+            for (int c = 0; c < dim; c++) sum += m->fe[e].volume * P[r][c] * m->fe[e].B[k][c];
             out[k + 1][r] = sum;
             out[0][r] -= sum;
         }
@@ -227,7 +224,7 @@ static void linearise_elements(void *data, chunk items) {
             *at = (membrane_state){0};
             if (!there) continue;
             membrane_gradient(m, e, job->at->x, at->F);
-            membrane_stress(&m->material.cloth, at->F, at->F, 1, at->S);
+            membrane_stress(&m->material.cloth, at->F, at->S);
             keep_tension(at->S);
         }
     }
@@ -264,13 +261,17 @@ static void add_block(const lagrangian_mesh *m, const mesh_system *s, int64_t pa
     const int64_t e = part / corners;
     const int corner = (int)(part % corners), dim = m->fe ? m->dim : 3;
     for (int a = 0; a < dim; a++) {
-        double d[3][3] = {{0}}, out[4][3];
-        for (int c = 0; c < (m->fe ? m->dim : 2); c++)
-            for (int k = 0; k < corners - 1; k++)
-                if (corner == 0 || corner == k + 1)
-                    d[a][c] +=
-                        (corner ? 1 : -1) * (m->fe ? m->fe[e].B[k][c] : m->membranes[e].B[k][c]);
-        response_of(m, s, e, d, out);
+        double dF[3][3] = {{0}}, columns[2][3] = {{0}}, out[4][3], b[3] = {0};
+        for (int k = 0; k < corners - 1; k++)
+            for (int c = 0; c < corners - 1 && (corner == 0 || corner == k + 1); c++)
+                b[c] += (corner ? 1 : -1) * (m->fe ? m->fe[e].B[k][c] : m->membranes[e].B[k][c]);
+        if (m->fe) {
+            vec_copy(dF[a], b);
+            fe_response(m, s, e, dF, out);
+        } else {
+            columns[0][a] = b[0], columns[1][a] = b[1];
+            membrane_response(&m->material.cloth, &m->membranes[e], &s->membranes[e], columns, out);
+        }
         for (int r = 0; r < dim; r++) A[r][a] += out[corner][r];
     }
 }
@@ -309,16 +310,16 @@ static void apply_elements(void *data, chunk items) {
     const lagrangian_mesh *m = job->m;
     const int corners = corner_count(m);
     for (int64_t e = items.begin; e < items.end; e++) {
-        double d[3][3] = {{0}}, out[4][3];
+        double out[4][3];
         if (m->fe) {
-            deformation_of(m, e, job->in, d);
+            double dF[3][3] = {{0}};
+            deformation_of(m, e, job->in, dF);
+            fe_response(m, job->s, e, dF, out);
         } else {
-            double F[2][3];
-            membrane_gradient(m, e, job->in, F);
-            for (int c = 0; c < 2; c++)
-                for (int r = 0; r < 3; r++) d[r][c] = F[c][r];
+            double dF[2][3];
+            membrane_gradient(m, e, job->in, dF);
+            membrane_response(&m->material.cloth, &m->membranes[e], &job->s->membranes[e], dF, out);
         }
-        response_of(m, job->s, e, d, out);
         memcpy(m->parts + e * corners, out, (size_t)corners * sizeof *out);
     }
 }
