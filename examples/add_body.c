@@ -1,7 +1,5 @@
 /* Jelly is dropped into a running tank of water. */
-#include <spate/drive.h>
-#include <stdio.h>
-#include <string.h>
+#include "world.h"
 
 static const char scene_text[] =
     "spate: 1\n"
@@ -17,25 +15,14 @@ static const char jelly[] =
     "max: [0.6, 0.7]}}}]\n";
 
 int main(void) {
-    spate_context *ctx = NULL;
-    spate_scene *scene = NULL;
-    spate_simulation *sim = NULL;
-    if (spate_open(NULL, &ctx)) return 1;
-    spate_status status =
-        spate_scene_parse(ctx, scene_text, strlen(scene_text), "tank", ".", NULL, 0, &scene);
-    if (!status) status = spate_simulation_create(scene, &sim);
+    world w;
+    spate_status status = world_open(&w, "tank", scene_text);
     double before = 0, after = 0;
-    while (!status && spate_simulation_time(sim) < 0.1) status = spate_simulation_step(sim, 0.1);
-    if (!status) status = spate_simulation_quantity(sim, "mass", &before);
-    if (!status) status = spate_simulation_add(sim, jelly);
-    while (!status && spate_simulation_time(sim) < 0.2) status = spate_simulation_step(sim, 0.2);
-    if (!status) status = spate_simulation_quantity(sim, "mass", &after);
-    if (status)
-        puts(spate_message(ctx));
-    else
-        printf("mass %.1f kg/m, with the jelly %.1f\n", before, after);
-    spate_simulation_free(sim);
-    spate_scene_free(scene);
-    spate_close(ctx);
-    return status;
+    if (!status) status = world_step_to(&w, 0.1);
+    if (!status) status = spate_simulation_quantity(w.sim, "mass", &before);
+    if (!status) status = spate_simulation_add(w.sim, jelly);
+    if (!status) status = world_step_to(&w, 0.2);
+    if (!status) status = spate_simulation_quantity(w.sim, "mass", &after);
+    if (!status) printf("mass %.1f kg/m, with the jelly %.1f\n", before, after);
+    return world_close(&w, status);
 }

@@ -1,11 +1,9 @@
 /* A drop is stirred by a mouse; what the mouse did is recorded as a scene, and played again to the same
  * state. */
+#include "world.h"
 #include <inttypes.h>
 #include <math.h>
-#include <spate/drive.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 static const char scene_text[] =
     "spate: 1\n"
@@ -23,48 +21,36 @@ static void keep(const char *text, void *user) {
 }
 
 /* Round the middle of the drop, a new place for every 25th of a second. */
-static spate_status stir(spate_simulation *sim) {
+static spate_status stir(world *w) {
     spate_status status = SPATE_OK;
     for (int frame = 0; frame < 10 && !status; frame++) {
-        const double angle = 0.6 * frame, until = (frame + 1) / 25.0;
+        const double angle = 0.6 * frame;
         spate_force hand = spate_default_force();
         hand.kind = SPATE_MOUSE, hand.radius = 0.12;
         hand.center[0] = 0.5 + 0.1 * cos(angle), hand.center[1] = 0.5 + 0.1 * sin(angle);
         hand.velocity[0] = -1.5 * sin(angle), hand.velocity[1] = 1.5 * cos(angle);
-        status = spate_simulation_set_force(sim, "hand", &hand);
-        while (!status && spate_simulation_time(sim) < until)
-            status = spate_simulation_step(sim, until);
+        status = spate_simulation_set_force(w->sim, "hand", &hand);
+        if (!status) status = world_step_to(w, (frame + 1) / 25.0);
     }
     return status;
 }
 
 int main(void) {
-    spate_context *ctx = NULL;
-    spate_scene *scene = NULL, *recorded = NULL;
-    spate_simulation *sim = NULL, *again = NULL;
+    world live, again = {0};
     char *text = NULL;
-    if (spate_open(NULL, &ctx)) return 1;
-    spate_status status =
-        spate_scene_parse(ctx, scene_text, strlen(scene_text), "stir", ".", NULL, 0, &scene);
-    if (!status) status = spate_simulation_create(scene, &sim);
-    if (!status) status = spate_simulation_record(sim);
-    if (!status) status = stir(sim);
-    if (!status) status = spate_simulation_recorded(sim, keep, &text);
+    spate_status status = world_open(&live, "stir", scene_text);
+    if (!status) status = spate_simulation_record(live.sim);
+    if (!status) status = stir(&live);
+    if (!status) status = spate_simulation_recorded(live.sim, keep, &text);
+    if (status) return world_close(&live, status);
 
-    if (!status)
-        status = spate_scene_parse(ctx, text, strlen(text), "recorded", ".", NULL, 0, &recorded);
-    if (!status) status = spate_simulation_create(recorded, &again);
+    status = world_open(&again, "recorded", text);
     for (int frame = 1; frame <= 10 && !status; frame++)
-        while (!status && spate_simulation_time(again) < frame / 25.0)
-            status = spate_simulation_step(again, frame / 25.0);
-    if (status)
-        puts(spate_message(ctx));
-    else
-        printf("state %016" PRIx64 ", again %016" PRIx64 "\n", spate_simulation_hash(sim),
-               spate_simulation_hash(again));
+        status = world_step_to(&again, frame / 25.0);
+    if (!status)
+        printf("state %016" PRIx64 ", again %016" PRIx64 "\n", spate_simulation_hash(live.sim),
+               spate_simulation_hash(again.sim));
     free(text);
-    spate_simulation_free(again), spate_simulation_free(sim);
-    spate_scene_free(recorded), spate_scene_free(scene);
-    spate_close(ctx);
-    return status;
+    world_close(&live, SPATE_OK);
+    return world_close(&again, status);
 }

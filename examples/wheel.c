@@ -1,9 +1,7 @@
 /* A paddle wheel in a pool, driven by a controller: it turns the wheel as fast as it should go, measures
  * the water's torque, and slows down where that is too large. Prints the work done on the water. */
+#include "world.h"
 #include <math.h>
-#include <spate/drive.h>
-#include <stdio.h>
-#include <string.h>
 
 static const char scene_text[] =
     "spate: 1\n"
@@ -19,36 +17,26 @@ static const char scene_text[] =
 
 int main(void) {
     const double wanted = 6, most = 60; /* rad/s; N m for a metre of depth */
-    spate_context *ctx = NULL;
-    spate_scene *scene = NULL;
-    spate_simulation *sim = NULL;
-    if (spate_open(NULL, &ctx)) return 1;
-    spate_status status =
-        spate_scene_parse(ctx, scene_text, strlen(scene_text), "wheel", ".", NULL, 0, &scene);
-    if (!status) status = spate_simulation_create(scene, &sim);
+    world w;
+    spate_status status = world_open(&w, "wheel", scene_text);
 
     double angle = 0, speed = 0, work = 0, force[3], torque[3] = {0};
-    while (!status && spate_simulation_time(sim) < 0.5) {
+    while (!status && spate_simulation_time(w.sim) < 0.5) {
         speed += 0.2 * ((fabs(torque[2]) < most ? wanted : 0) - speed);
         spate_pose pose = spate_default_pose();
         pose.position[0] = pose.position[1] = 0.5;
         pose.rotation[2] = sin(angle / 2), pose.rotation[3] = cos(angle / 2);
         pose.spin[2] = speed;
-        status = spate_simulation_set_pose(sim, "wheel", &pose);
-        if (!status) status = spate_simulation_step(sim, 0.5);
-        if (!status) status = spate_simulation_force(sim, "wheel", force, torque);
-        const double dt = spate_simulation_dt(sim);
+        status = spate_simulation_set_pose(w.sim, "wheel", &pose);
+        if (!status) status = spate_simulation_step(w.sim, 0.5);
+        if (!status) status = spate_simulation_force(w.sim, "wheel", force, torque);
+        const double dt = spate_simulation_dt(w.sim);
         angle += speed * dt;
         work -= torque[2] * speed * dt; /* what the wheel does to the water */
     }
     double energy = 0;
-    if (!status) status = spate_simulation_quantity(sim, "kinetic_energy", &energy);
-    if (status)
-        puts(spate_message(ctx));
-    else
+    if (!status) status = spate_simulation_quantity(w.sim, "kinetic_energy", &energy);
+    if (!status)
         printf("turned %.2f rad, work %.2f J/m, kinetic energy %.2f J/m\n", angle, work, energy);
-    spate_simulation_free(sim);
-    spate_scene_free(scene);
-    spate_close(ctx);
-    return status;
+    return world_close(&w, status);
 }

@@ -80,6 +80,12 @@ def check_driven(build, prefix, cwd):
     height, speed = map(float, numbers(r"the ball is at ([\d.]+) and rises at ([\d.-]+) m/s", run(build / "coupled", cwd=cwd)))
     if not 0.3 < height < 0.9:
         sys.exit(f"the ball is at {height}")
+    level, mean = map(float, numbers(r"level ([\d.]+) m, over the last second ([\d.]+) m", run(build / "pump", "pumped", cwd=cwd)))
+    if abs(mean - 0.3) > 0.03:
+        sys.exit(f"the pump keeps a level of {mean}")
+    picture = pathlib.Path(cwd) / "pumped" / "pictures" / "frame_0040.png"
+    if not picture.exists():
+        sys.exit("the pump's picture is missing")
     check_example(run(sys.executable, ROOT / "examples" / "smallest.py", only(prefix, "libspate.so"), cwd=cwd))
 
 

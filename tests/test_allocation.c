@@ -4,7 +4,7 @@
  * failure says SPATE_OUT_OF_MEMORY, nothing leaks and nothing crashes.
  */
 #include <setjmp.h>
-#include <spate/spate.h>
+#include <spate/drive.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdio.h>
@@ -49,6 +49,7 @@ typedef struct ledger {
     long fail_at; /* 1 is the first; 0: none fails */
     bool from_there_on;
     bool failed;
+    bool driven; /* a simulation is driven, instead of all else */
 } ledger;
 
 static void *count_allocate(size_t bytes, void *user) {
@@ -71,6 +72,34 @@ static void count_release(void *block, void *user) {
 
 static char folder[256];
 
+static void ignore(const char *text, void *user) { (void)text, (void)user; }
+
+/* What a program does to a simulation that it drives. */
+static spate_status drive(spate_scene *scene) {
+    spate_simulation *sim = NULL;
+    spate_status status = spate_simulation_create(scene, &sim);
+    if (!status) status = spate_simulation_record(sim);
+    spate_collider paddle = spate_default_collider();
+    paddle.name = "paddle", paddle.shape.kind = SPATE_SPHERE, paddle.shape.radius = 0.05;
+    paddle.shape.center[0] = paddle.shape.center[1] = 0.4;
+    if (!status) status = spate_simulation_add_collider(sim, &paddle);
+    spate_pose at = spate_default_pose();
+    at.position[0] = at.position[1] = 0.45;
+    if (!status) status = spate_simulation_set_pose(sim, "paddle", &at);
+    const spate_force wind = spate_default_force();
+    if (!status) status = spate_simulation_set_force(sim, "wind", &wind);
+    if (!status) status = spate_simulation_step(sim, 1);
+    float values[3000];
+    spate_reading r = spate_default_reading();
+    r.values = values, r.capacity = 3000;
+    if (!status) status = spate_simulation_read(sim, &r);
+    if (!status) status = spate_simulation_remove(sim, "tap");
+    if (!status) status = spate_simulation_write_frame(sim, folder, 1);
+    if (!status) status = spate_simulation_recorded(sim, ignore, NULL);
+    spate_simulation_free(sim);
+    return status;
+}
+
 /* Everything once; stops at the first failure, as a careful caller would. */
 static spate_status use_simulation(spate_scene *scene, const char *checkpoint) {
     spate_simulation *sim = NULL, *again = NULL;
@@ -85,8 +114,6 @@ static spate_status use_simulation(spate_scene *scene, const char *checkpoint) {
     spate_simulation_free(sim);
     return status;
 }
-
-static void ignore(const char *text, void *user) { (void)text, (void)user; }
 
 /* What is asked before a run: of the scene, and of a mesh. */
 static spate_status look_over(spate_context *ctx, spate_scene *scene) {
@@ -114,9 +141,10 @@ static spate_status use_library(ledger *l, char message[256]) {
     spate_status status = spate_open(&config, &ctx);
     if (status) return status;
     status = spate_scene_parse(ctx, scene_text, strlen(scene_text), "small", ".", NULL, 0, &scene);
-    if (!status) status = look_over(ctx, scene);
-    if (!status) status = use_simulation(scene, checkpoint);
-    if (!status) {
+    if (!status && l->driven) status = drive(scene);
+    if (!status && !l->driven) status = look_over(ctx, scene);
+    if (!status && !l->driven) status = use_simulation(scene, checkpoint);
+    if (!status && !l->driven) {
         spate_run_options options = spate_default_run_options();
         options.folder = run_folder;
         options.frames = 1;
@@ -132,10 +160,10 @@ static spate_status use_library(ledger *l, char message[256]) {
 }
 
 /* Fails allocation after allocation until one run makes no more than were allowed. */
-static void check_all(bool from_there_on) {
+static void check_all(bool from_there_on, bool driven) {
     long at = 0;
     for (;;) {
-        ledger l = {.fail_at = ++at, .from_there_on = from_there_on};
+        ledger l = {.fail_at = ++at, .from_there_on = from_there_on, .driven = driven};
         char message[256] = "";
         spate_status status = use_library(&l, message);
         if (!l.failed) {
@@ -161,12 +189,14 @@ static void test_nothing_fails(void **state) {
 
 static void test_one_fails(void **state) {
     (void)state;
-    check_all(false);
+    check_all(false, false);
+    check_all(false, true);
 }
 
 static void test_all_fail_from_one_on(void **state) {
     (void)state;
-    check_all(true);
+    check_all(true, false);
+    check_all(true, true);
 }
 
 static int make_folder(void **state) {

@@ -2,9 +2,8 @@
  * Reading a simulation from outside: every attribute in every type and order is the attribute as it
  * always was; views are the simulation's own memory and grow old; grids; and what is refused.
  */
+#include "driven.h"
 #include "measure/attributes.h"
-#include "physics.h"
-#include <spate/drive.h>
 
 static const char tap_scene[] =
     "spate: 1\ndimension: %d\ndomain: {size: [1, 1%s], dx: 0.0625, walls: [periodic, periodic, "
@@ -22,18 +21,6 @@ static play open_tap(int dim, const char *solver, int threads) {
     return play_open(threads, tap_scene, dim, deep ? ", 1" : "", deep ? ", slip, slip" : "", solver,
                      deep ? ", 0" : "", deep ? ", 0.1" : "", deep ? ", 0.6" : "", deep ? ", 0" : "",
                      deep ? ", 0.5" : "", deep ? ", 0" : "", deep ? ", 1" : "");
-}
-
-static void expect(spate_context *ctx, spate_status status) {
-    if (status) print_error("%s\n", spate_message(ctx));
-    assert_int_equal(status, SPATE_OK);
-}
-
-/* Refused, with a message that has these words. */
-static void expect_refused(spate_context *ctx, spate_status status, const char *words) {
-    assert_int_equal(status, SPATE_BAD_INPUT);
-    if (!strstr(spate_message(ctx), words)) print_error("%s\n", spate_message(ctx));
-    assert_non_null(strstr(spate_message(ctx), words));
 }
 
 static double *read_doubles(play *p, const char *name, spate_order order, spate_reading *r) {
@@ -87,10 +74,9 @@ static void check_attribute(play *p, const char *name) {
 
 static void test_attributes(void **state) {
     (void)state;
-    static const char *const solvers[] = {"mpm", "flip", "sph"};
     for (int dim = 2; dim <= 3; dim++)
-        for (int s = 0; s < 3; s++) {
-            play p = open_tap(dim, solvers[s], 2);
+        for (int s = 0; s < SMOKE; s++) {
+            play p = open_tap(dim, solver_names[s], 2);
             check_attribute(&p, "P"); /* all ids live */
             play_until(&p, dim == 2 ? 0.2 : 0.12);
             assert_true(p.sim->drained > 0);
@@ -144,8 +130,8 @@ static void test_views(void **state) {
     free(known);
     expect(p.ctx, spate_simulation_check_view(p.sim, &v));
     play_steps(&p, 1);
-    expect_refused(p.ctx, spate_simulation_check_view(p.sim, &v), "make a new view");
-    expect_refused(p.ctx, spate_simulation_view(p.sim, "velocty", &v), "did you mean 'velocity'");
+    expect_refused(&p, spate_simulation_check_view(p.sim, &v), "make a new view");
+    expect_refused(&p, spate_simulation_view(p.sim, "velocty", &v), "did you mean 'velocity'");
     play_close(&p);
 }
 
@@ -165,8 +151,8 @@ static void test_grids(void **state) {
     assert_true(phi[inside] < 0);
     assert_float_equal(velocity[3 * inside], 3, 0.5);
     assert_true(phi[15 * 16 + 12] > 0);
-    expect_refused(p.ctx, spate_simulation_grid(p.sim, "velocity", velocity, 3 * 256 - 1), "768");
-    expect_refused(p.ctx, spate_simulation_grid(p.sim, "presure", velocity, 256), "pressure");
+    expect_refused(&p, spate_simulation_grid(p.sim, "velocity", velocity, 3 * 256 - 1), "768");
+    expect_refused(&p, spate_simulation_grid(p.sim, "presure", velocity, 256), "pressure");
     play_close(&p);
 
     p = play_open(1, "spate: 1\ndimension: 2\ndomain: {size: [1, 1], dx: 0.125}\nduration: 1\n"
@@ -204,8 +190,7 @@ static void test_listing(void **state) {
         assert_int_equal(v.components, e[i].components);
         assert_int_equal(v.type, e[i].type);
     }
-    expect_refused(p.ctx, spate_simulation_list(p.sim, (spate_listing)9, e, 128, &count),
-                   "listing 9");
+    expect_refused(&p, spate_simulation_list(p.sim, (spate_listing)9, e, 128, &count), "listing 9");
     play_close(&p);
 }
 
@@ -213,23 +198,25 @@ static void test_refused(void **state) {
     (void)state;
     play p = open_tap(2, "mpm", 1);
     spate_reading r = {.attribute = "P"};
-    expect_refused(p.ctx, spate_simulation_read(p.sim, &r), "spate_default_reading()");
+    expect_refused(&p, spate_simulation_read(p.sim, &r), "spate_default_reading()");
     r = spate_default_reading();
     float few[3] = {7, 7, 7};
     r.values = few, r.capacity = 3;
-    expect_refused(p.ctx, spate_simulation_read(p.sim, &r), "room for");
+    expect_refused(&p, spate_simulation_read(p.sim, &r), "room for");
     assert_true(few[0] == 7);
     r.attribute = "velocity_of_light";
-    expect_refused(p.ctx, spate_simulation_read(p.sim, &r), "there is no particle attribute");
+    expect_refused(&p, spate_simulation_read(p.sim, &r), "there is no particle attribute");
     r.attribute = "F";
-    expect_refused(p.ctx, spate_simulation_read(p.sim, &r), "output.fields");
+    expect_refused(&p, spate_simulation_read(p.sim, &r), "output.fields");
     r.attribute = "v", r.type = SPATE_UINT32;
-    expect_refused(p.ctx, spate_simulation_read(p.sim, &r), "SPATE_FLOAT32");
+    expect_refused(&p, spate_simulation_read(p.sim, &r), "SPATE_FLOAT32");
     r.attribute = "P", r.type = SPATE_FLOAT32, r.order = (spate_order)5;
-    expect_refused(p.ctx, spate_simulation_read(p.sim, &r), "SPATE_BY_ID");
-    p.sim->busy = 1; /* as while another thread is at work on it */
-    expect_refused(p.ctx, spate_simulation_step(p.sim, 1), "two threads");
-    p.sim->busy = 0;
+    expect_refused(&p, spate_simulation_read(p.sim, &r), "SPATE_BY_ID");
+    r = spate_default_reading();
+    r.attribute = NULL;
+    expect_refused(&p, spate_simulation_read(p.sim, &r), "names no attribute");
+    double value;
+    expect_refused(&p, spate_simulation_quantity(p.sim, "mas", &value), "did you mean 'mass'");
     play_close(&p);
 }
 

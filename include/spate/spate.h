@@ -216,6 +216,7 @@ typedef struct spate_progress {
 } spate_progress;
 
 typedef struct spate_run_options {
+    uint32_t cookie;    /* set by spate_default_run_options() */
     const char *folder; /* where the run is written; NULL: named after the scene */
     int frames;         /* stop after this many frames; 0 (default): by duration */
     double until;       /* stop with the frame that reaches this time; 0: by duration */
@@ -265,6 +266,7 @@ SPATE_API spate_status spate_describe_file_json(spate_context *context, const ch
                                                 void *user);
 
 typedef struct spate_mesh_options {
+    uint32_t cookie;    /* set by spate_default_mesh_options() */
     const char *method; /* "isotropic", "anisotropic" or "sheets"; NULL (default): the scene's */
     const char
         *formats;       /* "ply", "obj", "vtp", or several with commas; NULL (default): the scene's,
@@ -285,6 +287,7 @@ SPATE_API spate_status spate_mesh(spate_context *context, const char *folder,
                                   const spate_mesh_options *options);
 
 typedef struct spate_render_options {
+    uint32_t cookie;   /* set by spate_default_render_options() */
     int width, height; /* pixels; default 1280 x 720 */
     const char
         *colour; /* attribute to colour by; NULL: by material, or by speed what fills all of a 2D
@@ -341,6 +344,7 @@ typedef struct spate_variant {
 } spate_variant;
 
 typedef struct spate_compare_options {
+    uint32_t cookie;    /* set by spate_default_compare_options() */
     const char *folder; /* where the files go; must be given */
     const char *title;  /* over the pictures, behind the scene's name; NULL (default): nothing */
     int times;          /* columns of the sheet; default 4 */
@@ -384,6 +388,7 @@ typedef struct spate_bench_row {
 } spate_bench_row;
 
 typedef struct spate_bench_options {
+    uint32_t cookie;        /* set by spate_default_bench_options() */
     const char *name;       /* which benchmark; NULL: all */
     int64_t particles;      /* about how many; 0 (default): as the benchmark says */
     int threads;            /* 0 (default): one, then two */

@@ -160,7 +160,13 @@ spate_status fail(spate_context *ctx, spate_status status, const char *format, .
     va_end(args);
     make_printable(message);
     memcpy(ctx->message, message, sizeof message);
+    __atomic_store_n(&ctx->refusal, NULL, __ATOMIC_RELEASE);
     return status;
+}
+
+spate_status fail_aside(spate_context *ctx, const char *words) {
+    __atomic_store_n(&ctx->refusal, words, __ATOMIC_RELEASE);
+    return SPATE_BAD_INPUT;
 }
 
 void fail_prefix(spate_context *ctx, const char *format, ...) {
@@ -315,7 +321,8 @@ const char *spate_message(const spate_context *ctx) {
     if (!ctx)
         return "there is no context: spate_open was not called or failed, for want of memory or "
                "threads or because of its configuration";
-    return ctx->message;
+    const char *refusal = __atomic_load_n(&ctx->refusal, __ATOMIC_ACQUIRE);
+    return refusal ? refusal : ctx->message;
 }
 
 int spate_threads(const spate_context *ctx) { return ctx ? pool_size(ctx->pool) : 0; }

@@ -42,6 +42,9 @@ typedef struct warning_count {
 struct spate_context {
     spate_config config;
     char message[MESSAGE_SIZE];
+    const char
+        *refusal; /* of a thread that came while another was at work: told instead of message,
+                            which that one may be writing; NULL: none since the last failure */
     char build[256];
     warning_count warnings[WARNING_KINDS];
     int warning_kinds;
@@ -58,6 +61,9 @@ struct spate_context {
 /* Records the message for spate_message() and returns `status`. */
 spate_status fail(spate_context *ctx, spate_status status, const char *format, ...)
     PRINTF_LIKE(3, 4);
+
+/* The same for a thread that must not touch the context's message; `words` is a literal. */
+spate_status fail_aside(spate_context *ctx, const char *words);
 
 /* Puts more in front of the message of a failure on its way up, e.g. the file's name. */
 void fail_prefix(spate_context *ctx, const char *format, ...) PRINTF_LIKE(2, 3);

@@ -10,6 +10,15 @@ enum {
     COOKIE_POSE = 0x5ba7e002,
     COOKIE_WRITING = 0x5ba7e003,
     COOKIE_FORCE = 0x5ba7e004,
+    COOKIE_BODY = 0x5ba7e005,
+    COOKIE_COLLIDER = 0x5ba7e006,
+    COOKIE_SOURCE = 0x5ba7e007,
+    COOKIE_SINK = 0x5ba7e008,
+    COOKIE_RUN = 0x5ba7e011,
+    COOKIE_MESH = 0x5ba7e012,
+    COOKIE_RENDER = 0x5ba7e013,
+    COOKIE_COMPARE = 0x5ba7e014,
+    COOKIE_BENCH = 0x5ba7e015,
 };
 
 /* `name`: of the struct, "reading". */

@@ -1,11 +1,13 @@
 /* The files of one frame; see frame_files.h. */
 #include "frames/frame_files.h"
+#include "solver/drive.h"
 
 /* ---- Taking ---- */
 
 static spate_status take_particles(spate_simulation *sim, frame_files *f) {
     if (!sim->scene->output.particles || sim->scene->solver->on_grid) return SPATE_OK;
     TRY(frame_create(sim, &f->particles));
+    f->particles.poses = f->poses;
     f->has_particles = true;
     return SPATE_OK;
 }
@@ -13,6 +15,7 @@ static spate_status take_particles(spate_simulation *sim, frame_files *f) {
 static spate_status take_volumes(spate_simulation *sim, frame_files *f) {
     if (!volume_is_wanted(sim)) return SPATE_OK;
     TRY(volume_create(sim, &f->volumes));
+    f->volumes.poses = f->poses;
     f->has_volumes = true;
     return SPATE_OK;
 }
@@ -31,8 +34,10 @@ static spate_status take_surface(spate_simulation *sim, frame_files *f) {
 
 spate_status frame_files_take(spate_simulation *sim, const char *folder, int64_t number,
                               frame_files *f) {
-    *f = (frame_files){.scene = sim->scene, .folder = folder, .number = number, .time = sim->time};
+    *f = (frame_files){
+        .scene = drive_given_scene(sim), .folder = folder, .number = number, .time = sim->time};
     double start = phase_start();
+    TRY(frame_poses_take(sim, &f->poses));
     TRY(take_particles(sim, f));
     TRY(take_volumes(sim, f));
     phase_stop(sim, "frames", start);
@@ -43,6 +48,7 @@ void frame_files_free(frame_files *f) {
     if (f->has_particles) frame_free(&f->particles);
     if (f->has_volumes) volume_free(&f->volumes);
     if (f->has_surface) surface_free(&f->surface);
+    if (f->scene) give(f->scene->ctx, f->poses.values);
     *f = (frame_files){0};
 }
 

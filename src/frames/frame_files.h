@@ -14,6 +14,7 @@ typedef struct frame_files {
     const char *folder;
     int64_t number;
     double time;
+    frame_poses poses;
     bool has_particles, has_volumes, has_surface;
     particle_frame particles;
     volume_frame volumes;

@@ -1,6 +1,7 @@
 /* Gathering the particles of one moment for the writers of frames. */
 #include "frames/frames.h"
 #include "core/finite.h"
+#include "solver/drive.h"
 #include <string.h>
 
 const frame_format frame_formats[FRAME_FORMATS] = {
@@ -33,7 +34,7 @@ spate_status frame_create(spate_simulation *sim, particle_frame *f) {
     static const char *const always[] = {"P", "v", "id", "pscale", "material"};
     const output_settings *wanted = &sim->scene->output;
     *f = (particle_frame){.ctx = sim->ctx,
-                          .scene_name = sim->scene->name,
+                          .scene_name = drive_given_scene(sim)->name,
                           .time = sim->time,
                           .axes = axes_of_files(sim->scene)};
     id_order order;

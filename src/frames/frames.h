@@ -16,6 +16,7 @@
 #include "core/text.h"
 #include "frames/axes.h"
 #include "frames/frame_names.h"
+#include "frames/poses.h"
 #include "measure/attributes.h"
 
 typedef struct frame_array {
@@ -27,8 +28,9 @@ typedef struct particle_frame {
     spate_context *ctx;
     const char *scene_name;
     double time;
-    file_axes axes; /* of the values */
-    int64_t count;  /* particles */
+    frame_poses poses; /* not owned */
+    file_axes axes;    /* of the values */
+    int64_t count;     /* particles */
     int array_count;
     frame_array arrays[ATTRIBUTE_COUNT]; /* P first */
 } particle_frame;
@@ -42,8 +44,9 @@ spate_status vtp_write(spate_context *ctx, const particle_frame *f, const char *
 spate_status ply_write(spate_context *ctx, const particle_frame *f, const char *path);
 spate_status bgeo_write(spate_context *ctx, const particle_frame *f, const char *path);
 
-/* The moment and the scene of a frame, for the VTK formats. */
-void vtk_write_field_data(file_writer *w, const char *scene_name, double time);
+/* The moment and the scene of a frame, and its driven colliders, for the VTK formats. */
+void vtk_write_field_data(file_writer *w, const char *scene_name, double time,
+                          const frame_poses *poses);
 
 /* The collection of frames: text grows by a line a frame, and is written as a whole. */
 void pvd_add(text *lines, double time, const char *file);

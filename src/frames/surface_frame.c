@@ -200,7 +200,7 @@ static void vtp_text(file_writer *w, const surface_mesh *m, const char *scene, d
     uint64_t offset = 0;
     file_print(w, "<?xml version=\"1.0\"?>\n<VTKFile type=\"PolyData\" version=\"1.0\" "
                   "byte_order=\"LittleEndian\" header_type=\"UInt64\">\n<PolyData>\n");
-    vtk_write_field_data(w, scene, time);
+    vtk_write_field_data(w, scene, time, &(frame_poses){0});
     file_print(w,
                "<Piece NumberOfPoints=\"%lld\" NumberOfVerts=\"0\" NumberOfLines=\"%lld\" "
                "NumberOfStrips=\"0\" NumberOfPolys=\"%lld\">\n<Points>\n",

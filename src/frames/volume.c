@@ -2,6 +2,7 @@
  * '_'. */
 #include "frames/volume.h"
 #include "core/finite.h"
+#include "solver/drive.h"
 #include <stdio.h>
 #include <string.h>
 
@@ -70,7 +71,7 @@ static void write_text(file_writer *w, const volume_frame *f) {
                "<ImageData WholeExtent=\"%s\" Origin=\"%.17g %.17g %.17g\" "
                "Spacing=\"%.17g %.17g %.17g\">\n",
                extent, f->origin[0], f->origin[1], f->origin[2], d->dx, d->dx, d->dx);
-    vtk_write_field_data(w, f->scene_name, f->time);
+    vtk_write_field_data(w, f->scene_name, f->time, &f->poses);
     file_print(w, "<Piece Extent=\"%s\">\n", extent);
     write_arrays(w, f);
     file_print(w, "</Piece>\n</ImageData>\n<AppendedData encoding=\"raw\">\n_");
@@ -78,8 +79,8 @@ static void write_text(file_writer *w, const volume_frame *f) {
 
 static void prepare(spate_simulation *sim, volume_frame *f) {
     *f = (volume_frame){.ctx = sim->ctx,
-                        .scene_name = sim->scene->name,
-                        .domain = &sim->scene->domain,
+                        .scene_name = drive_given_scene(sim)->name,
+                        .domain = &drive_given_scene(sim)->domain,
                         .time = sim->time,
                         .cell_count = 1};
     int count = sim->type->volumes(sim, f->fields, SNAPSHOT_ARRAYS);

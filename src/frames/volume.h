@@ -19,6 +19,7 @@ typedef struct volume_frame {
     const char *scene_name;
     const domain *domain;
     double time;
+    frame_poses poses; /* not owned */
     volume_field fields[SNAPSHOT_ARRAYS];
     int field_count;
     file_axes axes;

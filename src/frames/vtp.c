@@ -45,7 +45,8 @@ static void declare_cells(file_writer *w, const particle_frame *f, const char *n
 }
 
 /* A string array is the codes of its letters, closed by a zero. */
-void vtk_write_field_data(file_writer *w, const char *scene_name, double time) {
+void vtk_write_field_data(file_writer *w, const char *scene_name, double time,
+                          const frame_poses *poses) {
     file_print(w,
                "<FieldData>\n<DataArray type=\"Float64\" Name=\"TimeValue\" NumberOfTuples=\"1\" "
                "format=\"ascii\">%.17g</DataArray>\n"
@@ -53,14 +54,22 @@ void vtk_write_field_data(file_writer *w, const char *scene_name, double time) {
                time);
     for (const char *c = scene_name ? scene_name : ""; *c; c++)
         file_print(w, "%d ", (unsigned char)*c);
-    file_print(w, "0</DataArray>\n</FieldData>\n");
+    file_print(w, "0</DataArray>\n");
+    if (poses->count)
+        file_print(w,
+                   "<DataArray type=\"Float64\" Name=\"driven\" NumberOfComponents=\"%d\" "
+                   "NumberOfTuples=\"%d\" format=\"ascii\">",
+                   POSE_NUMBERS, poses->count);
+    for (int i = 0; i < poses->count * POSE_NUMBERS; i++)
+        file_print(w, "%.17g ", poses->values[i / POSE_NUMBERS][i % POSE_NUMBERS]);
+    file_print(w, poses->count ? "</DataArray>\n</FieldData>\n" : "</FieldData>\n");
 }
 
 static void write_text(file_writer *w, const particle_frame *f) {
     uint64_t offset = 0;
     file_print(w, "<?xml version=\"1.0\"?>\n<VTKFile type=\"PolyData\" version=\"1.0\" "
                   "byte_order=\"LittleEndian\" header_type=\"UInt64\">\n<PolyData>\n");
-    vtk_write_field_data(w, f->scene_name, f->time);
+    vtk_write_field_data(w, f->scene_name, f->time, &f->poses);
     file_print(w,
                "<Piece NumberOfPoints=\"%lld\" NumberOfVerts=\"%lld\" NumberOfLines=\"0\" "
                "NumberOfStrips=\"0\" NumberOfPolys=\"0\">\n<Points>\n",

@@ -153,6 +153,27 @@ static void read_time(reader *r) {
         r->s->time = time;
 }
 
+/* Poses of driven colliders, where there are any. */
+static spate_status read_poses(reader *r) {
+    enum { POSES_MOST = 65535, NUMBERS = 7 };
+    snapshot *s = r->s;
+    int64_t count = 0;
+    const char *at = find(r->text, r->text_end, "<DataArray type=\"Float64\" Name=\"driven\"");
+    if (!at) return SPATE_OK;
+    if (!xml_int64(r, at, "NumberOfTuples", &count) || count < 1 || count > POSES_MOST)
+        return bad(r, "a wrong number of driven colliders");
+    s->poses = take(s->ctx, (size_t)count * NUMBERS, sizeof *s->poses);
+    if (!s->poses) return SPATE_OUT_OF_MEMORY;
+    at = memchr(at, '>', (size_t)(r->text_end - at));
+    if (at) at++;
+    for (int64_t i = 0; i < count * NUMBERS; i++)
+        if (!at || !text_scan_double(s->ctx, &at, r->text_end, &s->poses[i]) ||
+            !isfinite(s->poses[i]))
+            return bad(r, "a pose of a driven collider is damaged");
+    s->pose_count = (int)count;
+    return SPATE_OK;
+}
+
 /* Three corners each, that are there. */
 static spate_status check_triangles(const reader *r) {
     const snapshot *s = r->s;
@@ -249,6 +270,7 @@ static spate_status read_all(reader *r, size_t length) {
     if (!xml_is(r, head, "byte_order", "LittleEndian") || !xml_is(r, head, "header_type", "UInt64"))
         return bad(r, "its arrays are not little endian with UInt64 lengths");
     read_time(r);
+    TRY(read_poses(r));
     return r->s->on_grid ? read_grid(r) : read_particles(r);
 }
 
@@ -270,7 +292,7 @@ spate_status snapshot_load(spate_context *ctx, const char *path, snapshot *out) 
 }
 
 void snapshot_free(snapshot *s) {
-    if (s->ctx) give(s->ctx, s->bytes);
+    if (s->ctx) give(s->ctx, s->bytes), give(s->ctx, s->poses);
     *s = (snapshot){0};
 }
 

@@ -33,6 +33,8 @@ typedef struct snapshot {
     char *bytes;   /* the whole file */
     int64_t count; /* of particles, vertices or cells */
     double time;   /* NAN when the file does not say */
+    double *poses; /* of driven colliders, seven numbers each (poses.h) */
+    int pose_count;
     snapshot_array arrays[SNAPSHOT_ARRAYS];
     int array_count;                /* of particles the first holds the positions */
     const unsigned char *triangles; /* of a surface: three int32 each, not aligned; NULL: none */

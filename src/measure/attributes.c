@@ -283,8 +283,8 @@ void attribute_store(const spate_simulation *sim, const id_order *order, const a
     parallel_for(sim->ctx->pool, particle_range_count(sim), RANGES_A_CHUNK, copy_ranges, &job);
 }
 
-spate_status spate_simulation_attribute(spate_simulation *sim, const char *name, double *values,
-                                        int *components, int64_t *count) {
+static spate_status copy_out(spate_simulation *sim, const char *name, double *values,
+                             int *components, int64_t *count) {
     const attribute *a;
     TRY(attribute_choose(sim, name, &a));
     if (components) *components = a->components;
@@ -294,4 +294,12 @@ spate_status spate_simulation_attribute(spate_simulation *sim, const char *name,
     if (values) attribute_copy(sim, &order, a, values);
     id_order_free(&order);
     return SPATE_OK;
+}
+
+spate_status spate_simulation_attribute(spate_simulation *sim, const char *name, double *values,
+                                        int *components, int64_t *count) {
+    TRY(simulation_enter(sim, false));
+    spate_status status = copy_out(sim, name, values, components, count);
+    simulation_leave(sim);
+    return status;
 }

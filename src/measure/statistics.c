@@ -329,7 +329,7 @@ static spate_status fail_unknown(const statistics *s, const char *name) {
     return status;
 }
 
-spate_status spate_simulation_quantity(spate_simulation *sim, const char *name, double *value) {
+static spate_status evaluate_one(spate_simulation *sim, const char *name, double *value) {
     statistics s;
     spate_status status;
     TRY(statistics_create(sim, &s));
@@ -344,5 +344,12 @@ spate_status spate_simulation_quantity(spate_simulation *sim, const char *name, 
     *value = s.values[at];
 done:
     statistics_free(&s);
+    return status;
+}
+
+spate_status spate_simulation_quantity(spate_simulation *sim, const char *name, double *value) {
+    TRY(simulation_enter(sim, false));
+    spate_status status = evaluate_one(sim, name ? name : "", value);
+    simulation_leave(sim);
     return status;
 }

@@ -129,6 +129,7 @@ static spate_status write_sheet(const compare_table *c) {
 
 static spate_status write_files(const compare_table *c) {
     char path[PATH_SIZE];
+    TRY(check_options(c->ctx, c->options));
     TRY(compare_table_write(c));
     TRY(compare_table_path(c, "compare.png", path));
     TRY(draw_plot(c, path));
@@ -139,7 +140,6 @@ static spate_status write_files(const compare_table *c) {
 spate_status spate_compare(spate_context *context, spate_variant *variants, int count,
                            const spate_compare_options *options) {
     compare_table c;
-    if (options) TRY(check_options(context, options));
     TRY(compare_table_create(context, variants, count, options, &c));
     const spate_status status = write_files(&c);
     compare_table_free(&c);

@@ -1,7 +1,9 @@
 /* From particles_NNNN.vtp, surface_NNNN.ply or volume_NNNN.vti to frame_NNNN.png and film.mp4; from
  * stats.csv to plot_....png. */
 #include "pictures/render.h"
+#include "core/cookie.h"
 #include "core/text.h"
+#include "core/vec.h"
 #include "pictures/draw/plot.h"
 #include "pictures/draw/reel.h"
 #include "pictures/frame_2d.h"
@@ -13,7 +15,8 @@
 enum { SAMPLES_MAX = 256, LOOPS_MAX = 1000 };
 
 spate_render_options spate_default_render_options(void) {
-    return (spate_render_options){.width = 1280,
+    return (spate_render_options){.cookie = COOKIE_RENDER,
+                                  .width = 1280,
                                   .height = 720,
                                   .film = true,
                                   .samples = 4,
@@ -58,6 +61,7 @@ typedef struct render_job {
     colouring colouring;
     picture picture;
     unsigned char *bytes;
+    motion_key *places; /* of driven colliders */
     reel reel;
 } render_job;
 
@@ -178,6 +182,22 @@ static spate_status choose_range(render_job *job) {
     return colouring_by_material(&job->colouring) ? SPATE_OK : measure_run(job);
 }
 
+/* The scene draws driven colliders at rest; the frame knows where they are. */
+static void place_driven(render_job *job, const snapshot *frame) {
+    int k = 0;
+    for (int c = 0; c < job->scene->collider_count && k < frame->pose_count; c++) {
+        collider *solid = &job->scene->colliders[c];
+        if (!solid->driven) continue;
+        const double *at = frame->poses + (ptrdiff_t)7 * k, *q = at + 3;
+        motion_key *key = &job->places[k++];
+        const double sine = vec_length(q);
+        *key = (motion_key){.axis = {0, 0, 1}, .angle = 2 * atan2(sine, q[3])};
+        vec_sub(key->translate, at, solid->motion.pivot);
+        if (sine > 0) vec_scale(key->axis, 1 / sine, q);
+        solid->motion.keys = key, solid->motion.key_count = 1;
+    }
+}
+
 /* Draws the i-th of the chosen frames. */
 static spate_status draw_frame(render_job *job, int64_t i) {
     const int64_t at = job->begin + i, number = job->frames.numbers[at];
@@ -185,6 +205,7 @@ static spate_status draw_frame(render_job *job, int64_t i) {
     snapshot frame;
     TRY(reel_picture_path(job->ctx, job->output, number, to));
     TRY(frame_list_load(&job->frames, job->folder, at, from, &frame));
+    place_driven(job, &frame);
     double time = isnan(frame.time) ? (double)number / job->scene->fps : frame.time;
     spate_status status =
         render_frame(&job->colouring, &frame, from, time, job->options->samples, &job->picture);
@@ -208,7 +229,8 @@ static spate_status open_output(render_job *job) {
         TRY(path_join(job->ctx, job->folder, "pictures", job->output));
     TRY(picture_create(job->ctx, o->width, o->height, &job->picture));
     job->bytes = take(job->ctx, (size_t)o->width * (size_t)o->height, 3);
-    if (!job->bytes) return SPATE_OUT_OF_MEMORY;
+    job->places = take(job->ctx, (size_t)job->scene->collider_count + 1, sizeof *job->places);
+    if (!job->bytes || !job->places) return SPATE_OUT_OF_MEMORY;
     return file_make_folder(job->ctx, job->output);
 }
 
@@ -318,6 +340,7 @@ spate_status spate_render(spate_context *context, const char *folder,
                           const spate_render_options *options) {
     spate_render_options fallback = spate_default_render_options();
     if (!options) options = &fallback;
+    TRY(cookie_check(context, options->cookie, COOKIE_RENDER, "render_options"));
     if (!file_is_folder(context, folder))
         return fail(context, SPATE_BAD_INPUT,
                     file_exists(context, folder) ? "%s is a file; give the folder of a run"
@@ -331,7 +354,7 @@ spate_status spate_render(spate_context *context, const char *folder,
     job->ctx = context, job->folder = folder, job->options = options;
     spate_status status = options->plot ? draw_plot(job) : draw_pictures(job);
     give(context, job->frames.numbers);
-    give(context, job->bytes);
+    give(context, job->bytes), give(context, job->places);
     picture_free(context, &job->picture);
     spate_scene_free(job->scene);
     give(context, job);

@@ -27,6 +27,8 @@ typedef pthread_cond_t thread_condition;
 int thread_start(thread_handle *t, void *(*run)(void *), void *argument);
 void thread_join(const thread_handle *t);
 bool thread_is_current(const thread_handle *t);
+/* An address that no other living thread has. */
+const void *thread_self(void);
 /* Cores that this process may run on. */
 int thread_cores(void);
 

@@ -19,6 +19,11 @@ int thread_start(thread_handle *t, void *(*run)(void *), void *argument) {
 void thread_join(const thread_handle *t) { pthread_join(*t, NULL); }
 bool thread_is_current(const thread_handle *t) { return pthread_equal(pthread_self(), *t); }
 
+const void *thread_self(void) {
+    static _Thread_local const char here = 0;
+    return &here;
+}
+
 int thread_cores(void) {
 #if defined(__linux__)
     cpu_set_t set;

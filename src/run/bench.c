@@ -3,6 +3,7 @@
  * rounds counts. Each solver declares its own (src/solver/NAME/benchmarks.c), or a scene of the
  * user's is taken.
  */
+#include "core/cookie.h"
 #include "core/text.h"
 #include "core/threads.h"
 #include "solver/benchmark.h"
@@ -11,7 +12,7 @@
 #include <stdio.h>
 
 spate_bench_options spate_default_bench_options(void) {
-    return (spate_bench_options){.rounds = 3, .domain_scale = 2};
+    return (spate_bench_options){.cookie = COOKIE_BENCH, .rounds = 3, .domain_scale = 2};
 }
 
 /* ---- Memory bandwidth ------------------------------------------------------------------------ */
@@ -271,6 +272,7 @@ static spate_status fail_unknown_variant(spate_context *ctx, const spate_bench_o
 
 spate_status spate_bench(spate_context *ctx, const spate_bench_options *options) {
     spate_bench_options o = options ? *options : spate_default_bench_options();
+    TRY(cookie_check(ctx, o.cookie, COOKIE_BENCH, "bench_options"));
     bench_case cases[CASES_MAX];
     bool has_name = !o.name, has_variant = !o.variant;
     for (int i = list_cases(cases) - 1; i >= 0; i--) {

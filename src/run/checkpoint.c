@@ -740,11 +740,19 @@ spate_status checkpoint_read(spate_scene *scene, const char *path, spate_simulat
 
 /* ---- Public ---- */
 
-spate_status spate_simulation_save(spate_simulation *sim, const char *path) {
+static spate_status save(spate_simulation *sim, const char *path) {
     run_record *record;
     TRY(own_record(sim, &record));
     spate_status status = checkpoint_write(sim, record, path, NULL);
     give(sim->ctx, record);
+    return status;
+}
+
+/* In the midst of a step there is no state to keep. */
+spate_status spate_simulation_save(spate_simulation *sim, const char *path) {
+    TRY(simulation_enter(sim, true));
+    spate_status status = save(sim, path);
+    simulation_leave(sim);
     return status;
 }
 
@@ -753,8 +761,8 @@ spate_status spate_simulation_restore(spate_scene *scene, const char *path,
     return checkpoint_read(scene, path, simulation, NULL, NULL);
 }
 
-spate_status spate_simulation_save_memory(spate_simulation *sim, void *bytes, size_t capacity,
-                                          size_t *length) {
+static spate_status save_memory(spate_simulation *sim, void *bytes, size_t capacity,
+                                size_t *length) {
     char *own = NULL, *to = bytes;
     if (sim->broken != SPATE_OK)
         return fail(sim->ctx, SPATE_BAD_INPUT,
@@ -768,6 +776,14 @@ spate_status spate_simulation_save_memory(spate_simulation *sim, void *bytes, si
     if (capacity >= *length) return SPATE_OK;
     return fail(sim->ctx, SPATE_BAD_INPUT, "a checkpoint needs %zu bytes, there is room for %zu",
                 *length, capacity);
+}
+
+spate_status spate_simulation_save_memory(spate_simulation *sim, void *bytes, size_t capacity,
+                                          size_t *length) {
+    TRY(simulation_enter(sim, true));
+    spate_status status = save_memory(sim, bytes, capacity, length);
+    simulation_leave(sim);
+    return status;
 }
 
 spate_status spate_simulation_restore_memory(spate_scene *scene, const void *bytes, size_t length,

@@ -1,7 +1,10 @@
 #include "run/commands.h"
 
+#include "core/hash.h"
 #include "core/vec.h"
 #include "run/rebuild.h"
+#include "run/record.h"
+#include "scene/rotation.h"
 
 /* ---- Checks ---------------------------------------------------------------------------------- */
 
@@ -15,33 +18,54 @@ static spate_status check_finite(const spate_simulation *sim, const char *what,
     return SPATE_OK;
 }
 
-spate_status collider_find(const spate_simulation *sim, const char *name, int *out) {
+/* ---- Names of colliders: a program may set a thousand poses in a step -------------------------- */
+
+static uint32_t name_slot(const drive *d, const char *name) {
+    return (uint32_t)hash_bytes(name, strlen(name), 0) & d->colliders.mask;
+}
+
+static spate_status index_colliders(spate_simulation *sim, drive *d) {
+    const spate_scene *scene = sim->scene;
+    uint32_t size = 16;
+    while (size < 2 * (uint32_t)scene->collider_count) size *= 2;
+    give(sim->ctx, d->colliders.slots);
+    d->colliders.scene = NULL;
+    d->colliders.slots = take(sim->ctx, size, sizeof *d->colliders.slots);
+    if (!d->colliders.slots) return SPATE_OUT_OF_MEMORY;
+    memset(d->colliders.slots, -1, size * sizeof *d->colliders.slots);
+    d->colliders.mask = size - 1;
+    for (int c = 0; c < scene->collider_count; c++) {
+        uint32_t at = name_slot(d, scene->colliders[c].name);
+        while (d->colliders.slots[at] >= 0) at = (at + 1) & d->colliders.mask;
+        d->colliders.slots[at] = c;
+    }
+    d->colliders.scene = scene;
+    return SPATE_OK;
+}
+
+static spate_status fail_no_collider(const spate_simulation *sim, const char *name) {
     enum { MOST = 64 };
     const char *names[MOST];
     const spate_scene *scene = sim->scene;
     const int shown = scene->collider_count < MOST ? scene->collider_count : MOST;
-    const int first = sim->drive ? sim->drive->collider : 0;
-    for (int k = 0; k < scene->collider_count; k++) {
-        *out = (first + k) % scene->collider_count;
-        if (!name || strcmp(scene->colliders[*out].name, name)) continue;
-        if (sim->drive) sim->drive->collider = *out;
-        return SPATE_OK;
-    }
     for (int c = 0; c < shown; c++) names[c] = scene->colliders[c].name;
-    return text_fail_unknown(sim->ctx, "the scene has no collider", name ? name : "", names, shown);
+    return text_fail_unknown(sim->ctx, "the scene has no collider", name, names, shown);
+}
+
+spate_status collider_find(spate_simulation *sim, const char *name, int *out) {
+    drive *d;
+    TRY(drive_of(sim, &d));
+    if (d->colliders.scene != sim->scene) TRY(index_colliders(sim, d));
+    if (!name) name = "";
+    for (uint32_t at = name_slot(d, name); d->colliders.slots[at] >= 0;
+         at = (at + 1) & d->colliders.mask) {
+        *out = d->colliders.slots[at];
+        if (!strcmp(sim->scene->colliders[*out].name, name)) return SPATE_OK;
+    }
+    return fail_no_collider(sim, name);
 }
 
 /* ---- Colliders ------------------------------------------------------------------------------- */
-
-/* The rotation of a quaternion x y z w. */
-static void turn_of(const double q[4], double turn[3][3]) {
-    const double length = sqrt(q[0] * q[0] + q[1] * q[1] + q[2] * q[2] + q[3] * q[3]);
-    const double x = q[0] / length, y = q[1] / length, z = q[2] / length, w = q[3] / length;
-    const double rows[3][3] = {{1 - 2 * (y * y + z * z), 2 * (x * y - z * w), 2 * (x * z + y * w)},
-                               {2 * (x * y + z * w), 1 - 2 * (x * x + z * z), 2 * (y * z - x * w)},
-                               {2 * (x * z - y * w), 2 * (y * z + x * w), 1 - 2 * (x * x + y * y)}};
-    memcpy(turn, rows, sizeof rows);
-}
 
 static spate_status check_pose(const spate_simulation *sim, const scene_event *e) {
     TRY(check_finite(sim, "pose.position", e->position, 3));
@@ -75,7 +99,7 @@ static spate_status apply_pose(spate_simulation *sim, const scene_event *e) {
     TRY(check_pose(sim, e));
     boundary *b = &sim->boundary;
     driven_pose new = {.time = sim->time, .pose = motion_pose(&solid->motion, 0)};
-    turn_of(e->rotation, new.pose.turn);
+    rotation_of_quaternion(e->rotation, new.pose.turn);
     vec_sub(new.pose.move, e->position, new.pose.pivot);
     vec_copy(new.pose.velocity, e->velocity);
     vec_copy(new.pose.spin, e->spin);
@@ -281,4 +305,10 @@ spate_status command_apply(spate_simulation *sim, const scene_event *e) {
     TRY(apply[e->kind](sim, e));
     if (e->kind != EVENT_UNTIL) sim->generation++;
     return SPATE_OK;
+}
+
+spate_status command_give(spate_simulation *sim, scene_event *e) {
+    e->step = sim->step;
+    spate_status status = command_apply(sim, e);
+    return status ? status : record_event(sim, e);
 }

@@ -10,8 +10,10 @@
 #include "solver/drive.h"
 
 spate_status command_apply(spate_simulation *sim, const scene_event *e);
+/* Applies one that comes now, and notes it where the simulation is recorded. */
+spate_status command_give(spate_simulation *sim, scene_event *e);
 
 /* The index of a collider by its name. */
-spate_status collider_find(const spate_simulation *sim, const char *name, int *out);
+spate_status collider_find(spate_simulation *sim, const char *name, int *out);
 
 #endif

@@ -1,5 +1,6 @@
 /* From the folders of several runs to one table; see compare_table.h. */
 #include "run/compare_table.h"
+#include "core/cookie.h"
 #include "frames/units.h"
 #include "measure/statistics.h"
 #include "run/run_folder.h"
@@ -131,13 +132,14 @@ spate_status compare_table_write(const compare_table *c) {
 /* ---- Making and freeing ---------------------------------------------------------------------- */
 
 spate_compare_options spate_default_compare_options(void) {
-    return (spate_compare_options){.times = 4, .cell = 480, .samples = 4};
+    return (spate_compare_options){.cookie = COOKIE_COMPARE, .times = 4, .cell = 480, .samples = 4};
 }
 
 static spate_status check_call(spate_context *ctx, const spate_variant *variants, int count,
                                const spate_compare_options *o) {
     if (!variants || count < 1 || !o || !o->folder)
         return fail(ctx, SPATE_BAD_INPUT, "compare: no variants, or no folder for the result");
+    TRY(cookie_check(ctx, o->cookie, COOKIE_COMPARE, "compare_options"));
     for (int i = 0; i < count; i++)
         if (!variants[i].name || !variants[i].folder)
             return fail(ctx, SPATE_BAD_INPUT, "compare: variant %d has no name or no folder", i);

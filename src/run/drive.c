@@ -15,17 +15,12 @@ void spate_simulation_free(spate_simulation *sim) {
     give(ctx, sim);
 }
 
-/* The scene whose events are applied: as it was given, whatever was added since. */
-static const spate_scene *scene_of_events(const spate_simulation *sim) {
-    return sim->drive && sim->drive->given ? sim->drive->given : sim->scene;
-}
-
 static bool is_due(const spate_simulation *sim, const scene_event *e) {
     return e->step >= 0 ? sim->step >= e->step : sim->time * (1 + TIME_ROUNDING) >= e->t;
 }
 
 static spate_status apply_due(spate_simulation *sim) {
-    const spate_scene *scene = scene_of_events(sim);
+    const spate_scene *scene = drive_given_scene(sim);
     drive *d;
     TRY(drive_of(sim, &d));
     while (d->next_event < scene->event_count && is_due(sim, &scene->events[d->next_event])) {
@@ -42,7 +37,7 @@ static spate_status apply_due(spate_simulation *sim) {
 
 /* Where the step may end at most: at the next event by time, or where a recording's step did. */
 static void bound_step(const spate_simulation *sim, double *until) {
-    const spate_scene *scene = scene_of_events(sim);
+    const spate_scene *scene = drive_given_scene(sim);
     const drive *d = sim->drive;
     if (d->until > sim->time) *until = fmin(*until, d->until);
     if (d->next_event >= scene->event_count) return;
@@ -52,7 +47,7 @@ static void bound_step(const spate_simulation *sim, double *until) {
 
 static spate_status step(spate_simulation *sim, double until) {
     if (!(until > sim->time) || sim->broken) return simulation_step(sim, until);
-    if (scene_of_events(sim)->event_count) {
+    if (drive_given_scene(sim)->event_count) {
         TRY(apply_due(sim));
         bound_step(sim, &until);
     }

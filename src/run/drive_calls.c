@@ -4,21 +4,14 @@
 #include "core/vec.h"
 #include "measure/order.h"
 #include "run/commands.h"
-#include "run/record.h"
 #include "scene/event_tables.h"
+#include "scene/rotation.h"
 #include "solver/impulses.h"
 #include <stdio.h>
 
-/* Applies and notes it. */
-static spate_status give_command(spate_simulation *sim, scene_event *e) {
-    e->step = sim->step;
-    spate_status status = command_apply(sim, e);
-    return status ? status : record_event(sim, e);
-}
-
 static spate_status command(spate_simulation *sim, scene_event *e) {
     TRY(simulation_enter(sim, true));
-    spate_status status = give_command(sim, e);
+    spate_status status = command_give(sim, e);
     simulation_leave(sim);
     return status;
 }
@@ -31,34 +24,15 @@ spate_pose spate_default_pose(void) {
 
 spate_status spate_simulation_set_pose(spate_simulation *sim, const char *name,
                                        const spate_pose *given) {
-    TRY(cookie_check(sim->ctx, given->cookie, COOKIE_POSE, "pose"));
     scene_event e = {.kind = EVENT_POSE, .name = name};
     vec_copy(e.position, given->position), vec_copy(e.velocity, given->velocity);
     vec_copy(e.spin, given->spin);
     memcpy(e.rotation, given->rotation, sizeof e.rotation);
-    return command(sim, &e);
-}
-
-/* The quaternion x y z w of a rotation, w >= 0: from its largest part (Shepperd 1978). */
-static void quaternion_of(const double m[3][3], double q[4]) {
-    const double trace = m[0][0] + m[1][1] + m[2][2];
-    int i = 0;
-    for (int a = 1; a < 3; a++)
-        if (m[a][a] > m[i][i]) i = a;
-    const int j = (i + 1) % 3, k = (i + 2) % 3;
-    if (trace >= m[i][i]) {
-        const double s = sqrt(1 + trace);
-        q[3] = s / 2;
-        for (int a = 0; a < 3; a++)
-            q[a] = (m[(a + 2) % 3][(a + 1) % 3] - m[(a + 1) % 3][(a + 2) % 3]) / (2 * s);
-    } else {
-        const double s = sqrt(1 + m[i][i] - m[j][j] - m[k][k]);
-        q[i] = s / 2;
-        q[j] = (m[i][j] + m[j][i]) / (2 * s), q[k] = (m[i][k] + m[k][i]) / (2 * s);
-        q[3] = (m[k][j] - m[j][k]) / (2 * s);
-    }
-    for (int a = 0; a < 4 && q[3] < 0; a++) q[a] = a < 3 ? -q[a] : q[a];
-    q[3] = fabs(q[3]);
+    TRY(simulation_enter(sim, true));
+    spate_status status = cookie_check(sim->ctx, given->cookie, COOKIE_POSE, "pose");
+    if (!status) status = command_give(sim, &e);
+    simulation_leave(sim);
+    return status;
 }
 
 spate_status spate_simulation_pose(spate_simulation *sim, const char *name, spate_pose *out) {
@@ -71,7 +45,7 @@ spate_status spate_simulation_pose(spate_simulation *sim, const char *name, spat
                                      : motion_pose(&solid->motion, sim->time);
         *out = spate_default_pose();
         vec_add(out->position, p.pivot, p.move);
-        quaternion_of((const double(*)[3])p.turn, out->rotation);
+        quaternion_of_rotation((const double(*)[3])p.turn, out->rotation);
         vec_copy(out->velocity, p.velocity), vec_copy(out->spin, p.spin);
     }
     simulation_leave(sim);
@@ -113,12 +87,12 @@ static spate_status write_all(spate_simulation *sim, const spate_writing *w, sce
         status = fail(sim->ctx, SPATE_BAD_INPUT,
                       "there are %lld particles, not %lld; give a value for each, or name ids",
                       (long long)count, (long long)w->particles);
-    if (!status) status = give_command(sim, e);
+    if (!status) status = command_give(sim, e);
     scratch_give(&sim->scratch, "written ids");
     return status;
 }
 
-spate_status spate_simulation_write(spate_simulation *sim, const spate_writing *w) {
+static spate_status write_some(spate_simulation *sim, const spate_writing *w) {
     static const event_kind kinds[] = {[SPATE_VELOCITY] = EVENT_VELOCITIES,
                                        [SPATE_POSITION] = EVENT_POSITIONS,
                                        [SPATE_FORCE] = EVENT_PARTICLE_FORCES};
@@ -132,8 +106,12 @@ spate_status spate_simulation_write(spate_simulation *sim, const spate_writing *
                     (long long)w->particles, w->values ? "" : "without values");
     scene_event e = {
         .kind = kinds[w->target], .ids = w->ids, .count = w->particles, .values = w->values};
+    return w->ids ? command_give(sim, &e) : write_all(sim, w, &e);
+}
+
+spate_status spate_simulation_write(spate_simulation *sim, const spate_writing *w) {
     TRY(simulation_enter(sim, true));
-    spate_status status = w->ids || !w->particles ? give_command(sim, &e) : write_all(sim, w, &e);
+    spate_status status = write_some(sim, w);
     simulation_leave(sim);
     return status;
 }
@@ -233,9 +211,12 @@ static spate_status fill_force(spate_simulation *sim, const char *name, const sp
 spate_status spate_simulation_set_force(spate_simulation *sim, const char *name,
                                         const spate_force *force) {
     scene_event e = {.kind = EVENT_FORCE};
-    TRY(cookie_check(sim->ctx, force->cookie, COOKIE_FORCE, "force"));
-    TRY(fill_force(sim, name, force, &e.force));
-    return command(sim, &e);
+    TRY(simulation_enter(sim, true));
+    spate_status status = cookie_check(sim->ctx, force->cookie, COOKIE_FORCE, "force");
+    if (!status) status = fill_force(sim, name, force, &e.force);
+    if (!status) status = command_give(sim, &e);
+    simulation_leave(sim);
+    return status;
 }
 
 spate_status spate_simulation_add(spate_simulation *sim, const char *yaml) {

@@ -102,7 +102,9 @@ static void list_grids(const spate_simulation *sim, listing *l) {
     const int count = grid_fields(sim, fields);
     for (int i = 0; i < count; i++)
         add(l, fields[i].name,
-            strcmp(fields[i].name, "density") ? unit_of(l->scene, fields[i].name) : "",
+            !strcmp(fields[i].name, "density") ? ""
+            : !strcmp(fields[i].name, "mass")  ? units_of_column(l->scene, "mass")
+                                               : unit_of(l->scene, fields[i].name),
             fields[i].components, SPATE_FLOAT32);
 }
 
@@ -132,29 +134,63 @@ void spate_simulation_cells(const spate_simulation *sim, int cells[3]) {
     for (int a = 0; a < 3; a++) cells[a] = sim->scene->domain.cells[a];
 }
 
-static spate_status read_grid(spate_simulation *sim, const char *name, float *values,
-                              size_t capacity) {
+static int points_along(const spate_simulation *sim, int a) {
+    const domain *d = &sim->scene->domain;
+    const bool last =
+        sim->type->grid_on_nodes && a < sim->scene->dim && d->walls[a][0] != WALL_PERIODIC;
+    return d->cells[a] + (last ? 1 : 0);
+}
+
+/* The field of that name, and how many numbers it has. */
+static spate_status find_grid(const spate_simulation *sim, const char *name, int *at,
+                              volume_field *found, size_t *numbers) {
     volume_field fields[GRIDS_MAX];
     const char *names[GRIDS_MAX];
     const int count = grid_fields(sim, fields);
-    int at = 0;
     for (int i = 0; i < count; i++) names[i] = fields[i].name;
     if (!count)
         return fail(sim->ctx, SPATE_BAD_INPUT,
                     "solver %s shows no fields of a grid; read particles",
                     sim->type->declaration->name);
-    while (at < count && strcmp(names[at], name)) at++;
-    if (at == count)
+    for (*at = 0; *at < count && strcmp(names[*at], name);) ++*at;
+    if (*at == count)
         return text_fail_unknown(sim->ctx, "the grid has no field", name, names, count);
-    size_t needed = (size_t)fields[at].components;
-    for (int a = 0; a < 3; a++) needed *= (size_t)sim->scene->domain.cells[a];
-    if (capacity < needed)
+    *found = fields[*at];
+    *numbers = (size_t)found->components;
+    for (int a = 0; a < 3; a++) *numbers *= (size_t)points_along(sim, a);
+    return SPATE_OK;
+}
+
+static spate_status read_grid(spate_simulation *sim, const char *name, float *values,
+                              size_t capacity) {
+    int at;
+    volume_field found;
+    size_t needed;
+    TRY(find_grid(sim, name, &at, &found, &needed));
+    if (capacity < needed || !values)
         return fail(sim->ctx, SPATE_BAD_INPUT,
-                    "field '%s' has %zu numbers, there is room for %zu; multiply the cells "
-                    "(spate_simulation_cells) by %d components",
-                    name, needed, capacity, fields[at].components);
+                    "field '%s' has %zu numbers, there is room for %zu; multiply the sizes of "
+                    "spate_simulation_grid_size by %d components",
+                    name, needed, values ? capacity : 0, found.components);
     (sim->type->grid_field ? sim->type->grid_field : sim->type->volume)(sim, at, values);
     return SPATE_OK;
+}
+
+spate_status spate_simulation_grid_size(spate_simulation *sim, const char *name, int size[3],
+                                        double first[3]) {
+    int at;
+    volume_field found;
+    size_t numbers;
+    TRY(simulation_enter(sim, false));
+    spate_status status = find_grid(sim, name ? name : "", &at, &found, &numbers);
+    for (int a = 0; a < 3 && !status; a++) {
+        const domain *d = &sim->scene->domain;
+        const bool flat = a >= sim->scene->dim;
+        size[a] = points_along(sim, a);
+        first[a] = flat ? 0 : d->origin[a] + (sim->type->grid_on_nodes ? 0 : 0.5) * d->dx;
+    }
+    simulation_leave(sim);
+    return status;
 }
 
 spate_status spate_simulation_grid(spate_simulation *sim, const char *name, float *values,

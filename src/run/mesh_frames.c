@@ -1,4 +1,5 @@
 /* spate_mesh: surfaces of liquids from the frames of a finished run. */
+#include "core/cookie.h"
 #include "core/text.h"
 #include "frames/frame_list.h"
 #include "frames/frame_surface.h"
@@ -10,7 +11,7 @@
 enum { SETS = 4, SET_SIZE = 96 };
 
 spate_mesh_options spate_default_mesh_options(void) {
-    return (spate_mesh_options){.smoothing = -1, .last = -1};
+    return (spate_mesh_options){.cookie = COOKIE_MESH, .smoothing = -1, .last = -1};
 }
 
 typedef struct mesh_job {
@@ -149,6 +150,7 @@ spate_status spate_mesh(spate_context *context, const char *folder,
                         const spate_mesh_options *options) {
     const spate_mesh_options fallback = spate_default_mesh_options();
     if (!options) options = &fallback;
+    TRY(cookie_check(context, options->cookie, COOKIE_MESH, "mesh_options"));
     if (!file_is_folder(context, folder))
         return fail(context, SPATE_BAD_INPUT,
                     file_exists(context, folder) ? "%s is a file; give the folder of a run"

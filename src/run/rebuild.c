@@ -6,6 +6,9 @@
 
 #include <stdio.h>
 
+/* An entry cannot end at 0, which says that it does not. */
+#define EARLIEST 1e-300
+
 /* ---- The new scene --------------------------------------------------------------------------- */
 
 static spate_status parse(const spate_simulation *sim, const char *words, size_t length,
@@ -66,6 +69,48 @@ static void add_new(yaml_value *scene, yaml_value *more) {
     }
 }
 
+/* What was removed stays in the scene as an entry that has ended. Its name is free again: it takes
+ * another one when a new entry wants it. */
+static spate_status rename_ended(yaml_tree *base, const char *list, int index, const char *name) {
+    text set = {.ctx = base->ctx}, other = {.ctx = base->ctx};
+    text_add(&other, "%s, gone %d", name, index);
+    text_add(&set, "%s.%d.name=", list, index);
+    if (!other.failed) text_add_json(&set, other.data, other.length);
+    const char *words = set.data;
+    spate_status status =
+        set.failed || other.failed ? SPATE_OUT_OF_MEMORY : yaml_tree_set(base, &words, 1);
+    text_free(&set), text_free(&other);
+    return status;
+}
+
+static spate_status free_name(const spate_simulation *sim, yaml_tree *base, const char *list,
+                              const char *name) {
+    const spate_scene *s = sim->scene;
+    const double now = fmax(sim->time, EARLIEST) * (1 + TIME_ROUNDING);
+    for (int i = 0; i < s->collider_count && !strcmp(list, "colliders"); i++)
+        if (!strcmp(s->colliders[i].name, name) && collider_end(&s->colliders[i]) <= now)
+            return rename_ended(base, list, i, name);
+    for (int i = 0; i < s->source_count && !strcmp(list, "sources"); i++)
+        if (!strcmp(s->sources[i].name, name) && s->sources[i].until <= now)
+            return rename_ended(base, list, i, name);
+    for (int i = 0; i < s->sink_count && !strcmp(list, "sinks"); i++)
+        if (!strcmp(s->sinks[i].name, name) && s->sinks[i].until <= now)
+            return rename_ended(base, list, i, name);
+    return SPATE_OK;
+}
+
+static spate_status free_names(const spate_simulation *sim, yaml_tree *base,
+                               const yaml_value *more) {
+    for (const yaml_entry *e = more->first; e && more->kind == YAML_MAPPING; e = e->next)
+        for (const yaml_entry *i = e->value->first; i && e->value->kind == YAML_LIST; i = i->next) {
+            const yaml_value *name =
+                i->value->kind == YAML_MAPPING ? yaml_find(i->value, "name") : NULL;
+            if (name && name->kind == YAML_WORD)
+                TRY(free_name(sim, base, e->key->text, name->text));
+        }
+    return SPATE_OK;
+}
+
 static spate_status scene_with(const spate_simulation *sim, const char *yaml, spate_scene **out) {
     const spate_scene *s = sim->scene;
     yaml_tree base = yaml_tree_create(sim->ctx, s->path),
@@ -74,6 +119,7 @@ static spate_status scene_with(const spate_simulation *sim, const char *yaml, sp
     spate_status status;
     TRY_OR_DONE(status, yaml_tree_read(&more, yaml, strlen(yaml)));
     TRY_OR_DONE(status, yaml_tree_read(&base, s->canonical, strlen(s->canonical)));
+    TRY_OR_DONE(status, free_names(sim, &base, more.root));
     TRY_OR_DONE(status, merge(sim, base.root, more.root));
     add_new(base.root, more.root);
     yaml_emit(base.root, &all);
@@ -199,17 +245,26 @@ static spate_status replace(spate_simulation *sim, spate_scene *scene) {
                            sim->particles.count};
     char *bytes = NULL;
     size_t length;
-    TRY(checkpoint_to_memory(sim, &bytes, &length));
-    const spate_simulation old = *sim;
+    spate_status status = checkpoint_to_memory(sim, &bytes, &length);
+    if (status) {
+        spate_scene_free(scene);
+        return status;
+    }
+    const spate_scene *given = sim->scene;
+    const uint64_t generation = sim->generation;
+    const stage_hook on_stage = sim->on_stage;
+    const int phase_count = sim->phase_count;
+    phase phases[PHASES_MAX];
+    memcpy(phases, sim->phases, sizeof phases);
     simulation_close(sim);
-    spate_status status = simulation_open(scene, sim);
+    status = simulation_open(scene, sim);
     sim->drive = d;
-    sim->generation = old.generation + 1;
-    sim->busy = old.busy;
-    sim->on_stage = old.on_stage;
-    memcpy(sim->phases, old.phases, sizeof sim->phases);
-    sim->phase_count = old.phase_count;
-    if (!d->given) d->given = old.scene;
+    sim->generation = generation + 1;
+    sim->on_stage = on_stage;
+    memcpy(sim->phases, phases, sizeof phases);
+    sim->phase_count = phase_count;
+    d->colliders.scene = NULL; /* another one may come to lie where an old one was */
+    if (!d->given) d->given = given;
     if (!status) status = put_back(sim, &before, bytes, length);
     spate_scene_free(d->own);
     d->own = scene;
@@ -271,7 +326,7 @@ spate_status rebuild_set(spate_simulation *sim, const char *set) {
 static spate_status end_entry(spate_simulation *sim, const char *list, int index) {
     char set[128];
     text t = {.ctx = sim->ctx};
-    text_add(&t, "%s.%d.until=%.17g", list, index, fmax(sim->time, 1e-300));
+    text_add(&t, "%s.%d.until=%.17g", list, index, fmax(sim->time, EARLIEST));
     spate_status status = t.failed ? SPATE_OUT_OF_MEMORY : SPATE_OK;
     if (!status) snprintf(set, sizeof set, "%s", t.data);
     text_free(&t);

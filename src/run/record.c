@@ -116,7 +116,7 @@ spate_status record_until(spate_simulation *sim, double *until) {
 
 /* ---- Public ---------------------------------------------------------------------------------- */
 
-spate_status spate_simulation_record(spate_simulation *sim) {
+static spate_status begin(spate_simulation *sim) {
     drive *d;
     if (sim->step > 0)
         return fail(sim->ctx, SPATE_BAD_INPUT,
@@ -126,6 +126,13 @@ spate_status spate_simulation_record(spate_simulation *sim) {
     TRY(drive_of(sim, &d));
     d->recording = true;
     return SPATE_OK;
+}
+
+spate_status spate_simulation_record(spate_simulation *sim) {
+    TRY(simulation_enter(sim, true));
+    spate_status status = begin(sim);
+    simulation_leave(sim);
+    return status;
 }
 
 static void drop_field(yaml_value *mapping, const char *name) {
@@ -158,20 +165,24 @@ static spate_status put_scene(const spate_simulation *sim, const spate_scene *sc
     return status;
 }
 
-spate_status spate_simulation_recorded(spate_simulation *sim,
-                                       void (*write)(const char *text, void *user), void *user) {
+static spate_status put_all(const spate_simulation *sim, text *all) {
     const drive *d = sim->drive;
     if (!d || (!d->recording && !d->record.length))
         return fail(sim->ctx, SPATE_BAD_INPUT,
                     "nothing was recorded; call spate_simulation_record before the first step");
+    TRY(put_scene(sim, drive_given_scene(sim), all));
+    if (all->length && all->data[all->length - 1] != '\n') text_add(all, "\n");
+    if (d->record.length) text_add(all, "events:\n");
+    if (d->record.length) text_add_bytes(all, d->record.data, d->record.length);
+    return all->failed ? SPATE_OUT_OF_MEMORY : SPATE_OK;
+}
+
+spate_status spate_simulation_recorded(spate_simulation *sim,
+                                       void (*write)(const char *text, void *user), void *user) {
     text all = {.ctx = sim->ctx};
-    spate_status status = put_scene(sim, d->given ? d->given : sim->scene, &all);
-    if (!status) {
-        if (all.length && all.data[all.length - 1] != '\n') text_add(&all, "\n");
-        if (d->record.length) text_add(&all, "events:\n");
-        if (d->record.length) text_add_bytes(&all, d->record.data, d->record.length);
-        status = all.failed ? SPATE_OUT_OF_MEMORY : SPATE_OK;
-    }
+    TRY(simulation_enter(sim, false));
+    spate_status status = put_all(sim, &all);
+    simulation_leave(sim);
     if (!status) write(all.data, user);
     text_free(&all);
     return status;

@@ -8,6 +8,7 @@
  * so that the folder ends up the same as if the run had never stopped.
  */
 #include "run/run.h"
+#include "core/cookie.h"
 #include "measure/attributes.h"
 #include "run/run_scene.h"
 #include "scene/mesh.h"
@@ -332,6 +333,7 @@ static spate_status play(run *r) {
 /* ---- Beginning ---- */
 
 static spate_status check_options(spate_context *ctx, const spate_run_options *o) {
+    TRY(cookie_check(ctx, o->cookie, COOKIE_RUN, "run_options"));
     if (o->resume && o->force)
         return fail(ctx, SPATE_BAD_INPUT,
                     "--resume goes on with a run, --force replaces it; choose one");
@@ -349,47 +351,6 @@ static int64_t count_frames(const spate_scene *scene, const spate_run_options *o
     double frames = o->until > 0 ? ceil(o->until * scene->fps - 1e-9)
                                  : floor(scene->duration * scene->fps + 1e-9);
     return frames < 1 ? 1 : frames > INT32_MAX ? INT32_MAX : (int64_t)frames;
-}
-
-/* A scene names its meshes from where it lies itself, so they go with it. */
-static spate_status copy_mesh(run *r, const scene_file *given) {
-    char to[PATH_SIZE], *bytes;
-    size_t length;
-    file_writer w;
-    TRY(in_folder(r, given->name, to));
-    TRY(file_read(r->ctx, given->path, MESH_BYTES, &bytes, &length));
-    spate_status status;
-    char *slash = strrchr(to, '/');
-    if (slash) *slash = 0;
-    TRY_OR_DONE(status, slash ? file_make_folder(r->ctx, to) : SPATE_OK);
-    if (slash) *slash = '/';
-    TRY_OR_DONE(status, file_create(r->ctx, to, false, &w));
-    file_write(&w, bytes, length);
-    status = file_close(&w);
-done:
-    give(r->ctx, bytes);
-    return status;
-}
-
-/* Whether a name needs no care between quotes of YAML. */
-static bool is_plain(const char *name) {
-    for (const char *c = name; *c; c++)
-        if (*c < ' ' || *c > '~' || *c == '"' || *c == '\\') return false;
-    return true;
-}
-
-static spate_status write_scene(run *r) {
-    char path[PATH_SIZE];
-    file_writer w;
-    TRY(in_folder(r, RUN_SCENE, path));
-    TRY(file_create(r->ctx, path, false, &w));
-    run_scene_write_sets(r->scene, &w);
-    if (!r->scene->named && is_plain(r->scene->name)) /* its file's, which is another now */
-        file_print(&w, "name: \"%s\"\n", r->scene->name);
-    if (r->scene->canonical) file_write(&w, r->scene->canonical, strlen(r->scene->canonical));
-    TRY(file_close(&w));
-    for (int i = 0; i < r->scene->mesh_file_count; i++) TRY(copy_mesh(r, &r->scene->mesh_files[i]));
-    return SPATE_OK;
 }
 
 /* Opens stats.csv after its row of the present frame; *rows tells how many there are. */
@@ -434,7 +395,7 @@ static spate_status begin_new(run *r) {
     TRY(file_lock_folder(r->ctx, r->folder, &r->lock));
     TRY(run_folder_clear(r->ctx, r->folder, -1));
     r->touched = true;
-    TRY(write_scene(r));
+    TRY(run_scene_write(r->scene, r->folder));
     phase_stop(r->sim, "start", r->start);
     TRY(run_report_write(r, -1, "running"));
     if (r->scene->output.checkpoint > 0) TRY(save(r));
@@ -560,7 +521,7 @@ static spate_status begin_again(run *r) {
     TRY(open_statistics(r, &rows));
     r->touched = true;
     TRY(run_folder_clear(r->ctx, r->folder, r->record.frame));
-    TRY(write_scene(r));
+    TRY(run_scene_write(r->scene, r->folder));
     TRY(open_step_log(r));
     TRY(background_create(r->ctx, FRAME_FILES_ROOM, &r->writer));
     phase_stop(r->sim, "start", r->start);
@@ -641,7 +602,9 @@ static void fill_report(const run *r, spate_run_report *report) {
         report->warnings += record->warnings[i].count;
 }
 
-spate_run_options spate_default_run_options(void) { return (spate_run_options){0}; }
+spate_run_options spate_default_run_options(void) {
+    return (spate_run_options){.cookie = COOKIE_RUN};
+}
 
 static void run_free(run *r) {
     background_free(r->writer);

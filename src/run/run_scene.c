@@ -1,14 +1,57 @@
 /* Scenes of runs that go on; see run_scene.h. */
 #include "run/run_scene.h"
 #include "run/run_folder.h"
+#include "scene/mesh.h"
 #include "scene/yaml.h"
 #include <string.h>
 
 static const char set_mark[] = "# set: ";
 
-void run_scene_write_sets(const spate_scene *scene, file_writer *w) {
+static void write_sets(const spate_scene *scene, file_writer *w) {
     for (int i = 0; i < scene->set_count; i++)
         if (!strpbrk(scene->sets[i], "\r\n")) file_print(w, "%s%s\n", set_mark, scene->sets[i]);
+}
+
+/* A scene names its meshes from where it lies itself, so they go with it. */
+static spate_status copy_mesh(spate_context *ctx, const char *folder, const scene_file *given) {
+    char to[PATH_SIZE], *bytes;
+    size_t length;
+    file_writer w;
+    TRY(path_join(ctx, folder, given->name, to));
+    TRY(file_read(ctx, given->path, MESH_BYTES, &bytes, &length));
+    spate_status status;
+    char *slash = strrchr(to, '/');
+    if (slash) *slash = 0;
+    TRY_OR_DONE(status, slash ? file_make_folder(ctx, to) : SPATE_OK);
+    if (slash) *slash = '/';
+    TRY_OR_DONE(status, file_create(ctx, to, false, &w));
+    file_write(&w, bytes, length);
+    status = file_close(&w);
+done:
+    give(ctx, bytes);
+    return status;
+}
+
+/* Whether a name needs no care between quotes of YAML. */
+static bool is_plain(const char *name) {
+    for (const char *c = name; *c; c++)
+        if (*c < ' ' || *c > '~' || *c == '"' || *c == '\\') return false;
+    return true;
+}
+
+spate_status run_scene_write(const spate_scene *scene, const char *folder) {
+    char path[PATH_SIZE];
+    file_writer w;
+    TRY(path_join(scene->ctx, folder, RUN_SCENE, path));
+    TRY(file_create(scene->ctx, path, false, &w));
+    write_sets(scene, &w);
+    if (!scene->named && is_plain(scene->name)) /* its file's, which is another now */
+        file_print(&w, "name: \"%s\"\n", scene->name);
+    if (scene->canonical) file_write(&w, scene->canonical, strlen(scene->canonical));
+    TRY(file_close(&w));
+    for (int i = 0; i < scene->mesh_file_count; i++)
+        TRY(copy_mesh(scene->ctx, folder, &scene->mesh_files[i]));
+    return SPATE_OK;
 }
 
 /* Overrides, the earlier ones first. */

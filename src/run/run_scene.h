@@ -8,7 +8,8 @@
 #include "core/file.h"
 #include "scene/scene.h"
 
-/* The comments. An override that does not fit on a line is left out. */
-void run_scene_write_sets(const spate_scene *scene, file_writer *w);
+/* Writes it, and copies of the meshes that it names. An override that does not fit on a line is left
+ * out of the comments. */
+spate_status run_scene_write(const spate_scene *scene, const char *folder);
 
 #endif

@@ -1,5 +1,6 @@
 /* Reading events. */
 #include "scene/event_tables.h"
+#include "scene/motion_fields.h"
 #include "scene/scene_parts.h"
 #include "scene/scene_tables.h"
 
@@ -52,13 +53,7 @@ static const field pose_fields[] = {
     NUMBERS_FIELD(pose_common, rotation, "", NAN, -1, 1,
                   "from how it was drawn, a unit quaternion [x, y, z, w]; default: [0, 0, 0, 1]"),
     VECTOR_FIELD(pose_common, velocity, "m/s", 0, ANY_MIN, ANY_MAX, "it moves on with"),
-    {.name = "spin",
-     .type = FIELD_SPIN,
-     .offset = offsetof(pose_common, spin),
-     .unit = "rad/s",
-     .min = ANY_MIN,
-     .max = ANY_MAX,
-     .help = "it turns on with; 2D: one number"},
+    SPIN_FIELD(pose_common, spin, ANY_MAX, "it turns on with; 2D: one number"),
 };
 const field_table scene_pose_table =
     FIELD_TABLE("events: pose", "Where a driven collider is.", pose_fields, pose_common);

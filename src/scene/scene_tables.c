@@ -1,5 +1,6 @@
 /* The field tables of a scene: what may be written, with unit, default, range and help. */
 #include "scene/scene_tables.h"
+#include "scene/motion_fields.h"
 
 /* In the order of material_look; smoke is not for particles. */
 static const char *const look_words[] = {"surface", "skin", "grains", NULL};
@@ -202,13 +203,8 @@ static const field body_fields[] = {
     TEXT_FIELD(body, phase,
                "where `coupling` is given: what it belongs to; default: the material's"),
     VECTOR_FIELD(body, velocity, "m/s", 0, -SPEED_MOST, SPEED_MOST, "at the start"),
-    {.name = "spin",
-     .type = FIELD_SPIN,
-     .offset = offsetof(body, spin),
-     .unit = "rad/s",
-     .min = -SPEED_MOST,
-     .max = SPEED_MOST,
-     .help = "angular velocity at the start about the centre of mass; 2D: one number"},
+    SPIN_FIELD(body, spin, SPEED_MOST,
+               "angular velocity at the start about the centre of mass; 2D: one number"),
     PAIR_FIELD(body, vortices, "", 0, -SPEED_MOST, SPEED_MOST,
                "speed U (m/s) and wave length L (m) of Taylor-Green vortices that are added to the "
                "velocity at the start: U sin(2 pi x/L) cos(2 pi y/L) along x, -U cos(2 pi x/L) "
@@ -223,20 +219,9 @@ static const field body_fields[] = {
                "bodies.flow"),
 };
 static const field flow_fields[] = {
-    VECTOR_FIELD(flow_part, translate, "m/s", 0, ANY_MIN, ANY_MAX, "the same velocity everywhere"),
-    {.name = "rotate",
-     .type = FIELD_SPIN,
-     .offset = offsetof(flow_part, rotate),
-     .unit = "rad/s",
-     .min = ANY_MIN,
-     .max = ANY_MAX,
-     .help = "angular velocity about the centre; 2D: one number"},
-    VECTOR_FIELD(flow_part, strain, "1/s", 0, ANY_MIN, ANY_MAX,
-                 "rate of stretching along each axis: [-A, A] is v = (-A x, A y) from the centre"),
-    NUMBER_FIELD(flow_part, shear, "1/s", 0, ANY_MIN, ANY_MAX,
-                 "how fast the velocity along one axis grows across another"),
-    CHOICE_FIELD(flow_part, along, 0, scene_axis_words, "the axis that a shear moves along"),
-    CHOICE_FIELD(flow_part, across, 1, scene_axis_words, "the axis that a shear grows across"),
+    LINEAR_MOTION_FIELDS(
+        flow_part, scene_axis_words,
+        "rate of stretching along each axis: [-A, A] is v = (-A x, A y) from the centre"),
     PAIR_FIELD(flow_part, vortices, "", 0, ANY_MIN, ANY_MAX,
                "speed and wave length, as in `vortices` of the body"),
     VECTOR_FIELD(

@@ -12,6 +12,7 @@ spate_status drive_of(spate_simulation *sim, drive **out) {
 void drive_free(spate_simulation *sim) {
     if (!sim->drive) return;
     text_free(&sim->drive->record);
+    give(sim->ctx, sim->drive->colliders.slots);
     spate_scene_free(sim->drive->own);
     give(sim->ctx, sim->drive);
     sim->drive = NULL;

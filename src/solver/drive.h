@@ -10,10 +10,14 @@
 #include "solver/solver.h"
 
 struct drive {
-    int collider;         /* the last that was found by its name: its neighbour may be next */
-    int64_t next_event;   /* of the scene's, that is to be applied */
-    int64_t forces_given; /* whether particles have forces for the next step, 0 or 1 */
-    double until;         /* that an event of a recording keeps steps from passing; 0: none */
+    struct {
+        const spate_scene *scene; /* that it is of */
+        int32_t *slots;           /* index of a collider, or -1, by the hash of its name */
+        uint32_t mask;            /* one less than how many slots there are, a power of two */
+    } colliders;                  /* by name */
+    int64_t next_event;           /* of the scene's, that is to be applied */
+    int64_t forces_given;         /* whether particles have forces for the next step, 0 or 1 */
+    double until; /* that an event of a recording keeps steps from passing; 0: none */
     bool recording;
     text record;           /* YAML of the events so far, while recording */
     double recorded_until; /* the last `until` in it */
@@ -24,6 +28,12 @@ struct drive {
 /* The drive of a simulation, made where there is none. */
 spate_status drive_of(spate_simulation *sim, drive **out);
 void drive_free(spate_simulation *sim);
+
+/* The scene that the simulation was made from, which outlives it; sim->scene may have more in it, and
+ * goes when still more is added. Output and domain are the same in both. */
+static inline const spate_scene *drive_given_scene(const spate_simulation *sim) {
+    return sim->drive && sim->drive->given ? sim->drive->given : sim->scene;
+}
 
 static inline bool drive_gives_forces(const spate_simulation *sim) {
     return sim->drive && sim->drive->forces_given;

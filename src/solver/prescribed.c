@@ -1,6 +1,7 @@
 #include "solver/prescribed.h"
 
 #include "core/vec.h"
+#include "scene/motion_fields.h"
 
 static const double pi = 3.14159265358979323846;
 
@@ -10,21 +11,8 @@ static const char *const kinds[] = {"parts", "enright", "vortex", "zalesak", NUL
 static const char *const axes[] = {"x", "y", "z", NULL};
 
 static const field part_fields[] = {
-    VECTOR_FIELD(prescribed_part, translate, "m/s", 0, ANY_MIN, ANY_MAX,
-                 "the same velocity everywhere"),
-    {.name = "rotate",
-     .type = FIELD_SPIN,
-     .offset = offsetof(prescribed_part, rotate),
-     .unit = "rad/s",
-     .min = ANY_MIN,
-     .max = ANY_MAX,
-     .help = "angular velocity about the centre; 2D: one number"},
-    VECTOR_FIELD(prescribed_part, strain, "1/s", 0, ANY_MIN, ANY_MAX,
-                 "rate of stretching along each axis, from the centre"),
-    NUMBER_FIELD(prescribed_part, shear, "1/s", 0, ANY_MIN, ANY_MAX,
-                 "how fast the velocity along one axis grows across another"),
-    CHOICE_FIELD(prescribed_part, along, 0, axes, "the axis that a shear moves along"),
-    CHOICE_FIELD(prescribed_part, across, 1, axes, "the axis that a shear grows across"),
+    LINEAR_MOTION_FIELDS(prescribed_part, axes,
+                         "rate of stretching along each axis, from the centre"),
     VECTOR_FIELD(prescribed_part, center, "m", NAN, ANY_MIN, ANY_MAX,
                  "where rotation, strain and shear are at rest; default: the middle of the domain"),
     NUMBER_FIELD(prescribed_part, from, "s", 0, 0, ANY_MAX, "when it begins"),

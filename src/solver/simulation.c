@@ -3,6 +3,7 @@
 #include "core/hash.h"
 #include "core/vec.h"
 #include "port/clock.h"
+#include "port/thread.h"
 #include "scene/flow.h"
 #include "scene/sample.h"
 #include "scene/vortices.h"
@@ -28,8 +29,11 @@ void phase_stop(spate_simulation *sim, const char *name, double start) {
 
 spate_status simulation_open(spate_scene *scene, spate_simulation *sim) {
     spate_context *ctx = scene->ctx;
-    *sim = (spate_simulation){
-        .ctx = ctx, .scene = scene, .scratch.ctx = ctx, .dt_limit = "none", .order.order = -1};
+    memset(&sim->ctx, 0, sizeof *sim - offsetof(spate_simulation, ctx));
+    sim->ctx = sim->scratch.ctx = ctx;
+    sim->scene = scene;
+    sim->dt_limit = "none";
+    sim->order.order = -1;
     for (int i = 0; i < solver_type_count; i++)
         if (solver_types[i]->declaration == scene->solver) sim->type = solver_types[i];
     sim->particles.ctx = ctx;
@@ -182,18 +186,22 @@ void simulation_close(spate_simulation *sim) {
 
 /* ---- One call at a time ---------------------------------------------------------------------- */
 
+static const void *stager_of(const spate_simulation *sim) {
+    return __atomic_load_n(&sim->stager, __ATOMIC_ACQUIRE);
+}
+
 spate_status simulation_enter(spate_simulation *sim, bool changes) {
     if (!__atomic_exchange_n(&sim->busy, 1, __ATOMIC_ACQUIRE)) return SPATE_OK;
-    if (sim->staging && !changes) return SPATE_OK;
-    return fail(sim->ctx, SPATE_BAD_INPUT,
-                sim->staging
-                    ? "a simulation cannot be changed while it makes a step; wait until "
-                      "spate_simulation_step has returned"
-                    : "two threads use one simulation at once; let one wait for the other");
+    const bool own = stager_of(sim) == thread_self();
+    if (own && !changes) return SPATE_OK;
+    return fail_aside(sim->ctx,
+                      own ? "a simulation cannot be changed while it makes a step; wait until "
+                            "spate_simulation_step has returned"
+                          : "two threads use one simulation at once; let one wait for the other");
 }
 
 void simulation_leave(spate_simulation *sim) {
-    if (!sim->staging) __atomic_store_n(&sim->busy, 0, __ATOMIC_RELEASE);
+    if (!stager_of(sim)) __atomic_store_n(&sim->busy, 0, __ATOMIC_RELEASE);
 }
 
 /* ---- Stepping -------------------------------------------------------------------------------- */

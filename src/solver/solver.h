@@ -126,6 +126,8 @@ typedef struct solver_type {
      * those of `volumes`. */
     int (*grid_fields)(const spate_simulation *sim, volume_field *out, int capacity);
     void (*grid_field)(const spate_simulation *sim, int field, float *values);
+    bool grid_on_nodes; /* those are at the corners of cells, one more along every axis that is not
+                           periodic */
     /* What the state hash must know besides the particles; NULL: nothing. */
     uint64_t (*hash)(const spate_simulation *sim, uint64_t seed);
     /* Bytes in grids, for the benchmarks. */
@@ -161,6 +163,7 @@ struct impulses;
 typedef struct drive drive; /* run/drive.h */
 
 struct spate_simulation {
+    int busy; /* a call is at work on it (simulation_enter); kept by simulation_open */
     spate_context *ctx;
     spate_scene *scene; /* not owned */
     const solver_type *type;
@@ -187,13 +190,12 @@ struct spate_simulation {
     struct impulses *impulses; /* the solver's sums of what acts on colliders */
     force_list forces;         /* that act besides gravity */
     stage_hook on_stage;
-    int busy;     /* a call is at work on it (simulation_enter) */
-    bool staging; /* that call is a step, and has called on_stage */
-    drive *drive; /* what others than its scene have done to it; NULL: nothing */
+    const void *stager; /* that call is a step of this thread, and has called on_stage; or NULL */
+    drive *drive;       /* what others than its scene have done to it; NULL: nothing */
 };
 
 /* Before and after a public call that reads (`changes` false) or changes a simulation: one at a
- * time, but a stage's hook may read. */
+ * time, but a stage's hook may read. No call looks at the simulation before it has entered. */
 spate_status simulation_enter(spate_simulation *sim, bool changes);
 void simulation_leave(spate_simulation *sim);
 

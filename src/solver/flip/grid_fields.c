@@ -67,7 +67,7 @@ void flip_grid_field(const spate_simulation *sim, int which, float *values) {
     const flip *f = sim->solver;
     grid_job job = {f, which, values};
     const int planes = d->cells[sim->scene->dim - 1];
-    if (f->grid.bricks.count && sim->step) {
+    if (f->grid.bricks.count && (sim->step || sim->stager)) {
         parallel_for(sim->ctx->pool, planes, 1, copy_planes, &job);
         return;
     }

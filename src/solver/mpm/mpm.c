@@ -630,6 +630,7 @@ static spate_status scatter(void *solver) {
     TRY(mpm_sum_density(m));
     parallel_for(m->threads, sim->blocks.occupied_count, 4, m->passes->scatter[v->dim - 2], v);
     mpm_phases_scatter(m);
+    m->tiles_sort = sim->blocks.sorts;
     const particles *p = &sim->particles;
     if (p->force) memset(p->force, 0, (size_t)p->count * sizeof *p->force);
     return SPATE_OK;
@@ -641,6 +642,7 @@ static spate_status grid(void *solver) {
     mpm_view *v = &m->view;
     boundary_move(&sim->boundary, sim->time + sim->dt);
     parallel_for(m->threads, sim->blocks.count, 16, m->passes->grid[v->dim - 2], v);
+    m->velocities_sort = sim->blocks.sorts;
     if (sim->scene->collider_count) mpm_add_touches(m);
     return SPATE_OK;
 }
@@ -846,5 +848,8 @@ const solver_type solver_mpm = {
     .contact = mpm_contact_force,
     .affine_moment = affine_moment,
     .columns = columns,
+    .grid_fields = mpm_grid_fields,
+    .grid_field = mpm_grid_field,
+    .grid_on_nodes = true,
     .grid_bytes = grid_bytes,
 };

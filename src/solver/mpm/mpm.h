@@ -257,9 +257,10 @@ typedef struct mpm {
     double *contact_sums; /* of the frame so far, three to each: N s; a checkpoint holds them */
     strain_range *ranges; /* by material, after the last step */
     bool must_sort;       /* particles were added or removed */
-    int64_t yielded;      /* particles that plasticity changed in the last step */
-    double max_move;      /* largest speed at which a position moved in the last step */
-    double drift_limit;   /* cells a particle may leave its block by */
+    int64_t tiles_sort, velocities_sort; /* number of the sort whose blocks they are of; 0: none */
+    int64_t yielded;                     /* particles that plasticity changed in the last step */
+    double max_move;    /* largest speed at which a position moved in the last step */
+    double drift_limit; /* cells a particle may leave its block by */
 } mpm;
 
 /* Reals of a tile and of a block's velocities. The tile's last row may be read past by half a row. */
@@ -323,6 +324,10 @@ spate_status mpm_contacts_create(mpm *m);
 void mpm_contacts_free(mpm *m);
 void mpm_contact_force(const spate_simulation *sim, const probe *p, double force[3]);
 void mpm_force(const spate_simulation *sim, int c, double force[3], double torque[3]);
+
+/* Fields for spate_simulation_grid; grid_fields.c. */
+int mpm_grid_fields(const spate_simulation *sim, volume_field *out, int capacity);
+void mpm_grid_field(const spate_simulation *sim, int which, float *values);
 
 extern const solver_declaration mpm_declaration;
 const benchmark *mpm_benchmarks(void);

@@ -1,0 +1,20 @@
+/*
+ * Where driven colliders are at the moment of a frame: a scene does not know it, and pictures must. Of
+ * each, in the order of the scene, the position of its pivot and its rotation as a quaternion x, y, z,
+ * w, along the axes of the scene.
+ */
+#ifndef SPATE_FRAMES_POSES_H
+#define SPATE_FRAMES_POSES_H
+
+#include "solver/solver.h"
+
+enum { POSE_NUMBERS = 7 };
+
+typedef struct frame_poses {
+    double (*values)[POSE_NUMBERS];
+    int count;
+} frame_poses;
+
+spate_status frame_poses_take(const spate_simulation *sim, frame_poses *out);
+
+#endif
