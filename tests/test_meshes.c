@@ -20,8 +20,12 @@ static const char *const fliers[] = {
     "shape: {box: {min: [0.8, 0.8, 0.8], max: [1.2, 1.2, 1.1]}}, fe: {spacing: 0.1}",
     "cloth: {corner: [0.6, 0.7, 0.9], along: [0.7, 0, 0.1], across: [0, 0.7, 0], thickness: 0.02}",
     "strands: {root: [0.6, 1, 1], direction: [0.8, 0, 0], row: [0, 0.3, 0], count: 3, radius: "
-    "0.02, "
-    "curl_radius: 0.1, curl_length: 0.5}",
+    "0.02, curl_radius: 0.1, curl_length: 0.5, step: explicit}",
+    "strands: {root: [0.6, 1, 1], direction: [0.8, 0, 0], row: [0, 0.3, 0], count: 3, radius: "
+    "0.02, curl_radius: 0.1, curl_length: 0.5}",
+    "shape: {sphere: {center: [1, 1, 1], radius: 0.3}}, fe: {spacing: 0.1, step: implicit}",
+    "cloth: {corner: [0.6, 0.7, 0.9], along: [0.7, 0, 0.1], across: [0, 0.7, 0], thickness: 0.02, "
+    "step: implicit, damping: 0.3}",
 };
 
 static play play_flier(int kind, const char *integrator, int threads) {
@@ -84,15 +88,16 @@ static void free_flight_keeps_momentum(void **state) {
 
 /* Half a period of the slowest tone of a free bar of length 25, E 100, rho 1, nu 0: L sqrt(rho/E) =
  * 2.5; from when the velocity begins to when it passes through zero, which is a quarter of it. */
-static double bar_quarter(double poisson) {
-    play p = play_open(1,
-                       "spate: 1\ndimension: 2\ngravity: [0, 0]\nduration: 100\nfps: 1\n"
-                       "domain: {size: [40, 6], dx: 1}\nsolver: {integrator: aflip, alpha: 1}\n"
-                       "materials: {m: {model: neo_hookean, density: 1, young_modulus: 100, "
-                       "poisson: %g}}\n"
-                       "bodies: [{material: m, shape: {box: {min: [8, 2.5], max: [33, 3.5]}}, "
-                       "fe: {spacing: 0.5}, flow: [{strain: [0.002, 0]}]}]\n",
-                       poisson);
+static double bar_quarter(double poisson, const char *step) {
+    play p = play_open(
+        1,
+        "spate: 1\ndimension: 2\ngravity: [0, 0]\nduration: 100\nfps: 1\n"
+        "domain: {size: [40, 6], dx: 1}\nsolver: {integrator: aflip, alpha: 1, dt: 0.02}\n"
+        "materials: {m: {model: neo_hookean, density: 1, young_modulus: 100, "
+        "poisson: %g}}\n"
+        "bodies: [{material: m, shape: {box: {min: [8, 2.5], max: [33, 3.5]}}, "
+        "fe: {spacing: 0.5, %s}, flow: [{strain: [0.002, 0]}]}]\n",
+        poisson, step);
     double before = 1, at = 0;
     while (p.sim->time < 5) {
         play_steps(&p, 1);
@@ -117,7 +122,8 @@ static double bar_quarter(double poisson) {
  * strain runs in from both ends. c = sqrt(E / rho) with poisson 0. */
 static void a_bar_has_its_tone(void **state) {
     (void)state;
-    CHECK_BELOW(fabs(bar_quarter(0) / 1.25 - 1), 0.02);
+    CHECK_BELOW(fabs(bar_quarter(0, "step: explicit") / 1.25 - 1), 0.02);
+    CHECK_BELOW(fabs(bar_quarter(0, "step: implicit, damping: 0") / 1.25 - 1), 0.02);
 }
 
 /* ---- Two squares -------------------------------------------------------------------------------- */
@@ -182,7 +188,7 @@ static void squares_pass_where_positions_may_follow(void **state) {
 
 /* Cloth held at an edge that moves, strands clamped at their roots, and a sphere of elements that
  * leaves through an open side; a post beneath. */
-static play play_all(int threads) {
+static play play_all(int threads, const char *step) {
     return play_open(
         threads,
         "spate: 1\nduration: 100\nfps: 1\n"
@@ -191,30 +197,31 @@ static play play_all(int threads) {
         "bodies:\n"
         "  - {material: m, cloth: {corner: [0.3, 1.2, 0.3], along: [0.6, 0, 0], across: [0, 0, "
         "0.6], "
-        "thickness: 0.02}, hold: [{shape: {box: {min: [0.2, 1, 0.2], max: [0.35, 1.4, 1]}}, "
+        "thickness: 0.02, step: %s}, hold: [{shape: {box: {min: [0.2, 1, 0.2], max: [0.35, 1.4, "
+        "1]}}, "
         "motion: {keys: [{t: 0}, {t: 1, translate: [0.5, 0, 0]}]}}]}\n"
         "  - {material: m, strands: {root: [1, 1.2, 0.3], direction: [0.1, -0.6, 0], row: [0, 0, "
         "0.6], "
-        "count: 4, radius: 0.02, curl_radius: 0.06, curl_length: 0.5}, hold: [{shape: {box: {min: "
+        "count: 4, radius: 0.02, curl_radius: 0.06, curl_length: 0.5, step: %s}, hold: [{shape: "
+        "{box: {min: "
         "[0.8, 1.05, 0], max: [1.2, 1.3, 1.2]}}, motion: {pivot: [1, 1.2, 0.6], keys: [{t: 0}, "
         "{t: 1, rotate: [0, 1, 0, 90]}]}}]}\n"
         "  - {material: m, velocity: [6, 0, 0], shape: {sphere: {center: [1.7, 0.6, 0.6], radius: "
-        "0.2}}, fe: {}}\n"
+        "0.2}}, fe: {step: %s}}\n"
         "colliders: [{shape: {sphere: {center: [0.6, 0.5, 0.6], radius: 0.3}}}]\n",
-        jelly);
+        jelly, step, step, step);
 }
 
-static void meshes_resume_and_do_not_see_threads(void **state) {
-    (void)state;
+static void check_hashes(const char *step) {
     uint64_t hash[3];
     for (int k = 0; k < 2; k++) {
-        play p = play_all(k ? 3 : 1);
+        play p = play_all(k ? 3 : 1, step);
         play_steps(&p, 120);
         hash[k] = spate_simulation_hash(p.sim);
         if (!k) CHECK_ABOVE((double)p.sim->removed, 10);
         play_close(&p);
     }
-    play first = play_all(2), again = play_all(1);
+    play first = play_all(2, step), again = play_all(1, step);
     play_steps(&first, 70);
     play_go_on(&first, &again);
     play_close(&first);
@@ -223,6 +230,49 @@ static void meshes_resume_and_do_not_see_threads(void **state) {
     play_close(&again);
     assert_true(hash[0] == hash[1]);
     assert_true(hash[0] == hash[2]);
+}
+
+static void meshes_resume_and_do_not_see_threads(void **state) {
+    (void)state;
+    check_hashes("explicit");
+    check_hashes("implicit");
+}
+
+/* Hair as in Fei et al. 2021, fig. 17 (E 2.98e10 dyn/cm2, segments of .25 cm, dx .125 cm): with
+ * implicit steps its speed limits dt, and they are at least 100 times as long as explicit ones; it
+ * stays as long as it is. */
+static void stiff_strands_take_large_steps(void **state) {
+    (void)state;
+    double dt[2];
+    for (int k = 0; k < 2; k++) {
+        play p = play_open(1,
+                           "spate: 1\nunits: cgs\nduration: 100\nfps: 100\n"
+                           "domain: {size: [3, 4, 3], dx: 0.125}\n"
+                           "solver: {integrator: asflip}\nmaterials: {m: {model: neo_hookean, "
+                           "density: 1.3, young_modulus: 2.98e10, poisson: 0.3}}\n"
+                           "bodies: [{material: m, velocity: [20, 0, 0], strands: {root: [1, 3.5, "
+                           "1], direction: [0, -3, 0], row: [0, 0, 1], count: 4, spacing: 0.25, "
+                           "radius: 0.02, step: %s}, hold: [{shape: {box: {min: [0, 3.2, 0], max: "
+                           "[3, 4, 3]}}}]}]\n",
+                           k ? "implicit" : "explicit");
+        play_steps(&p, k ? 100 : 2);
+        dt[k] = p.sim->dt;
+        double length = 0, at[64][3];
+        EACH_PARTICLE(p.sim, block, i) {
+            simulation_position(p.sim, block, i, at[p.sim->particles.id[i]]);
+        }
+        for (int v = 1; v < 13; v++) {
+            double edge[3];
+            vec_sub(edge, at[v], at[v - 1]);
+            length += vec_length(edge) / 3;
+        }
+        CHECK_BELOW(fabs(length - 1), 0.01);
+        if (k)
+            print_message("dt %.3g s, %.0f times the explicit one; length %.5f\n", dt[1],
+                          dt[1] / dt[0], length);
+        play_close(&p);
+    }
+    CHECK_ABOVE(dt[1] / dt[0], 100);
 }
 
 /* Held vertices are where their keys say, and the rest hangs on them. */
@@ -433,6 +483,7 @@ int main(void) {
         cmocka_unit_test(a_bar_has_its_tone),
         cmocka_unit_test(squares_pass_where_positions_may_follow),
         cmocka_unit_test(meshes_resume_and_do_not_see_threads),
+        cmocka_unit_test(stiff_strands_take_large_steps),
         cmocka_unit_test(holds_hold),
         cmocka_unit_test(meshes_live_with_phases_and_changes),
         cmocka_unit_test(shapes_are_filled),

@@ -19,16 +19,26 @@ typedef enum mesh_kind { MESH_NONE, MESH_FE, MESH_CLOTH, MESH_STRANDS } mesh_kin
 typedef enum mesh_diagonals { DIAGONALS_ALTERNATING, DIAGONALS_ONE } mesh_diagonals;
 typedef enum mesh_bending { BENDING_SHAPE_OPERATOR, BENDING_HINGE } mesh_bending;
 
+typedef enum mesh_stepping { STEP_EXPLICIT, STEP_IMPLICIT } mesh_stepping;
+
+/* How the elements' forces are advanced in time (solver/lagrangian/mesh_step.h). */
+typedef struct stepping_fields {
+    int step;
+    double damping;
+} stepping_fields;
+
 /* What a scene gives. */
 typedef struct fe_fields {
     double spacing;
     int diagonals;
+    stepping_fields stepping;
 } fe_fields;
 
 typedef struct cloth_fields {
     double corner[3], along[3], across[3];
     double spacing, thickness;
     int diagonals, bending;
+    stepping_fields stepping;
 } cloth_fields;
 
 typedef struct strands_fields {
@@ -37,6 +47,7 @@ typedef struct strands_fields {
     int64_t count[2];             /* strands in a row, rows */
     double spacing, radius;
     double curl_radius, curl_length; /* of the helix, and of a turn along the strand */
+    stepping_fields stepping;
 } strands_fields;
 
 typedef struct mesh_hold {
@@ -56,6 +67,7 @@ typedef struct mesh_body {
     double thickness, radius;
     double spacing;
     mesh_bending bending;
+    stepping_fields stepping;
     const shape *solid; /* fe: what it fills */
     mesh_hold *holds;
     int hold_count;

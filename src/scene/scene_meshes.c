@@ -6,6 +6,26 @@
 static const char *const diagonal_words[] = {"alternating", "one", NULL};
 static const char *const bending_words[] = {"shape_operator", "hinge", NULL};
 
+static const char *const step_words[] = {"explicit", "implicit", NULL};
+
+/* `type_` has the fields as its member `stepping`. */
+#define STEP_FIELDS(type_, default_)                                                              \
+    {.name = "step",                                                                              \
+     .type = FIELD_CHOICE,                                                                        \
+     .offset = offsetof(type_, stepping.step),                                                    \
+     .unit = "",                                                                                  \
+     .fallback = default_,                                                                        \
+     .choices = step_words,                                                                       \
+     .help = "`implicit`: a system is solved for the elements' forces at the end of the step, "   \
+             "and stiffness does not limit it; `explicit`: forces at its beginning"},             \
+    {                                                                                             \
+        .name = "damping", .type = FIELD_NUMBER, .offset = offsetof(type_, stepping.damping),     \
+        .unit = "", .fallback = 1, .min = 0, .max = 1,                                            \
+        .help = "of implicit steps: 1 is backward Euler, which damps what oscillates fast; 0 "    \
+                "is of second order and does not, but has no reserve where steps are far beyond " \
+                "the explicit limit"                                                              \
+    }
+
 #define SPACING_FIELD(type_, default_)                        \
     NUMBER_FIELD(type_, spacing, "m", NAN, SMALLEST, ANY_MAX, \
                  "length of the elements' edges, about; default: " default_)
@@ -15,6 +35,7 @@ static const field fe_table_fields[] = {
     CHOICE_FIELD(fe_fields, diagonals, DIAGONALS_ALTERNATING, diagonal_words,
                  "how the squares of a 2D box are cut into triangles; with `one` diagonal they are "
                  "stiffer against bending"),
+    STEP_FIELDS(fe_fields, STEP_EXPLICIT),
 };
 const field_table scene_fe_table =
     FIELD_TABLE("bodies.fe",
@@ -35,6 +56,7 @@ static const field cloth_table_fields[] = {
                  "`one`"),
     CHOICE_FIELD(cloth_fields, bending, BENDING_SHAPE_OPERATOR, bending_words,
                  "a plate's bending, or that of single hinges, for comparison"),
+    STEP_FIELDS(cloth_fields, STEP_EXPLICIT),
 };
 const field_table scene_cloth_table =
     FIELD_TABLE("bodies.cloth",
@@ -72,6 +94,7 @@ static const field strands_table_fields[] = {
                  "strands are helices of this radius, in 2D waves; 0: straight"),
     NUMBER_FIELD(strands_fields, curl_length, "m", NAN, SMALLEST, ANY_MAX,
                  "length along the strand of a turn; with curl_radius"),
+    STEP_FIELDS(strands_fields, STEP_IMPLICIT),
 };
 const field_table scene_strands_table = FIELD_TABLE(
     "bodies.strands",
@@ -136,6 +159,7 @@ static spate_status read_fe(reader *r, const yaml_value *v, body *b) {
                                "box or sphere; change it");
     TRY(mesh_from_shape(r->arena, b->shape, r->dim, &g, &b->mesh));
     b->mesh.solid = b->shape;
+    b->mesh.stepping = g.stepping;
     return SPATE_OK;
 }
 
@@ -146,7 +170,9 @@ static spate_status read_cloth(reader *r, const yaml_value *v, body *b) {
     TRY(reader_table(r, v, &scene_cloth_table, &g));
     if (isnan(g.spacing)) g.spacing = r->scene->domain.dx;
     TRY(check_cloth(r, v, &g));
-    return mesh_of_cloth(r->arena, &g, &b->mesh);
+    TRY(mesh_of_cloth(r->arena, &g, &b->mesh));
+    b->mesh.stepping = g.stepping;
+    return SPATE_OK;
 }
 
 static spate_status read_strands(reader *r, const yaml_value *v, body *b) {
@@ -154,7 +180,9 @@ static spate_status read_strands(reader *r, const yaml_value *v, body *b) {
     TRY(reader_table(r, v, &scene_strands_table, &g));
     if (isnan(g.spacing)) g.spacing = r->scene->domain.dx;
     TRY(check_strands(r, v, &g));
-    return mesh_of_strands(r->arena, &g, r->dim, &b->mesh);
+    TRY(mesh_of_strands(r->arena, &g, r->dim, &b->mesh));
+    b->mesh.stepping = g.stepping;
+    return SPATE_OK;
 }
 
 static spate_status check_mesh(reader *r, const yaml_value *v, const mesh_body *m) {

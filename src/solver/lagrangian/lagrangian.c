@@ -2,6 +2,7 @@
 
 #include "core/hash.h"
 #include "core/vec.h"
+#include "solver/lagrangian/mesh_step.h"
 #include "solver/materials/elastic.h"
 
 enum { VERTEX_GRAIN = 1024, BLOCK_GRAIN = 16 };
@@ -20,6 +21,7 @@ typedef struct mesh_memory {
     uint64_t first_id; /* vertex v has id first_id + v */
     mesh_extremes extremes;
     double energy;
+    double halvings, iterations; /* of the last step */
 } mesh_memory;
 
 struct lagrangian {
@@ -34,7 +36,7 @@ struct lagrangian {
     int32_t *block;     /* of that particle */
     bool *there;
     int *hold, *held; /* which hold it has, and which holds it now; -1: none */
-    double (*x)[3], (*f)[3];
+    double (*x)[3], (*v)[3], (*f)[3];
     rod_edge *edges; /* of strands; the others' are not used */
     double *references;
     int64_t sorts; /* of the blocks when places were found */
@@ -118,6 +120,7 @@ static spate_status make_part(lagrangian *l, int group) {
     spate_status status = lagrangian_mesh_create(ctx, &b->mesh, scene->dim, &moduli, &part->mesh);
     if (status == SPATE_BAD_INPUT) fail_prefix(ctx, "%s: body '%s': ", scene->path, b->name);
     TRY(status);
+    if (b->mesh.stepping.step == STEP_IMPLICIT) TRY(mesh_step_create(&part->mesh));
     part->turns = take(ctx, (size_t)b->mesh.hold_count + 1, sizeof *part->turns);
     if (!part->turns) return SPATE_OUT_OF_MEMORY;
     l->memory[l->count - 1].extremes = part->mesh.extremes;
@@ -133,6 +136,7 @@ static spate_status take_vertices(lagrangian *l) {
     fine = fine && (l->hold = take(ctx, n, sizeof *l->hold));
     fine = fine && (l->held = take(ctx, n, sizeof *l->held));
     fine = fine && (l->x = take(ctx, n, sizeof *l->x));
+    fine = fine && (l->v = take(ctx, n, sizeof *l->v));
     fine = fine && (l->f = take(ctx, n, sizeof *l->f));
     fine = fine && (l->edges = take(ctx, n, sizeof *l->edges));
     fine = fine && (l->references = take(ctx, n, sizeof *l->references));
@@ -182,8 +186,8 @@ void lagrangian_free(lagrangian *l) {
         lagrangian_mesh_free(&l->parts[k].mesh);
         give(ctx, l->parts[k].turns);
     }
-    void *all[] = {l->parts, l->memory, l->part_of, l->particle, l->block,      l->there, l->hold,
-                   l->held,  l->x,      l->f,       l->edges,    l->references, l};
+    void *all[] = {l->parts, l->memory, l->part_of, l->particle, l->block, l->there,      l->hold,
+                   l->held,  l->x,      l->v,       l->f,        l->edges, l->references, l};
     for (int k = 0; k < COUNT_OF(all); k++) give(ctx, all[k]);
 }
 
@@ -246,7 +250,10 @@ static void load_positions(void *data, chunk items) {
     for (int64_t v = items.begin; v < items.end; v++) {
         const uint32_t i = l->particle[v];
         l->there[v] = i != NOWHERE && l->sim->particles.group[i] != GROUP_REMOVED;
-        if (l->there[v]) simulation_position(l->sim, l->block[v], i, l->x[v]);
+        if (!l->there[v]) continue;
+        simulation_position(l->sim, l->block[v], i, l->x[v]);
+        for (int a = 0; a < l->sim->scene->dim; a++)
+            l->v[v][a] = (double)l->sim->particles.velocity[i][a];
     }
 }
 
@@ -286,6 +293,19 @@ static spate_status fail_element(lagrangian *l, const mesh_part *part) {
                 m->kind == MESH_STRANDS ? "" : ", or model fixed_corotated, which survives it");
 }
 
+static void part_forces(lagrangian *l, mesh_part *part, const mesh_positions *at) {
+    const spate_simulation *sim = l->sim;
+    double(*f)[3] = l->f + part->first;
+    if (!part->mesh.step) {
+        lagrangian_mesh_forces(&part->mesh, at, f);
+        return;
+    }
+    mesh_motion how = {
+        .dt = sim->dt, .damping = part->mesh.of->stepping.damping, .v = l->v + part->first};
+    vec_copy(how.gravity, sim->scene->gravity);
+    mesh_step_forces(&part->mesh, at, &how, f);
+}
+
 spate_status lagrangian_add_forces(lagrangian *l) {
     pool *threads = l->sim->ctx->pool;
     find_particles(l);
@@ -297,10 +317,14 @@ spate_status lagrangian_add_forces(lagrangian *l) {
                                    .there = l->there + part->first,
                                    .held = l->held + part->first,
                                    .turns = part->turns};
-        lagrangian_mesh_forces(&part->mesh, &at, l->f + part->first);
+        part_forces(l, part, &at);
         if (part->mesh.fault >= 0) return fail_element(l, part);
         l->memory[k].extremes = part->mesh.extremes;
         l->memory[k].energy = lagrangian_mesh_energy(&part->mesh);
+        if (!part->mesh.step) continue;
+        l->memory[k].energy = part->mesh.step->energy;
+        l->memory[k].halvings = (double)part->mesh.step->halvings;
+        l->memory[k].iterations = part->mesh.step->iterations;
     }
     parallel_for(threads, l->vertices, VERTEX_GRAIN, store_forces, l);
     return SPATE_OK;
@@ -341,10 +365,19 @@ double lagrangian_hold_speed(const lagrangian *l) { return l->hold_speed; }
 
 /* ---- The time step ------------------------------------------------------------------------------ */
 
+/* Stiffness does not limit a semi-implicit step; but it begins with what gravity makes of the speed:
+ * (speed + g dt) dt <= cfl dx. */
+static double falling_limit(const spate_scene *scene, double speed) {
+    const double way = scene->cfl * scene->domain.dx, g = vec_length(scene->gravity);
+    const double sum = speed + sqrt(speed * speed + 4 * g * way);
+    return sum > 0 ? 2 * way / sum : HUGE_VAL;
+}
+
 static double part_limit(const lagrangian *l, int k, double speed, double share) {
     const mesh_part *part = &l->parts[k];
     const mesh_extremes *at = &l->memory[k].extremes;
     const spate_scene *scene = l->sim->scene;
+    if (part->mesh.step) return falling_limit(scene, speed);
     if (part->mesh.of->kind != MESH_FE) return lagrangian_mesh_step(&part->mesh, at, share);
     const material *given = &scene->materials[scene->bodies[part->group].material];
     const strain_range range = {at->J_min, at->J_max, at->stretch, 1};
@@ -374,6 +407,21 @@ double lagrangian_energy(const lagrangian *l, mesh_kind kind) {
     for (int k = 0; l && k < l->count; k++)
         if (l->parts[k].mesh.of->kind == kind) sum = (isnan(sum) ? 0 : sum) + l->memory[k].energy;
     return sum;
+}
+
+double lagrangian_halvings(const lagrangian *l) {
+    double sum = NAN;
+    for (int k = 0; l && k < l->count; k++)
+        if (l->parts[k].mesh.step) sum = (isnan(sum) ? 0 : sum) + l->memory[k].halvings;
+    return sum;
+}
+
+double lagrangian_iterations(const lagrangian *l) {
+    double most = NAN;
+    for (int k = 0; l && k < l->count; k++)
+        if (l->parts[k].mesh.step && l->parts[k].mesh.of->kind != MESH_STRANDS)
+            most = fmax(most, l->memory[k].iterations);
+    return most;
 }
 
 void lagrangian_state(lagrangian *l, state_blocks *out) {

@@ -43,6 +43,10 @@ double lagrangian_hold_speed(const lagrangian *l);
 /* The lightest vertex, kg. */
 double lagrangian_lightest(const lagrangian *l);
 
+/* Of semi-implicit steps, in the last one: how often changes were halved, and how many iterations
+ * the slowest system took; NAN where there are no such meshes. */
+double lagrangian_halvings(const lagrangian *l);
+double lagrangian_iterations(const lagrangian *l);
 /* Elastic energy of all meshes of a kind, J; NAN where there are none. */
 double lagrangian_energy(const lagrangian *l, mesh_kind kind);
 void lagrangian_state(lagrangian *l, state_blocks *out);

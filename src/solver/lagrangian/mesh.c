@@ -1,6 +1,7 @@
 #include "solver/lagrangian/mesh.h"
 
 #include "core/vec.h"
+#include "solver/lagrangian/mesh_step.h"
 
 enum { ELEMENT_GRAIN = 256, STRAND_GRAIN = 16, VERTEX_GRAIN = 1024 };
 
@@ -275,6 +276,7 @@ void lagrangian_mesh_lend(lagrangian_mesh *m, rod_edge *edges, double *reference
 void lagrangian_mesh_free(lagrangian_mesh *m) {
     if (!m->ctx) return;
     if (m->lent) m->edges = NULL, m->references = NULL;
+    mesh_step_free(m);
     void *all[] = {m->mass,       m->fe,     m->membranes, m->bending,    m->sides,
                    m->hinges,     m->angles, m->lengths,   m->bends,      m->edges,
                    m->rest_edges, m->work,   m->parts,     m->references, m->first,
@@ -350,20 +352,19 @@ static void hinge_angles(void *data, chunk items) {
     }
 }
 
-/* dE/dtheta of a hinge: from its two triangles, whose energies its own is a share of. */
-static double hinge_moment(const lagrangian_mesh *m, int64_t k, double *energy) {
+double mesh_hinge_moment(const lagrangian_mesh *m, int64_t k, const double *angles,
+                         double *energy) {
     const mesh_hinge *h = &m->hinges[k];
     double moment = 0;
     if (m->of->bending == BENDING_HINGE)
-        moment = h->stiffness * m->angles[k];
+        moment = h->stiffness * angles[k];
     else
         for (int t = 0; t < 2; t++)
             for (int c = 0; c < 3; c++) {
                 const int32_t other = m->sides[h->triangle[t]][c];
-                if (other >= 0)
-                    moment += m->bending[h->triangle[t]][h->side[t]][c] * m->angles[other];
+                if (other >= 0) moment += m->bending[h->triangle[t]][h->side[t]][c] * angles[other];
             }
-    *energy = moment * m->angles[k] / 2;
+    *energy = moment * angles[k] / 2;
     return moment;
 }
 
@@ -377,7 +378,7 @@ static void hinge_forces(void *data, chunk items) {
         memset(f, 0, 4 * sizeof *f);
         m->energies[elements + k] = 0;
         if (!all_there(job->at, h->corner, 4)) continue;
-        const double moment = hinge_moment(m, k, &m->energies[elements + k]);
+        const double moment = mesh_hinge_moment(m, k, m->angles, &m->energies[elements + k]);
         corners_at(m, job->at->x, h->corner, 4, x);
         hinge_angle(x, slope);
         for (int c = 0; c < 4; c++) vec_scale(f[c], -moment, slope[c]);

@@ -70,7 +70,8 @@ typedef struct lagrangian_mesh {
     mesh_extremes *seen; /* by worker */
     mesh_extremes extremes;
     int64_t fault; /* the first element, or vertex of a strand, that is beyond its law; -1: none */
-    int64_t *faults; /* by worker */
+    int64_t *faults;        /* by worker */
+    struct mesh_step *step; /* semi-implicit (mesh_step.h); NULL: explicit */
 } lagrangian_mesh;
 
 /* Makes it at rest; fails where an element has no volume, or a cloth an edge with three triangles:

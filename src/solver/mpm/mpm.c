@@ -3,6 +3,7 @@
 #include "core/isa.h"
 #include "core/vec.h"
 #include "solver/mpm/mixing.h"
+#include "solver/lagrangian/lagrangian.h"
 #include "solver/mpm/phases.h"
 #include "solver/sources.h"
 #include "solver/stages.h"
@@ -808,6 +809,11 @@ static double dissolved(const spate_simulation *sim) {
 static double released_energy(const spate_simulation *sim) {
     const mpm_mixing *s = ((const mpm *)sim->solver)->mixing;
     return s ? s->state.released : NAN;
+static double mesh_halvings(const spate_simulation *sim) {
+    return lagrangian_halvings(((const mpm *)sim->solver)->meshes);
+}
+static double mesh_iterations(const spate_simulation *sim) {
+    return lagrangian_iterations(((const mpm *)sim->solver)->meshes);
 }
 
 static const solver_column columns[] = {
@@ -822,6 +828,8 @@ static const solver_column columns[] = {
     {"fe_energy", "J", fe_energy},
     {"cloth_energy", "J", cloth_energy},
     {"strand_energy", "J", strand_energy},
+    {"mesh_halvings", "", mesh_halvings},
+    {"mesh_iterations", "", mesh_iterations},
     {NULL, NULL, NULL},
 };
 

@@ -62,7 +62,6 @@
 
 #include "core/kernel_table.h"
 #include "solver/impulses.h"
-#include "solver/lagrangian/lagrangian.h"
 #include "solver/materials/material.h"
 #include "solver/solver.h"
 
@@ -243,7 +242,7 @@ typedef struct mpm_passes {
 
 typedef struct mpm {
     spate_simulation *sim;
-    lagrangian *meshes; /* NULL: none */
+    struct lagrangian *meshes; /* NULL: none */
     pool *threads;
     mpm_view view;
     transfer_family family;
