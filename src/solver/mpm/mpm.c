@@ -2,8 +2,8 @@
 
 #include "core/isa.h"
 #include "core/vec.h"
-#include "solver/mpm/mixing.h"
 #include "solver/lagrangian/lagrangian.h"
+#include "solver/mpm/mixing.h"
 #include "solver/mpm/phases.h"
 #include "solver/sources.h"
 #include "solver/stages.h"
@@ -809,6 +809,7 @@ static double dissolved(const spate_simulation *sim) {
 static double released_energy(const spate_simulation *sim) {
     const mpm_mixing *s = ((const mpm *)sim->solver)->mixing;
     return s ? s->state.released : NAN;
+}
 static double mesh_halvings(const spate_simulation *sim) {
     return lagrangian_halvings(((const mpm *)sim->solver)->meshes);
 }
