@@ -23,6 +23,10 @@ INLINE bool meets_fields(const mpm_phases *s, int32_t block) {
     return false;
 }
 
+INLINE bool is_liquid(const mpm_view *m, int64_t i) {
+    return m->materials[m->group_material[m->particles->group[i]]].kind == MATERIAL_LIQUID;
+}
+
 /* The mean of the normal components of eight impulses. */
 INLINE wide pressure_part(const wide impulse[6], int dim) {
     const wide sum = impulse[0] + impulse[1] + (dim == 3 ? impulse[2] : wide_splat(0));
@@ -268,32 +272,12 @@ INLINE void difference_block(const mpm_phases *s, int32_t block, int dim) {
     }
 }
 
-/* A liquid that is not sparse takes no tension. */
-INLINE void change_liquid(const mpm_view *m, int64_t i, double change) {
+/* Changes the volume of liquid particle i by a factor, given as its logarithm. Where it is not sparse
+ * it takes no tension. */
+INLINE void change_volume(const mpm_view *m, int64_t i, double change) {
     real *dilation = &m->particles->dilation[i];
     const double e = (double)*dilation, grown = e + (1 + e) * expm1(change);
     *dilation = (real)fmin(fmax(e, 0), grown);
-}
-
-/* b by a factor; of solids that keep a strain e instead, e by a sum. */
-INLINE void change_solid(const mpm_view *m, int64_t i, bool adds, double change, int dim) {
-    const double part = change / dim, grown = expm1(2 * part);
-    for (int c = 0; c < 6; c++) {
-        if (dim == 2 && (c == ZZ || c == YZ || c == XZ)) continue;
-        real *e = PLANE(m->particles, strain, c) + i;
-        const double diagonal = c <= ZZ,
-                     more = adds ? part * diagonal : ((double)*e + diagonal) * grown;
-        *e = (real)((double)*e + more);
-    }
-}
-
-/* Changes the volume of particle i by a factor, given as its logarithm. */
-INLINE void change_volume(const mpm_view *m, int64_t i, double change, int dim) {
-    const material_kind kind = m->materials[m->group_material[m->particles->group[i]]].kind;
-    if (kind == MATERIAL_LIQUID)
-        change_liquid(m, i, change);
-    else if (kind != MATERIAL_VERTEX)
-        change_solid(m, i, kind == MATERIAL_LINEAR || kind == MATERIAL_HYPOELASTIC, change, dim);
 }
 
 INLINE void volume_block(const mpm_phases *s, const mpm_view *differences, int32_t block,
@@ -309,12 +293,11 @@ INLINE void volume_block(const mpm_phases *s, const mpm_view *differences, int32
         for (int lane = 0; lane < WIDE && i + lane < last; lane++) {
             const real *tile = tiles + field_of(m, m->particles->group[i + lane]) * size;
             quad q[4];
-            if (m->particles->group[i + lane] == GROUP_REMOVED) continue;
+            if (!is_liquid(m, i + lane)) continue;
             gather_fused(tile, &at, lane, q, dim);
             double divergence = 0;
             for (int a = 0; a < dim; a++) divergence += (double)q[a + 1][a];
-            if (divergence != 0)
-                change_volume(m, i + lane, divergence * (double)(m->dt / m->dx), dim);
+            if (divergence != 0) change_volume(m, i + lane, divergence * (double)(m->dt / m->dx));
         }
     }
 }
@@ -354,7 +337,8 @@ INLINE void scatter_interface(const mpm_phases *s, int32_t block, int dim) {
         const wide pressure = pressure_part(impulse, dim);
         for (int lane = 0; lane < WIDE && i + lane < last; lane++) {
             wide q[4];
-            interface_part(m, &at, i + lane, lane, pressure[lane], q, dim);
+            const real own = is_liquid(m, i + lane) ? pressure[lane] : 0;
+            interface_part(m, &at, i + lane, lane, own, q, dim);
             scatter_split(tiles.of[field_of(m, p->group[i + lane])], &at, lane, q, dim);
         }
     }

@@ -6,10 +6,10 @@
  * own forces give it, w^k here), in nodes of eight reals:
  *
  *     g^k = sum m grad w   points out of the phase (eq. 25)      V^k = sum w m / rho0
- *     P^k = dt sum V p grad w, the impulse of its pressure, of solids -tr tau / d
+ *     P^k = dt sum V p grad w, the impulse of a liquid's pressure; 0 of what is no liquid
  *
- * 1. All phases feel one gradient of pressure, each by its share of the volume, and what stress they
- *    have of their own besides:
+ * 1. All phases feel one gradient of the liquids' pressure, each by its share of the volume, and what
+ *    stress they have of their own:
  *
  *     u^k = w^k + (V^k / sum V  sum P - P^k) / m^k
  *
@@ -30,9 +30,9 @@
  *
  *     U = sum V^k v^k / sum V
  *
- *    So all material takes the rate of its volume from the divergence of U, and all other strain from
- *    its own phase's v. With their own divergence the work of pressure on what slides is not what
- *    the particles lose: layers at rest grow noise, and a gap opens around a body that floats.
+ *    So liquids take the rate of their volume from the divergence of U, and all other strain from
+ *    their own phase's v. With their own divergence the work of pressure on what slides is not what
+ *    the particles lose, and layers at rest grow noise of a third of their pressure.
  *
  * Both steps keep the momentum of the node, and the second never adds energy. Where g^k and g^r are
  * parallel (a drop smaller than a cell) there is no normal and only 1 is done.
