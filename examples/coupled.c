@@ -1,5 +1,6 @@
-/* A ball that floats: its motion is another program's affair, here four lines of a rigid body, which the
- * water's force moves and which moves the water. A light ball is lifted out of the deep. */
+/* A ball that floats: its motion is another program's affair, here four lines of a rigid body,
+ * which the water's force moves and which moves the water. A light ball is lifted out of the
+ * deep. */
 #include "world.h"
 
 static const char scene_text[] =
@@ -17,8 +18,8 @@ int main(void) {
     world w;
     spate_status status = world_open(&w, "ball", scene_text);
 
-    /* Water that has to be pushed aside makes the ball heavier (its added mass, about that of the water in
-     * its place). It is on both sides of the equation here, else the loop would swing. */
+    /* Water that has to be pushed aside makes the ball heavier (its added mass, about that of the
+     * water in its place). It is on both sides of the equation here, else the loop would swing. */
     const double added = 1000 * 3.14159 * 0.12 * 0.12;
     double y = 0.25, v = 0, a = 0, force[3] = {0}, torque[3];
     while (!status && spate_simulation_time(w.sim) < 0.4) {

@@ -1,7 +1,7 @@
 /*
- * Spate without a file system: the scene is text in memory, and what is written goes to a few arrays
- * through the hooks of spate_config. Steps a scene, saves a checkpoint, continues from it, and prints
- * the state hash, which is the same with and without the interruption.
+ * Spate without a file system: the scene is text in memory, and what is written goes to a few
+ * arrays through the hooks of spate_config. Steps a scene, saves a checkpoint, continues from it,
+ * and prints the state hash, which is the same with and without the interruption.
  */
 #include <spate/spate.h>
 #include <stdio.h>

@@ -1,5 +1,5 @@
-/* A tank that leaks, and a pump that keeps its level: a controller measures the level and opens and closes
- * the inlet. Writes frames to the folder that is named, and draws the last one. */
+/* A tank that leaks, and a pump that keeps its level: a controller measures the level and opens and
+ * closes the inlet. Writes frames to the folder that is named, and draws the last one. */
 #include "world.h"
 
 static const char scene_text[] =

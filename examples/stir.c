@@ -1,5 +1,5 @@
-/* A drop is stirred by a mouse; what the mouse did is recorded as a scene, and played again to the same
- * state. */
+/* A drop is stirred by a mouse; what the mouse did is recorded as a scene, and played again to the
+ * same state. */
 #include "world.h"
 #include <inttypes.h>
 #include <math.h>

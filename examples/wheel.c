@@ -1,5 +1,6 @@
-/* A paddle wheel in a pool, driven by a controller: it turns the wheel as fast as it should go, measures
- * the water's torque, and slows down where that is too large. Prints the work done on the water. */
+/* A paddle wheel in a pool, driven by a controller: it turns the wheel as fast as it should go,
+ * measures the water's torque, and slows down where that is too large. Prints the work done on the
+ * water. */
 #include "world.h"
 #include <math.h>
 

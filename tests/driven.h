@@ -1,4 +1,5 @@
-/* For tests of spate/drive.h: a tank for every solver, what is expected, and playing a recording. */
+/* For tests of spate/drive.h: a tank for every solver, what is expected, and playing a
+ * recording. */
 #ifndef SPATE_TESTS_DRIVEN_H
 #define SPATE_TESTS_DRIVEN_H
 
@@ -22,8 +23,8 @@ static const char *const solver_names[SOLVERS] = {"mpm", "flip", "sph", "smoke"}
 static const char liquid[] = "model: liquid, density: 1000, bulk_modulus: 2.0e4";
 static const char gas[] = "model: gas, density: 1.2";
 
-/* Half a box of water, or of gas that fills the box, with what else `more` says: colliders... `set` is
- * more of the solver's, ", dt: 0.01". */
+/* Half a box of water, or of gas that fills the box, with what else `more` says: colliders... `set`
+ * is more of the solver's, ", dt: 0.01". */
 static inline play open_tank_with(int solver, int threads, const char *set, const char *more) {
     return play_open(
         threads,
@@ -48,7 +49,7 @@ static inline spate_pose ball_at(double x, double y, double vx, double spin) {
     return at;
 }
 
-/* ---- Text that comes piece by piece ------------------------------------------------------------- */
+/* ---- Text that comes piece by piece ---------------------------------------------------------- */
 
 typedef struct collected {
     char *data;
@@ -87,8 +88,8 @@ static inline void run_until(play *p, double t) {
     while (p->sim->time < t * (1 - 1e-12)) step_of_run(p);
 }
 
-/* By frames alone, to the time and state of the live one, once through and once from a checkpoint in
- * memory a step after `half`. */
+/* By frames alone, to the time and state of the live one, once through and once from a checkpoint
+ * in memory a step after `half`. */
 static inline void check_recording(const play *live, double half, int threads) {
     const uint64_t hash = spate_simulation_hash(live->sim);
     play again = open_recorded(live, threads);

@@ -1,8 +1,8 @@
 /*
  * Preloaded into the command: makes one call on a file of the run's folder fail, or all from there
  * on. SPATE_FAULT is "CALL N once|on FOLDER": the Nth call of open, write, fsync, syncfs, fstat,
- * rename, mkdir or truncate on a path below FOLDER (for writing) fails with ENOSPC; or fsync_folder, the fsync of a folder. When it struck, FOLDER.struck is
- * made.
+ * rename, mkdir or truncate on a path below FOLDER (for writing) fails with ENOSPC; or
+ * fsync_folder, the fsync of a folder. When it struck, FOLDER.struck is made.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>

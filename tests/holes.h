@@ -9,9 +9,9 @@
 
 /* ---- In a plane ------------------------------------------------------------------------------ */
 
-/* Holes in what particles cover of a region, as seen along an axis: pieces of at least four cells of a
- * raster of d0/2 that nobody is within 0.9 d0 of and that do not reach the region's outline. Places
- * are in d0. */
+/* Holes in what particles cover of a region, as seen along an axis: pieces of at least four cells
+ * of a raster of d0/2 that nobody is within 0.9 d0 of and that do not reach the region's outline.
+ * Places are in d0. */
 enum { RASTER_COVERED = 1, RASTER_SEEN, RASTER_OUTSIDE };
 typedef struct raster {
     int edge[2];
@@ -89,9 +89,9 @@ static inline int raster_holes(raster *r) {
 
 /* ---- In space -------------------------------------------------------------------------------- */
 
-/* Voxels of d0/3 whose middles are within 1.4 d0 of a particle. A point of a hole in the plane's sense
- * is as far from all. The number of tunnels through them is their first Betti number, b1 = b0 + b2 -
- * chi: pieces, cavities and Euler's number, vertices - edges + faces - voxels. */
+/* Voxels of d0/3 whose middles are within 1.4 d0 of a particle. A point of a hole in the plane's
+ * sense is as far from all. The number of tunnels through them is their first Betti number, b1 = b0
+ * + b2 - chi: pieces, cavities and Euler's number, vertices - edges + faces - voxels. */
 enum { VOXELS_PER_SIZE = 3 };
 typedef struct voxels {
     int edge[3];
@@ -142,7 +142,8 @@ static inline int64_t euler_number(const voxels *v) {
     return sum;
 }
 
-/* Pieces of voxels with a value, which they lose; full ones touch at corners, empty ones at faces. */
+/* Pieces of voxels with a value, which they lose; full ones touch at corners, empty ones at
+ * faces. */
 static inline int64_t count_pieces(voxels *v, uint8_t value, int64_t *stack) {
     const int64_t cells = (int64_t)v->edge[0] * v->edge[1] * v->edge[2];
     const uint8_t seen = 2;

@@ -72,8 +72,8 @@ static inline const unsigned char *pixel(const pixels *p, double x, double y) {
     return p->rgb + ((size_t)(int)y * (size_t)p->width + (size_t)(int)x) * 3;
 }
 
-/* A frame with P, v, pscale and material as the run writer lays it out, and with `groups` where it is
- * not NULL; returns its length. */
+/* A frame with P, v, pscale and material as the run writer lays it out, and with `groups` where it
+ * is not NULL; returns its length. */
 static inline size_t make_frame(char *out, size_t size, int count, const float (*x)[3],
                                 const float (*v)[3], float radius, const uint32_t *kinds,
                                 const uint32_t *groups, double time) {

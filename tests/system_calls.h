@@ -1,6 +1,6 @@
 /*
- * System calls that a test can tell to fail: defined here, they take the place of the C library's in
- * the test and in the library it is linked with.
+ * System calls that a test can tell to fail: defined here, they take the place of the C library's
+ * in the test and in the library it is linked with.
  */
 #ifndef SPATE_TESTS_SYSTEM_CALLS_H
 #define SPATE_TESTS_SYSTEM_CALLS_H

@@ -8,7 +8,7 @@
 
 #include "physics.h"
 
-/* ---- Case 17 ----------------------------------------------------------------------------------- */
+/* ---- Case 17 --------------------------------------------------------------------------------- */
 
 static const double sloshing_depth = 0.5, sloshing_wave = M_PI; /* m, 1/m */
 
@@ -25,10 +25,10 @@ static inline double momentum_along_x(const spate_simulation *sim) {
     return sum;
 }
 
-/* Half a wave in a tank, begun flat with the velocity of linear theory: the liquid's momentum along x
- * goes as cos(w t). Returns the time between its first and third change of sign; where it trembles about
- * zero, that is the mean of all changes before it has swung to the other side. `solver` and `water` are
- * what stands in the scene's braces. */
+/* Half a wave in a tank, begun flat with the velocity of linear theory: the liquid's momentum along
+ * x goes as cos(w t). Returns the time between its first and third change of sign; where it
+ * trembles about zero, that is the mean of all changes before it has swung to the other side.
+ * `solver` and `water` are what stands in the scene's braces. */
 static inline double sloshing_period(double dx, const char *solver, const char *water) {
     const double k = sloshing_wave, h = sloshing_depth, speed = 0.1;
     play p = play_open(2,
@@ -63,7 +63,7 @@ static inline double sloshing_period(double dx, const char *solver, const char *
     return crossings[2] - crossings[0];
 }
 
-/* ---- Case 14 ----------------------------------------------------------------------------------- */
+/* ---- Case 14 --------------------------------------------------------------------------------- */
 
 enum { FRONTS = 400 };
 static const double front_step = 0.01; /* in T */

@@ -1,7 +1,7 @@
 /*
- * Adaptive particles: what merging and splitting keep, which pairs merge, where; still water stays still
- * and flat, a dam breaks as with particles of one size, a turning pool goes on turning; one result for every
- * number of threads and after a restore.
+ * Adaptive particles: what merging and splitting keep, which pairs merge, where; still water stays
+ * still and flat, a dam breaks as with particles of one size, a turning pool goes on turning; one
+ * result for every number of threads and after a restore.
  */
 #include "tanks.h"
 
@@ -31,7 +31,7 @@ static play open_pool(int threads, int dim, const char *solver, const char *more
                      dim == 2 ? "[0, 0]" : "[0, 0, 0]", dim == 2 ? "[1, 0.6]" : "[0.8, 0.6, 0.8]");
 }
 
-/* ---- What is kept ------------------------------------------------------------------------------ */
+/* ---- What is kept ---------------------------------------------------------------------------- */
 
 typedef struct sums {
     double mass, momentum[3], middle[3], angular;
@@ -73,8 +73,9 @@ static void set_velocities(play *p) {
     p->sim->max_speed = 3;
 }
 
-/* Merging, and then splitting all: mass, momentum and centre of mass stay, the number comes back. The
- * angular momentum of merged pairs is lost only as far as they turned about each other; splitting keeps it. */
+/* Merging, and then splitting all: mass, momentum and centre of mass stay, the number comes back.
+ * The angular momentum of merged pairs is lost only as far as they turned about each other;
+ * splitting keeps it. */
 static void check_stages(int dim) {
     static const char *const first[] = {"sort", "grid", "scatter", "forces"};
     const double gate = IN_DOUBLE ? 1e-12 : 2e-6;
@@ -112,10 +113,10 @@ static void test_kept(void **state) {
     check_stages(2), check_stages(3);
 }
 
-/* ---- Which pairs merge ------------------------------------------------------------------------- */
+/* ---- Which pairs merge ----------------------------------------------------------------------- */
 
-/* Afterwards no two of a block are left that could be merged; none is larger than a cell, or merged near
- * the surface. */
+/* Afterwards no two of a block are left that could be merged; none is larger than a cell, or merged
+ * near the surface. */
 static void test_no_pair_is_left(void **state) {
     (void)state;
     static const char *const stages[] = {"sort", "grid", "scatter", "forces"};
@@ -149,7 +150,7 @@ static void test_no_pair_is_left(void **state) {
     play_close(&p);
 }
 
-/* ---- Still water: acceptance 9 of the method's table ------------------------------------------- */
+/* ---- Still water: acceptance 9 of the method's table ----------------------------------------- */
 
 static void check_still(int dim, const char *solver) {
     play p = open_pool(2, dim, solver, "sampling: regular");
@@ -174,7 +175,7 @@ static void test_still_water(void **state) {
     check_still(2, "adaptive: {}, transfer: kernel");
 }
 
-/* ---- A dam: acceptance 10 ---------------------------------------------------------------------- */
+/* ---- A dam: acceptance 10 -------------------------------------------------------------------- */
 
 static void test_dam(void **state) {
     (void)state;
@@ -188,10 +189,10 @@ static void test_dam(void **state) {
     if (full) CHECK_BELOW(dam_error(9.81, cells, "type: flip, adaptive: {}", "", &offset), 0.08);
 }
 
-/* ---- A turning pool ---------------------------------------------------------------------------- */
+/* ---- A turning pool -------------------------------------------------------------------------- */
 
-/* A disc of liquid in a round tank keeps its angular momentum: less than a hundredth of it is lost in a
- * second beyond what is lost without merging. */
+/* A disc of liquid in a round tank keeps its angular momentum: less than a hundredth of it is lost
+ * in a second beyond what is lost without merging. */
 static double turning(const char *solver) {
     play p = play_open(
         2,
@@ -215,7 +216,7 @@ static void test_turning_pool(void **state) {
     CHECK_ABOVE(merging, regular - 0.01);
 }
 
-/* ---- One result -------------------------------------------------------------------------------- */
+/* ---- One result ------------------------------------------------------------------------------ */
 
 static play open_dam(int threads, int dim, const char *more) {
     char moving[256];
@@ -253,7 +254,7 @@ static void test_threads_and_restore(void **state) {
     }
 }
 
-/* ---- Bad input --------------------------------------------------------------------------------- */
+/* ---- Bad input ------------------------------------------------------------------------------- */
 
 static void refused(const char *solver, const char *expected) {
     char yaml[1024];

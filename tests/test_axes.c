@@ -1,4 +1,5 @@
-/* Turned axes: one rotation for places, directions, tensors and the cells of grids, and the way back. */
+/* Turned axes: one rotation for places, directions, tensors and the cells of grids, and the way
+ * back. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,4 +1,5 @@
-/* A task on a thread of its own: what it tells, whose memory it uses, and what if there is no thread. */
+/* A task on a thread of its own: what it tells, whose memory it uses, and what if there is no
+ * thread. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -142,7 +143,8 @@ static void test_freed_while_under_way(void **state) {
     background_free(NULL);
 }
 
-/* Without room for a stack, tasks are done in place. The first test: later ones leave stacks behind. */
+/* Without room for a stack, tasks are done in place. The first test: later ones leave stacks
+ * behind. */
 static void test_no_thread(void **state) {
     if (SHADOW_MEMORY) skip();
     long pages = 0;

@@ -1,5 +1,5 @@
-/* Crowds: water, jelly and sand beside each other are each drawn as what they are; colours come from
- * the body, else from the material; grains differ by their ids. */
+/* Crowds: water, jelly and sand beside each other are each drawn as what they are; colours come
+ * from the body, else from the material; grains differ by their ids. */
 #include "pictures.h"
 
 #include "pictures/particle_batches.h"

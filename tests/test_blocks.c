@@ -462,7 +462,8 @@ static void world_throw(world *w) {
         }
 }
 
-/* Particles that went further than a sort follows are carried: they arrive with all that they have. */
+/* Particles that went further than a sort follows are carried: they arrive with all that they
+ * have. */
 static void test_carried_particles_arrive(void **state) {
     (void)state;
     for (int dim = 2; dim <= 3; dim++) {

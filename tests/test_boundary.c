@@ -258,7 +258,8 @@ static void test_apply(void **state) {
     stage_close(&s);
 }
 
-/* A collider that is not there yet, or no longer, is infinitely far away, holds nothing and is near nothing. */
+/* A collider that is not there yet, or no longer, is infinitely far away, holds nothing and is near
+ * nothing. */
 static void test_comes_and_goes(void **state) {
     (void)state;
     stage s;
@@ -526,8 +527,9 @@ static void test_nearest(void **state) {
     stage_close(&s);
 }
 
-/* It moves 2 m in a second while its far side, 1.25 m from the pivot, turns by a quarter: no point is
- * faster than 2 + 1.25 pi / 2 (the box around it may say a little more), and one is as fast as 2. */
+/* It moves 2 m in a second while its far side, 1.25 m from the pivot, turns by a quarter: no point
+ * is faster than 2 + 1.25 pi / 2 (the box around it may say a little more), and one is as fast as
+ * 2. */
 static void test_fastest_point(void **state) {
     (void)state;
     stage s;

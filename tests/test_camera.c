@@ -56,7 +56,8 @@ static void keys_are_passed_and_held(void **state) {
     assert_pose(s, 1, AT(0, 0, 4), AT(0, 1, 0), 55);
     assert_pose(s, 2, AT(0, 0, 4), AT(1, 0, 0), 55);
     assert_pose(s, 9, AT(0, 0, 4), AT(1, 0, 0), 55);
-    /* It leaves slowly: less than half the way in half the time, and no jump of velocity at a key. */
+    /* It leaves slowly: less than half the way in half the time, and no jump of velocity at a
+     * key. */
     const camera_pose early = camera_at(&s->camera, 0.1);
     assert_true(early.from[0] > 3.8 && early.from[0] < 4);
     const double h = 1e-5, before = camera_at(&s->camera, 1 - h).to[0],

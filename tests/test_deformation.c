@@ -1,5 +1,5 @@
-/* The deformation gradient and the strains made of it: against formulas, against the strain that the
- * materials keep, through checkpoints, and for any number of threads. */
+/* The deformation gradient and the strains made of it: against formulas, against the strain that
+ * the materials keep, through checkpoints, and for any number of threads. */
 #include "physics.h"
 
 #include "core/file.h"
@@ -112,8 +112,8 @@ static void test_components(void **state) {
 
 /* ---- As the solver follows it ---- */
 
-/* Nothing holds the particles together and each flies on with v = L X: F = I + t L. The error of the
- * mean over particles away from the body's surface, with steps of dt. */
+/* Nothing holds the particles together and each flies on with v = L X: F = I + t L. The error of
+ * the mean over particles away from the body's surface, with steps of dt. */
 static double error_in_flight(int dim, const double L[3][3], double dt) {
     play p = play_open(
         2,

@@ -1,7 +1,7 @@
 /*
- * Driving a simulation: colliders, particles and force fields from outside. What is exact is compared
- * with it; what was recorded is played again bit for bit, with any number of threads and after a
- * checkpoint; what is wrong is refused and changes nothing.
+ * Driving a simulation: colliders, particles and force fields from outside. What is exact is
+ * compared with it; what was recorded is played again bit for bit, with any number of threads and
+ * after a checkpoint; what is wrong is refused and changes nothing.
  */
 #include "driven.h"
 #include "solver/drive.h"
@@ -9,8 +9,8 @@
 
 /* ---- Colliders ------------------------------------------------------------------------------- */
 
-/* Driven along a straight line, step by step, it does what a scene's keys do: the same force, in every
- * solver. Both stand still at first: gas begins in the motion that keys have at the start. */
+/* Driven along a straight line, step by step, it does what a scene's keys do: the same force, in
+ * every solver. Both stand still at first: gas begins in the motion that keys have at the start. */
 static void test_driven_as_keys(void **state) {
     (void)state;
     const double begin = 0.021, v = 0.5; /* within a step: whichever way its times are rounded */
@@ -296,8 +296,8 @@ static void test_kinds_on_particles(void **state) {
             }
 }
 
-/* On gas, after the projection: wind is left as it is; an attractor is the gradient of a potential and
- * moves nothing; what has no divergence stays. Walls around it. */
+/* On gas, after the projection: wind is left as it is; an attractor is the gradient of a potential
+ * and moves nothing; what has no divergence stays. Walls around it. */
 static void test_kinds_on_gas(void **state) {
     (void)state;
     const struct {
@@ -340,7 +340,8 @@ static void test_kinds_on_gas(void **state) {
     }
 }
 
-/* `forces:` of a scene with a region of any shape, and times; steps end where one begins or ends. */
+/* `forces:` of a scene with a region of any shape, and times; steps end where one begins or
+ * ends. */
 static void test_region_and_times(void **state) {
     (void)state;
     for (int s = 0; s < SMOKE; s++) {
@@ -441,7 +442,8 @@ static void drive_about(play *p, double from, double to) {
     }
 }
 
-/* Played again from its events, by frames alone, with other threads, and from a checkpoint halfway. */
+/* Played again from its events, by frames alone, with other threads, and from a checkpoint
+ * halfway. */
 static void test_recording(void **state) {
     (void)state;
     for (int s = 0; s < SOLVERS; s++) {
@@ -481,7 +483,7 @@ static void test_checkpoint(void **state) {
     }
 }
 
-/* ---- Nothing in a steady step ----------------------------------------------------------------- */
+/* ---- Nothing in a steady step ---------------------------------------------------------------- */
 
 static long blocks_taken;
 

@@ -1,6 +1,7 @@
 /*
- * FLIP stage by stage: what the transfer keeps (validation cases 2 and 3), reseeding, the bricks that
- * exist, open fractions of faces, velocity at a point, and what happens when the pressure fails.
+ * FLIP stage by stage: what the transfer keeps (validation cases 2 and 3), reseeding, the bricks
+ * that exist, open fractions of faces, velocity at a point, and what happens when the pressure
+ * fails.
  */
 #include "physics.h"
 
@@ -34,7 +35,7 @@ static void transfer_once(play *p, double dt) {
     run_named(p, dt, names, COUNT_OF(names));
 }
 
-/* ---- Case 3: scatter, gather ------------------------------------------------------------------ */
+/* ---- Case 3: scatter, gather ----------------------------------------------------------------- */
 
 /* A cloud in free space, or in a corner of the domain. */
 static play open_cloud(int dim, const char *transfer, const char *kernel, bool corner) {
@@ -179,7 +180,7 @@ static void mirrors_keep_what_slides_along(void **state) {
         }
 }
 
-/* ---- Case 2: a rotating disc ------------------------------------------------------------------- */
+/* ---- Case 2: a rotating disc ----------------------------------------------------------------- */
 
 typedef struct spin {
     const char *transfer, *kernel;
@@ -221,9 +222,9 @@ static double angular_change(spin s) {
     return largest;
 }
 
-/* The transfer itself keeps it to rounding. With the quadratic kernel particles move along the linearly
- * interpolated velocity, which is not quite their own: there only while they stay (and fewer times, as the
- * rounding of the same weights adds up). */
+/* The transfer itself keeps it to rounding. With the quadratic kernel particles move along the
+ * linearly interpolated velocity, which is not quite their own: there only while they stay (and
+ * fewer times, as the rounding of the same weights adds up). */
 static void apic_keeps_angular_momentum(void **state) {
     (void)state;
     const double exact = IN_DOUBLE ? 1e-12 : 1e-5;
@@ -250,7 +251,7 @@ static void rotation_goes_on(void **state) {
     }
 }
 
-/* ---- Reseeding --------------------------------------------------------------------------------- */
+/* ---- Reseeding ------------------------------------------------------------------------------- */
 
 /* Half of a block has a particle to a cell, the other half far too many. */
 static play open_uneven(int dim, const char *transfer) {
@@ -351,7 +352,7 @@ static void reseeding_keeps_what_there_is(void **state) {
     }
 }
 
-/* ---- Bricks ------------------------------------------------------------------------------------ */
+/* ---- Bricks ---------------------------------------------------------------------------------- */
 
 /* A dam of 16^3 cells costs the same in a domain of 512^3 cells as in one of 24^3. */
 static void a_large_domain_costs_nothing(void **state) {
@@ -380,7 +381,7 @@ static void a_large_domain_costs_nothing(void **state) {
     CHECK_BELOW((double)bytes[1], 0.1 * 512 * 512 * 512); /* a tenth of a byte a cell */
 }
 
-/* ---- Open fractions ---------------------------------------------------------------------------- */
+/* ---- Open fractions -------------------------------------------------------------------------- */
 
 /* A thin cloud everywhere around a collider, its grid made. */
 static play open_around(int dim, const char *solid) {
@@ -453,8 +454,8 @@ static void faces_behind_a_plane(void **state) {
     }
 }
 
-/* Over all faces of an axis the closed areas add up to the volume of a ball; through its middle they
- * are those of its disc. */
+/* Over all faces of an axis the closed areas add up to the volume of a ball; through its middle
+ * they are those of its disc. */
 static void faces_of_a_ball(void **state) {
     (void)state;
     const double r = 5.5, volumes[2] = {M_PI * r * r, 4 * M_PI / 3 * r * r * r};
@@ -482,7 +483,7 @@ static void faces_of_a_ball(void **state) {
     }
 }
 
-/* ---- Velocity at a point ----------------------------------------------------------------------- */
+/* ---- Velocity at a point --------------------------------------------------------------------- */
 
 /* v_c = a_c + sum_b s_cb x_b on all faces, x in cells. */
 static double sampled_field(int c, const double x[3]) {
@@ -541,7 +542,7 @@ static void walls_are_mirrors_to_samples(void **state) {
     play_close(&p);
 }
 
-/* ---- A pressure that does not converge --------------------------------------------------------- */
+/* ---- A pressure that does not converge ------------------------------------------------------- */
 
 static void failing_pressure_is_told(void **state) {
     (void)state;

@@ -1,7 +1,8 @@
 /*
  * The transfer and the level set of Ando et al. 2012 against their definitions, summed over all
- * particles in double: eq. 1 at every face, eq. 2 and 5 in every cell, with masses that differ, closed
- * sides and a periodic axis. Sums with another radius, or without the period, must not agree.
+ * particles in double: eq. 1 at every face, eq. 2 and 5 in every cell, with masses that differ,
+ * closed sides and a periodic axis. Sums with another radius, or without the period, must not
+ * agree.
  */
 #include "physics.h"
 
@@ -64,8 +65,8 @@ static void cloud_free(cloud *c) {
 
 static double full_count(int dim) { return dim == 3 ? 8 : 4; }
 
-/* Squared distance in cells, the shorter way round on periodic axes if asked to; the largest way along
- * an axis too. */
+/* Squared distance in cells, the shorter way round on periodic axes if asked to; the largest way
+ * along an axis too. */
 static double distance2(const cloud *c, const double x[3], const double y[3], bool round,
                         double *longest) {
     double sum = 0;
@@ -101,8 +102,8 @@ static flip *lay_out(play *p) {
     return f;
 }
 
-/* A body in a corner, thinned out upwards, with random velocities and masses from a third of the usual
- * to three times as much where `uneven`. */
+/* A body in a corner, thinned out upwards, with random velocities and masses from a third of the
+ * usual to three times as much where `uneven`. */
 static play scattered(int dim, const char *walls, bool uneven) {
     play p =
         dim == 2
@@ -138,8 +139,8 @@ static bool is_behind(const domain *d, int dim, int c, const int g[3]) {
     return behind;
 }
 
-/* The image behind a closed side of the middle of cell g along an axis, with its sign; false where it
- * is out of every particle's reach. */
+/* The image behind a closed side of the middle of cell g along an axis, with its sign; false where
+ * it is out of every particle's reach. */
 static bool image_of(const domain *d, int axis, int g, double *middle, double *sign) {
     const bool low = g == 0 && wall_is_closed(d->walls[axis][0]);
     const bool high = g == d->cells[axis] - 1 && wall_is_closed(d->walls[axis][1]);
@@ -227,7 +228,8 @@ static void set_velocity(play *p, int64_t id, double x, double y) {
         }
 }
 
-/* One particle on the low x face of cell (5, 5), two beside it. The linear kernel takes a mean there. */
+/* One particle on the low x face of cell (5, 5), two beside it. The linear kernel takes a mean
+ * there. */
 static void test_particle_on_a_face_wins(void **state) {
     (void)state;
     double there[2];
@@ -260,8 +262,8 @@ static void test_far_faces_take_the_nearest(void **state) {
     set_velocity(&p, 0, 1, 2), set_velocity(&p, 1, -3, 4);
     flip *f = lay_out(&p);
     assert_int_equal(flip_scatter_kernel(f), SPATE_OK);
-    /* x faces of cells (6, 5) at (6, 5.5) and (6, 4) at (6, 4.5): the second particle is nearer to the
-     * first of them, the other is near to neither and out of the second's reach */
+    /* x faces of cells (6, 5) at (6, 5.5) and (6, 4) at (6, 4.5): the second particle is nearer to
+     * the first of them, the other is near to neither and out of the second's reach */
     CHECK_BELOW(fabs(velocity_at(f, 0, 6, 5, 0) - -3), 1e-6);
     CHECK_BELOW(fabs(velocity_at(f, 0, 6, 4, 0) - 1), 1e-6);
     CHECK_BELOW(fabs(velocity_at(f, 1, 4, 5, 0) - 2), 1e-6);
@@ -407,7 +409,8 @@ static play drop_and_pool(int dim, bool pooled) {
                      pooled ? DROP_3D ", " POOL_3D : DROP_3D);
 }
 
-/* The pool is liquid up to its surface; the drop is air, also when there is nothing to compare it with. */
+/* The pool is liquid up to its surface; the drop is air, also when there is nothing to compare it
+ * with. */
 static void test_lone_particle_is_air(void **state) {
     (void)state;
     for (int dim = 2; dim <= 3; dim++)
@@ -461,8 +464,8 @@ static uint64_t dam_moves(int threads, int dim, const char *options, double t, d
     return hash;
 }
 
-/* About twenty steps. The reference is the solver's usual transfer and surface; a column that nothing
- * holds up falls otherwise. */
+/* About twenty steps. The reference is the solver's usual transfer and surface; a column that
+ * nothing holds up falls otherwise. */
 static void test_dam_breaks(void **state) {
     (void)state;
     const double t = WATCHED ? 0.2 : 0.55, fall = 0.5 * 9.81 * t * t;

@@ -1,5 +1,5 @@
-/* Forces on colliders in flip: Archimedes, weight, and the momentum that the liquid lost, whatever the
- * frames are, however many threads there are, resumed or not. */
+/* Forces on colliders in flip: Archimedes, weight, and the momentum that the liquid lost, whatever
+ * the frames are, however many threads there are, resumed or not. */
 #include "physics.h"
 
 #define WATER "materials: {water: {model: liquid, density: 1000, viscosity: %g}}\n"
@@ -75,8 +75,8 @@ static void test_impact_by_frames(void **state) {
     }
 }
 
-/* Oil driven along a channel between sticky colliders, which lie across the cells: they take what the
- * driving force gives and the oil does not keep. */
+/* Oil driven along a channel between sticky colliders, which lie across the cells: they take what
+ * the driving force gives and the oil does not keep. */
 static void test_drag_of_a_channel(void **state) {
     (void)state;
     play p = play_open(

@@ -70,8 +70,9 @@ static play open_droplet(const droplet *d) {
         deep ? ", 0" : "", shape_text, middle[0], middle[1], deep ? ", 1.6" : "", d->floor);
 }
 
-/* Means over the particles: place and velocity; the largest speed against that mean; and for waves the
- * mean of r^n cos n angle, which no motion inside the drop changes, in 3D that of 2 z^2 - x^2 - y^2. */
+/* Means over the particles: place and velocity; the largest speed against that mean; and for waves
+ * the mean of r^n cos n angle, which no motion inside the drop changes, in 3D that of 2 z^2 - x^2 -
+ * y^2. */
 typedef struct moments {
     double x[3], v[3], fastest, wave;
 } moments;
@@ -260,8 +261,8 @@ static void sphere_oscillates_in_full(void **state) {
     play_close(&p);
 }
 
-/* What the tension of a wave of `cells` cells on a deep pool does in a step, over that of the true surface,
- * dt sigma k^3 amplitude / density. */
+/* What the tension of a wave of `cells` cells on a deep pool does in a step, over that of the true
+ * surface, dt sigma k^3 amplitude / density. */
 static double pull_on_ripple(int cells) {
     const double dx = 0.1, k = 2 * M_PI / (cells * dx), top = 1.6, amplitude = 0.1 * dx;
     play p = play_open(1,
@@ -292,8 +293,8 @@ static double pull_on_ripple(int cells) {
     return pull;
 }
 
-/* The head of tension.c: a wave of which the filter leaves a share a is pulled by a (3 a - 2 a^2), and by
- * less as the tent, the spline and the velocities between faces see less of it. */
+/* The head of tension.c: a wave of which the filter leaves a share a is pulled by a (3 a - 2 a^2),
+ * and by less as the tent, the spline and the velocities between faces see less of it. */
 static void ripples_have_their_share(void **state) {
     (void)state;
     static const int cells[] = {6, 8, 12, 16};

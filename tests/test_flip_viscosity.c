@@ -11,7 +11,8 @@
 #include "physics.h"
 #include "solver/flip/flip.h"
 
-/* Mean velocity along x of the particles of each row of cells, and the mean of a function of y there. */
+/* Mean velocity along x of the particles of each row of cells, and the mean of a function of y
+ * there. */
 enum { ROWS = 64 };
 typedef struct profile {
     double velocity[ROWS], height[ROWS], mass[ROWS];
@@ -160,8 +161,8 @@ static void rotation_is_free(void **state) {
         lively[k] = play_quantity(&p, "kinetic_energy") / energy;
         play_close(&p);
     }
-    /* Negative control: with div (mu grad u) alone, whose dissipation in a rotation is 2 mu omega^2,
-     * a disc slows down as exp(-4 nu t / R^2). */
+    /* Negative control: with div (mu grad u) alone, whose dissipation in a rotation is 2 mu
+     * omega^2, a disc slows down as exp(-4 nu t / R^2). */
     double laplacian = exp(-4 * nu * time / (R * R));
     print_message("rotation: keeps %.5f of its angular momentum (%.5f without viscosity), %.4f of "
                   "its energy; by the Laplacian %.2g\n",
@@ -172,8 +173,8 @@ static void rotation_is_free(void **state) {
     CHECK_BELOW(laplacian, 0.5);
 }
 
-/* Momentum (0 to 2), angular momentum about the domain's corner (3 to 5) and twice the energy (6) of the
- * grid's velocities. */
+/* Momentum (0 to 2), angular momentum about the domain's corner (3 to 5) and twice the energy (6)
+ * of the grid's velocities. */
 static void grid_sums(const flip *f, double sums[7]) {
     const mac *m = &f->grid;
     memset(sums, 0, 7 * sizeof *sums);
@@ -289,7 +290,8 @@ static play drop(const char *form, double tension, double viscosity) {
         tension, viscosity, form);
 }
 
-/* Sum of m (x - mean)^2 - m (y - mean)^2 over that of m r^2, and the mean's distance from the middle. */
+/* Sum of m (x - mean)^2 - m (y - mean)^2 over that of m r^2, and the mean's distance from the
+ * middle. */
 static double elongation(play *p, double *shift) {
     double mean[2] = {0}, square[2] = {0}, n = (double)p->sim->particles.count;
     EACH_PARTICLE(p->sim, block, i) {
@@ -388,10 +390,10 @@ static void square_becomes_round(void **state) {
     play_close(&p);
 }
 
-/* ---- Case 38: a lattice of cylinders ----------------------------------------------------------- */
+/* ---- Case 38: a lattice of cylinders --------------------------------------------------------- */
 
-/* Drag F / (mu U) of slow flow through a square lattice of sticky cylinders, radius 0.2 of the spacing:
- * rho g L^2 / (mu U) for the mean velocity U over all of a period, when it is steady. */
+/* Drag F / (mu U) of slow flow through a square lattice of sticky cylinders, radius 0.2 of the
+ * spacing: rho g L^2 / (mu U) for the mean velocity U over all of a period, when it is steady. */
 static double lattice_drag(int cells, double dt) {
     const double g = 0.01;
     play p = play_open(2,

@@ -1,6 +1,6 @@
 /*
- * FLIP and what stands in its way: a flow that hits thin walls hard stays before them, colliders that
- * move sweep it along and hold none of it, and a tank that is full to its lid stays full.
+ * FLIP and what stands in its way: a flow that hits thin walls hard stays before them, colliders
+ * that move sweep it along and hold none of it, and a tank that is full to its lid stays full.
  */
 #include "physics.h"
 
@@ -108,7 +108,7 @@ static void mesh_holds(void **state) {
     play_close(&p);
 }
 
-/* ---- Colliders that move ------------------------------------------------------------------------ */
+/* ---- Colliders that move --------------------------------------------------------------------- */
 
 static void moving_colliders_hold_nothing(void **state) {
     (void)state;
@@ -155,7 +155,7 @@ static void moving_colliders_hold_nothing(void **state) {
         }
 }
 
-/* ---- A closed tank ------------------------------------------------------------------------------ */
+/* ---- A closed tank --------------------------------------------------------------------------- */
 
 /* Full to the lid: the pressure is known but for a constant. At rest without the paddle; stirred by
  * it, no faster than its tips (0.15 m at a turn a second) by far. */

@@ -1,4 +1,5 @@
-/* Bodies that start with a list of motions: what particles and faces get of it, and the elliptical drop. */
+/* Bodies that start with a list of motions: what particles and faces get of it, and the elliptical
+ * drop. */
 #include "physics.h"
 
 #include "scene/flow.h"

@@ -338,7 +338,8 @@ static void test_frame_without_particles(void **state) {
     }
 }
 
-/* Whose colour a particle has must be known where bodies have colours of their own, and only there. */
+/* Whose colour a particle has must be known where bodies have colours of their own, and only
+ * there. */
 static void test_groups_of_coloured_bodies(void **state) {
     fixture *f = *state;
     for (int k = 0; k < 3; k++) {

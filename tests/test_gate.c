@@ -1,4 +1,5 @@
-/* Colliders that come and go: a dam behind a gate, a ball that appears, in all solvers; resumed or not. */
+/* Colliders that come and go: a dam behind a gate, a ball that appears, in all solvers; resumed or
+ * not. */
 #include "physics.h"
 
 #include "pictures/trace/stage.h"
@@ -12,8 +13,8 @@
     "probes: [{name: front, extent: {axis: x, side: max}}]\n"                                   \
     "solver: {type: %s}\n"
 
-/* The gate opens at a time that no step would end at: the water then goes as that which was never held,
- * and the gate carries rho g h^2 / 2 before and nothing after. */
+/* The gate opens at a time that no step would end at: the water then goes as that which was never
+ * held, and the gate carries rho g h^2 / 2 before and nothing after. */
 static void test_dam_with_a_gate(void **state) {
     (void)state;
     const double open = 0.0437;
@@ -86,8 +87,8 @@ static void test_resumed(void **state) {
     }
 }
 
-/* A ball that appears in water: flip pushes the water out, sph takes it away and tells so, mpm leaves it
- * and counts it; nothing is thrown about. */
+/* A ball that appears in water: flip pushes the water out, sph takes it away and tells so, mpm
+ * leaves it and counts it; nothing is thrown about. */
 static void test_appears_in_water(void **state) {
     (void)state;
     static const char *const solvers[] = {"flip", "sph", "mpm"};

@@ -22,7 +22,8 @@ static glass jittered(arena *a, const glass *like) {
     return g;
 }
 
-/* The mass that bilinear weights give to a node of a grid with two points a cell along each axis. */
+/* The mass that bilinear weights give to a node of a grid with two points a cell along each
+ * axis. */
 static double node_mass(const glass *g, int x, int y) {
     double sum = 0;
     for (int64_t j = -4; j < 4; j++)

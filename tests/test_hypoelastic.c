@@ -60,7 +60,7 @@ static void wide_form_is_the_plain_one(void **state) {
     }
 }
 
-/* ---- A stressed block turns (15) --------------------------------------------------------------- */
+/* ---- A stressed block turns (15) ------------------------------------------------------------- */
 
 /* How a step turns the strain: as the material does, with explicit spin terms, or not at all. */
 typedef enum spin { HUGHES_WINGET, EXPLICIT, NO_SPIN } spin;
@@ -125,7 +125,7 @@ static void a_turn_about_any_axis(void **state) {
     bench_close(&b);
 }
 
-/* ---- Moduli and energy (16) -------------------------------------------------------------------- */
+/* ---- Moduli and energy (16) ------------------------------------------------------------------ */
 
 /* The stress along x of uniaxial strain, by the material's own steps. */
 static double uniaxial_stress(int dim, double strain) {
@@ -197,7 +197,7 @@ static void shear_stress_falls_beyond_a_right_angle(void **state) {
     free(parameters);
 }
 
-/* ---- Simulations ------------------------------------------------------------------------------- */
+/* ---- Simulations ----------------------------------------------------------------------------- */
 
 /* A bar of 25 m with E = 100, rho = 1, nu = 0, held at one end: T = 4 L / c = 10 s. Full FLIP, so
  * that nothing is damped. Its period, and how much its energy goes above the first. */

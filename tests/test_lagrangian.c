@@ -172,12 +172,13 @@ static void bending_is_a_plates_in_every_direction(void **state) {
         assert_float_equal(plate(angle, 1, 1, BENDING_SHAPE_OPERATOR, 0.3), 2.6, 0.005);
         assert_float_equal(plate(angle, 1, -1, BENDING_SHAPE_OPERATOR, 0.3), 1.4, 0.003);
     }
-    /* Control: hinges with one diagonal are three times stiffer across it than along the squares. */
+    /* Control: hinges with one diagonal are three times stiffer across it than along the
+     * squares. */
     assert_float_equal(plate(0, 1, 0, BENDING_HINGE, 0), 1, 0.01);
     assert_float_equal(plate(0.7853981633974483, 1, 0, BENDING_HINGE, 0), 3, 0.03);
 }
 
-/* ---- A heavy strip ------------------------------------------------------------------------------ */
+/* ---- A heavy strip --------------------------------------------------------------------------- */
 
 /* Strip of free length 1 and some triangles' width, clamped by its first two rows; rows of right
  * triangles whose legs (turned false) or longest sides (true) run along it. */
@@ -188,7 +189,8 @@ static double strip(sheet *h, bool turned, int n) {
         squares(h, n, rows, s, 0);
         return s;
     }
-    /* rows of vertices half a step apart and shifted by half a step, ends cut square by small steps */
+    /* rows of vertices half a step apart and shifted by half a step, ends cut square by small
+     * steps */
     squares(h, n, rows, s, 0);
     for (int j = 0; j <= rows; j++)
         for (int i = 0; i <= n; i++)
@@ -251,7 +253,7 @@ static void a_heavy_strip_hangs_as_peirce_says(void **state) {
     }
 }
 
-/* ---- What is refused ---------------------------------------------------------------------------- */
+/* ---- What is refused ------------------------------------------------------------------------- */
 
 static void bad_meshes_are_refused(void **state) {
     (void)state;

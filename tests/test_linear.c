@@ -1,6 +1,6 @@
 /*
- * The linear solid: Hooke's law as lectures have it, both forms of it, its energy, its waves, and that
- * it does not turn with a body.
+ * The linear solid: Hooke's law as lectures have it, both forms of it, its energy, its waves, and
+ * that it does not turn with a body.
  */
 #include "physics.h"
 #include "strains.h"
@@ -29,7 +29,8 @@ static void test_law(void **state) {
     }
 }
 
-/* Steps of random gradients: e is the sum of their symmetric parts, and the wide stress is Hooke's. */
+/* Steps of random gradients: e is the sum of their symmetric parts, and the wide stress is
+ * Hooke's. */
 static void test_wide(void **state) {
     (void)state;
     bench b = bench_open();
@@ -64,8 +65,8 @@ static void test_wide(void **state) {
     bench_close(&b);
 }
 
-/* A bar of 25 m with E = 100, rho = 1, nu = 0, held at one end: T = 4 L / c = 10 s (case 7); and energy
- * is not made. */
+/* A bar of 25 m with E = 100, rho = 1, nu = 0, held at one end: T = 4 L / c = 10 s (case 7); and
+ * energy is not made. */
 static double bar_period(double speed, double *gained) {
     play p =
         play_open(2, "spate: 1\ndimension: 2\nduration: 100\nfps: 1\ngravity: [0, 0]\n"
@@ -103,7 +104,8 @@ static void test_bar(void **state) {
                 0.01); /* symplectic Euler's energy goes up and down by about w dt / 2 = 0.006 */
 }
 
-/* A quarter turn in small steps: a body of any other elastic solid would carry sigma_xx over to yy. */
+/* A quarter turn in small steps: a body of any other elastic solid would carry sigma_xx over to
+ * yy. */
 static void test_does_not_turn(void **state) {
     (void)state;
     bench b = bench_open();

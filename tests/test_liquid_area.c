@@ -64,8 +64,8 @@ static float apart(rgb a, rgb b) {
 }
 static bool is(rgb a, rgb b) { return apart(a, b) < 1e-4f; }
 
-/* All of a block is filled with its colour, its edge is where the particles' squares end, and a line
- * lies along it. */
+/* All of a block is filled with its colour, its edge is where the particles' squares end, and a
+ * line lies along it. */
 static void a_block_is_filled(void **state) {
     canvas *c = begin(*state);
     add_block(c, 60, 40, 12, 8, 0, blue); /* to (132, 88) */

@@ -139,7 +139,8 @@ static void drops_keep_their_momentum(void **state) {
     play_close(&p);
 }
 
-/* On a lattice nothing is beyond the tolerance, at walls and at the surface neither: no J changes. */
+/* On a lattice nothing is beyond the tolerance, at walls and at the surface neither: no J
+ * changes. */
 static void rest_is_left_alone(void **state) {
     (void)state;
     for (int dim = 2; dim <= 3; dim++) {

@@ -638,8 +638,8 @@ static void test_liquid_never_stretches(void **state) {
     bench_close(&b);
 }
 
-/* A liquid that was found sparse, dilation > 0, holds neither pressure nor energy, does not grow further, and is
- * pushed together again as far as it was apart. */
+/* A liquid that was found sparse, dilation > 0, holds neither pressure nor energy, does not grow
+ * further, and is pushed together again as far as it was apart. */
 static void test_sparse_liquid(void **state) {
     (void)state;
     bench b = bench_open();

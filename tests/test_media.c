@@ -1,4 +1,5 @@
-/* Sizes of pictures and films, from files made by hand; what is cut short anywhere is not taken for whole. */
+/* Sizes of pictures and films, from files made by hand; what is cut short anywhere is not taken for
+ * whole. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

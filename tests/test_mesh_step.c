@@ -27,7 +27,7 @@ static spate_context *open_context(int threads) {
     return ctx;
 }
 
-/* ---- Strands ------------------------------------------------------------------------------------ */
+/* ---- Strands --------------------------------------------------------------------------------- */
 
 /* Strands of one length, and how they move. */
 typedef struct hair {
@@ -190,7 +190,7 @@ static void free_strands_keep_momenta(void **state) {
     spate_close(ctx);
 }
 
-/* ---- A cantilever's tone ------------------------------------------------------------------------ */
+/* ---- A cantilever's tone --------------------------------------------------------------------- */
 
 typedef struct tone {
     double frequency, decay; /* over what they must be; decay: of amplitude's logarithm */
@@ -244,7 +244,7 @@ static void a_cantilever_has_its_tone(void **state) {
     spate_close(ctx);
 }
 
-/* ---- Hanging ------------------------------------------------------------------------------------ */
+/* ---- Hanging --------------------------------------------------------------------------------- */
 
 /* The sag of a chain of length 1 and weight 1 between points `span` apart. */
 static double sag(spate_context *ctx, double span, double stretch) {
@@ -295,7 +295,7 @@ static void a_heavy_rod_comes_to_rest(void **state) {
     spate_close(ctx);
 }
 
-/* ---- Large steps, threads ----------------------------------------------------------------------- */
+/* ---- Large steps, threads -------------------------------------------------------------------- */
 
 /* Strands as in fig. 17 (E 2.98e10 dyn/cm2, segments of .25 cm): thrown about, with steps of 350
  * times the explicit limit, they stay whole; any number of threads gives the same bits. */
@@ -351,7 +351,7 @@ static void speed_is_printed(void **state) {
     spate_close(ctx);
 }
 
-/* ---- Cloth and finite elements ------------------------------------------------------------------ */
+/* ---- Cloth and finite elements --------------------------------------------------------------- */
 
 enum { SMALL = 16, UNKNOWNS = 3 * SMALL };
 

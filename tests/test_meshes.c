@@ -12,7 +12,7 @@
 
 static const char jelly[] = "{model: neo_hookean, density: 1000, young_modulus: 2.0e4}";
 
-/* ---- Free flight -------------------------------------------------------------------------------- */
+/* ---- Free flight ----------------------------------------------------------------------------- */
 
 /* A body of each kind, turning and strained by what it begins with. */
 static const char *const fliers[] = {
@@ -84,7 +84,7 @@ static void free_flight_keeps_momentum(void **state) {
     }
 }
 
-/* ---- A bar's tone ------------------------------------------------------------------------------- */
+/* ---- A bar's tone ---------------------------------------------------------------------------- */
 
 /* Half a period of the slowest tone of a free bar of length 25, E 100, rho 1, nu 0: L sqrt(rho/E) =
  * 2.5; from when the velocity begins to when it passes through zero, which is a quarter of it. */
@@ -118,15 +118,15 @@ static double bar_quarter(double poisson, const char *step) {
     return at;
 }
 
-/* A free bar that begins with a uniform rate of strain stops after L / (2 c), and all of it at once:
- * strain runs in from both ends. c = sqrt(E / rho) with poisson 0. */
+/* A free bar that begins with a uniform rate of strain stops after L / (2 c), and all of it at
+ * once: strain runs in from both ends. c = sqrt(E / rho) with poisson 0. */
 static void a_bar_has_its_tone(void **state) {
     (void)state;
     CHECK_BELOW(fabs(bar_quarter(0, "step: explicit") / 1.25 - 1), 0.02);
     CHECK_BELOW(fabs(bar_quarter(0, "step: implicit, damping: 0") / 1.25 - 1), 0.02);
 }
 
-/* ---- Two squares -------------------------------------------------------------------------------- */
+/* ---- Two squares ----------------------------------------------------------------------------- */
 
 typedef struct passing {
     double apart, speed; /* of the centres, over the side, and over the speed at the start */
@@ -184,7 +184,7 @@ static void squares_pass_where_positions_may_follow(void **state) {
     assert_int_equal(two_squares("nflip").status, SPATE_UNSTABLE);
 }
 
-/* ---- Holds, losses, resuming -------------------------------------------------------------------- */
+/* ---- Holds, losses, resuming ----------------------------------------------------------------- */
 
 /* Cloth held at an edge that moves, strands clamped at their roots, and a sphere of elements that
  * leaves through an open side; a post beneath. */
@@ -335,7 +335,7 @@ static void meshes_live_with_phases_and_changes(void **state) {
     play_close(&p);
 }
 
-/* ---- Meshes of shapes --------------------------------------------------------------------------- */
+/* ---- Meshes of shapes ------------------------------------------------------------------------ */
 
 /* Volume, and the least height of a corner over the spacing. */
 static void measure(const mesh_body *m, int dim, double out[2]) {
@@ -425,7 +425,7 @@ static void shapes_are_filled(void **state) {
     spate_close(ctx);
 }
 
-/* ---- What is refused ---------------------------------------------------------------------------- */
+/* ---- What is refused ------------------------------------------------------------------------- */
 
 static void check_refused(int dim, const char *solver, const char *made_of, const char *given,
                           const char *message) {

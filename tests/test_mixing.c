@@ -23,7 +23,7 @@ static double species_mass(const play *p, int k) {
     return sum;
 }
 
-/* ---- Diffusion -------------------------------------------------------------------------------- */
+/* ---- Diffusion ------------------------------------------------------------------------------- */
 
 typedef struct spread_result {
     double particle, cell; /* worst error of a fraction */
@@ -31,7 +31,8 @@ typedef struct spread_result {
     double mass;           /* change of a species, over its mass */
 } spread_result;
 
-/* Two halves of a channel 1 m long that drifts along y through its periodic sides, after kt = 0.01. */
+/* Two halves of a channel 1 m long that drifts along y through its periodic sides, after kt =
+ * 0.01. */
 static spread_result spread(int dim, bool filters, double blend) {
     enum { CELLS = 64, ACROSS = 4 };
     const double k = 0.01, until = 1;
@@ -131,7 +132,7 @@ static void mixture_keeps_its_volume(void **state) {
     play_close(&p);
 }
 
-/* ---- Dissolution ------------------------------------------------------------------------------ */
+/* ---- Dissolution ----------------------------------------------------------------------------- */
 
 /* Solid and liquid particle by particle, as the squares of a chess board: every node then has the
  * same share of both. */

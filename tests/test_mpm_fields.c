@@ -206,7 +206,7 @@ static void full_exchange_is_one_field(void **state) {
     play_close(&one), play_close(&two);
 }
 
-/* ---- Threads, and a stop ---------------------------------------------------------------------- */
+/* ---- Threads, and a stop --------------------------------------------------------------------- */
 
 static uint64_t hash_after(int threads, bool stops) {
     play p = two_balls(threads, 2, "integrator: asflip", BOTH, "[0, -9.81]");

@@ -1,8 +1,9 @@
 /*
- * A step of the fast transfers against the plain ones (mpm/reference.c): masses and momenta of nodes, their
- * velocities, and velocity, affine part, higher modes and position of particles; for every kernel and
- * integrator, 2D and 3D. Particles at random places with random motion, strains and modes.
- * Negative control: with another kernel or without its own terms the reference must not fit.
+ * A step of the fast transfers against the plain ones (mpm/reference.c): masses and momenta of
+ * nodes, their velocities, and velocity, affine part, higher modes and position of particles; for
+ * every kernel and integrator, 2D and 3D. Particles at random places with random motion, strains
+ * and modes. Negative control: with another kernel or without its own terms the reference must not
+ * fit.
  */
 #include "physics.h"
 

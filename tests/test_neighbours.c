@@ -106,8 +106,8 @@ static int images_within(const cloud *c, const double x[3], const double y[3], d
     return count;
 }
 
-/* How many particles are listed too often or not often enough. Either is right where the distance is
- * the radius up to rounding of coordinates, which are up to 8 cells. */
+/* How many particles are listed too often or not often enough. Either is right where the distance
+ * is the radius up to rounding of coordinates, which are up to 8 cells. */
 static int64_t count_faults(const neighbours *n, const cloud *of, const cloud *among,
                             double radius) {
     const double rounding = 32 * (double)REAL_EPSILON;

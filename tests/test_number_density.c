@@ -119,8 +119,8 @@ static void fast_sums_are_the_plain_ones(void **state) {
 
 /* ---- Lattices -------------------------------------------------------------------------------- */
 
-/* Two layers with `ratio` times the density below, that fill a tank: the range of p / k_s, by number
- * density, or by the plain sum of masses (wrong). */
+/* Two layers with `ratio` times the density below, that fill a tank: the range of p / k_s, by
+ * number density, or by the plain sum of masses (wrong). */
 static void pressure_range(int dim, double ratio, bool plain, double range[2]) {
     const bool flat = dim == 2;
     play p = play_open(
@@ -177,7 +177,7 @@ static void lattices_have_no_pressure(void **state) {
         }
 }
 
-/* ---- Still layers (acceptance 2) --------------------------------------------------------------- */
+/* ---- Still layers (acceptance 2) ------------------------------------------------------------- */
 
 enum { ROWS = 12 }; /* of two cells: rows of particles alternate */
 

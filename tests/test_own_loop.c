@@ -1,6 +1,6 @@
 /*
- * A loop of one's own: files, surfaces and pictures from it, stages with the grid in sight, and one thread
- * at a time.
+ * A loop of one's own: files, surfaces and pictures from it, stages with the grid in sight, and one
+ * thread at a time.
  */
 #include "driven.h"
 #include "pictures.h"

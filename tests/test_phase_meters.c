@@ -1,6 +1,6 @@
 /*
- * Meters of phases that meet: healthy on two layers of a lattice, and each shows the fault that it is
- * for when the test makes it.
+ * Meters of phases that meet: healthy on two layers of a lattice, and each shows the fault that it
+ * is for when the test makes it.
  */
 #include "physics.h"
 

@@ -125,7 +125,7 @@ static void exchange_is_exact(void **state) {
     CHECK_ABOVE(wrong, 0.1);  /* negative control */
 }
 
-/* ---- Momentum --------------------------------------------------------------------------------- */
+/* ---- Momentum -------------------------------------------------------------------------------- */
 
 static play ball_in_box(int threads, int dim, const char *solver, const char *coupling,
                         bool turned) {
@@ -179,7 +179,8 @@ static void momentum_stays(void **state) {
     const int steps = getenv("SPATE_FULL") ? 1000 : WATCHED ? 20 : 60;
     const int brief = steps < 60 ? steps : 60;
     for (int k = 0; k < COUNT_OF(solvers); k++) {
-        /* The linear kernel tears the box, and what leaves through open sides takes momentum along. */
+        /* The linear kernel tears the box, and what leaves through open sides takes momentum
+         * along. */
         const int count = strstr(solvers[k], "linear") ? brief : steps;
         const double drift = momentum_drift(2, solvers[k], "coupling: contact", count);
         print_message("2D %s: %.2g\n", solvers[k], drift);
@@ -193,11 +194,12 @@ static void momentum_stays(void **state) {
                 IN_DOUBLE ? 1e-10 : 1e-5);
 }
 
-/* ---- Energy ----------------------------------------------------------------------------------- */
+/* ---- Energy ---------------------------------------------------------------------------------- */
 
-/* Nothing drives the ball and the water around it: kinetic and elastic energy can only fall, and when the
- * waves of the start are gone, volumes are near those at rest. A rule for volumes that does not fit the one for forces shows here
- * at once: J of the ball after the mean motion tripled the energy, with volumes 25 % off. */
+/* Nothing drives the ball and the water around it: kinetic and elastic energy can only fall, and
+ * when the waves of the start are gone, volumes are near those at rest. A rule for volumes that
+ * does not fit the one for forces shows here at once: J of the ball after the mean motion tripled
+ * the energy, with volumes 25 % off. */
 static void energy_never_grows(void **state) {
     (void)state;
     static const char *const solvers[] = {"integrator: flip", "integrator: apic",
@@ -217,10 +219,10 @@ static void energy_never_grows(void **state) {
     }
 }
 
-/* ---- Still layers ------------------------------------------------------------------------------ */
+/* ---- Still layers ---------------------------------------------------------------------------- */
 
-/* The largest error of a cell's pressure over that at the floor, the gap between the layers beyond a
- * spacing of particles, in spacings, and kinetic energy over m g H. */
+/* The largest error of a cell's pressure over that at the floor, the gap between the layers beyond
+ * a spacing of particles, in spacings, and kinetic energy over m g H. */
 typedef struct layers_result {
     double pressure, gap, energy;
 } layers_result;
@@ -281,8 +283,8 @@ static void layers_are_still(void **state) {
 
 /* ---- A body released under water ------------------------------------------------------------- */
 
-/* The acceleration over g of a ball of radius 0.1 and density q in water, from the slope of its speed
- * between 0.15 and 0.5 sqrt(R / g). */
+/* The acceleration over g of a ball of radius 0.1 and density q in water, from the slope of its
+ * speed between 0.15 and 0.5 sqrt(R / g). */
 static double release(int dim, const char *solver, const char *coupling, double q, int cells) {
     const double R = 0.1, g = 9.81, from = 0.15 * sqrt(R / g), to = 0.5 * sqrt(R / g);
     const char *z = dim == 2 ? "" : ", 0.5", *zero = dim == 2 ? "" : ", 0",
@@ -312,9 +314,9 @@ static double release(int dim, const char *solver, const char *coupling, double 
     return (sums[0] * sums[4] - sums[1] * sums[3]) / (sums[0] * sums[2] - sums[1] * sums[1]) / g;
 }
 
-/* A cylinder of half the density in a tank 10 R wide: 0.319 g. What is measured is 0.217 and 0.244 g with
- * 8 and 16 cells over the radius: too slow, for the layer of nodes where water and ball meet drags. In
- * one field it is 0.140 and 0.187 g, and without added mass it would be 1 g. */
+/* A cylinder of half the density in a tank 10 R wide: 0.319 g. What is measured is 0.217 and 0.244
+ * g with 8 and 16 cells over the radius: too slow, for the layer of nodes where water and ball meet
+ * drags. In one field it is 0.140 and 0.187 g, and without added mass it would be 1 g. */
 static void released_body_has_added_mass(void **state) {
     (void)state;
     if (WATCHED) skip();
@@ -326,7 +328,7 @@ static void released_body_has_added_mass(void **state) {
     CHECK_ABOVE(a, 1.2 * glued);
 }
 
-/* ---- Interfaces ------------------------------------------------------------------------------- */
+/* ---- Interfaces ------------------------------------------------------------------------------ */
 
 /* Two layers of 0.5 m in a tank of 1 m, with the waves of length `length` of their interface. */
 typedef struct interface_waves {
@@ -414,7 +416,8 @@ static double growth_rate(double below, double above, int cells, const char *sol
     return (sums[0] * sums[4] - sums[1] * sums[3]) / (sums[0] * sums[2] - sums[1] * sums[1]);
 }
 
-/* Heavy over light, 3:1, wave length 1 m: sqrt(g k (r2 - r1) / (r2 coth kh + r1 coth kh)) = 5.541/s. */
+/* Heavy over light, 3:1, wave length 1 m: sqrt(g k (r2 - r1) / (r2 coth kh + r1 coth kh)) =
+ * 5.541/s. */
 static void heavy_layer_falls(void **state) {
     (void)state;
     if (WATCHED) skip();
@@ -427,8 +430,8 @@ static void heavy_layer_falls(void **state) {
     CHECK_BELOW(growth_rate(3000, 1000, 32, "type: mpm", "coupling: immiscible"), 0);
 }
 
-/* The first return of a standing wave of half a length in the tank: T/4 to the flat, at 3:1 1.6713 s.
- * Not good yet: 1.8168 s at 32 cells, 8.7 % slow, where 3 % is the aim; why is not known. */
+/* The first return of a standing wave of half a length in the tank: T/4 to the flat, at 3:1 1.6713
+ * s. Not good yet: 1.8168 s at 32 cells, 8.7 % slow, where 3 % is the aim; why is not known. */
 static void interface_rocks(void **state) {
     (void)state;
     if (WATCHED || !getenv("SPATE_FULL")) skip();
@@ -452,7 +455,7 @@ static void interface_rocks(void **state) {
     close_waves(&w);
 }
 
-/* ---- Floating --------------------------------------------------------------------------------- */
+/* ---- Floating -------------------------------------------------------------------------------- */
 
 /* The draft of a cylinder of radius 0.15 over its radius, once it is calm. */
 static double draft(double q, const char *coupling, double until) {
@@ -503,7 +506,7 @@ static void light_body_floats(void **state) {
     CHECK_BELOW(fabs(third - 0.735), 0.1);
 }
 
-/* ---- One field, order, threads, stops ---------------------------------------------------------- */
+/* ---- One field, order, threads, stops -------------------------------------------------------- */
 
 static uint64_t hash_of(int threads, const char *coupling, bool turned, bool stops) {
     play p = ball_in_box(threads, 2, "integrator: aflip, leapfrog: true", coupling, turned);

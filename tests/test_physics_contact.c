@@ -186,7 +186,8 @@ static void thin_plates_hold_sand(void **state) {
             }
 }
 
-/* A block that slides down a tilted collider: what it loses by the columns, and by its own momentum. */
+/* A block that slides down a tilted collider: what it loses by the columns, and by its own
+ * momentum. */
 static void forces_are_the_momentum_lost(void **state) {
     (void)state;
     static const char *const integrators[] = {"pic", "apic", "asflip"};
@@ -211,8 +212,8 @@ static void forces_are_the_momentum_lost(void **state) {
         }
 }
 
-/* Particles that slide inside a thin plate are pressed out of it and rubbed by their share of that, and the
- * plate is given as much back. */
+/* Particles that slide inside a thin plate are pressed out of it and rubbed by their share of that,
+ * and the plate is given as much back. */
 static void thin_plates_are_pressed_back(void **state) {
     (void)state;
     static const double frictions[] = {0, 0.3};
@@ -262,8 +263,8 @@ static void a_block_at_rest_weighs_its_weight(void **state) {
     play_close(&p);
 }
 
-/* Two blocks side by side on one floor, the second twice as heavy: each has its own weight, also where
- * they share nodes, and together that of the floor's column. */
+/* Two blocks side by side on one floor, the second twice as heavy: each has its own weight, also
+ * where they share nodes, and together that of the floor's column. */
 static void bodies_press_by_their_own_weight(void **state) {
     (void)state;
     play p = play_open(
@@ -288,7 +289,8 @@ static void bodies_press_by_their_own_weight(void **state) {
     play_close(&p);
 }
 
-/* A block in the corner of a side that mirrors and a floor: all that the floor bears is the block's. */
+/* A block in the corner of a side that mirrors and a floor: all that the floor bears is the
+ * block's. */
 static void body_in_a_corner_has_all_of_its_contact(void **state) {
     (void)state;
     play p = play_open(

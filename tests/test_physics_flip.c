@@ -13,14 +13,14 @@
 #include "solver/flip/flip.h"
 #include "tanks.h"
 
-/* ---- Case 16: still water ---------------------------------------------------------------------- */
+/* ---- Case 16: still water -------------------------------------------------------------------- */
 
 typedef struct stillness {
     double pressure, speed; /* largest error over rho g H; fastest particle, m/s */
 } stillness;
 
-/* A tank left alone for a second. Particles lie five to a cell's edge in 2D, three in 3D, and the height
- * is that of their mass. */
+/* A tank left alone for a second. Particles lie five to a cell's edge in 2D, three in 3D, and the
+ * height is that of their mass. */
 static stillness rest(int dim, const char *options, const char *points, double cells) {
     const double g = 9.81, rho = 1000, dx = 1.0 / 32, width = dim == 2 ? 1 : 0.25;
     const bool flat = dim == 2;
@@ -66,13 +66,14 @@ static void still_water(void **state) {
                   irregular.speed);
     CHECK_BELOW(irregular.pressure, 0.01);
     CHECK_BELOW(irregular.speed, 3e-3);
-    /* Negative control: with the surface in the middle of the first air cell it is 0.9 cells off. */
+    /* Negative control: with the surface in the middle of the first air cell it is 0.9 cells
+     * off. */
     stillness first = rest(2, "surface_order: 1", "regular", 16.6);
     print_message("case 16, surface_order 1: pressure off by %.2g\n", first.pressure);
     CHECK_ABOVE(first.pressure, 0.01);
 }
 
-/* ---- Case 17: sloshing ------------------------------------------------------------------------- */
+/* ---- Case 17: sloshing ----------------------------------------------------------------------- */
 
 static void sloshing(void **state) {
     (void)state;
@@ -91,7 +92,7 @@ static void sloshing(void **state) {
     }
 }
 
-/* ---- Case 14: Martin and Moyce ----------------------------------------------------------------- */
+/* ---- Case 14: Martin and Moyce --------------------------------------------------------------- */
 
 static void dam_break(void **state) {
     (void)state;
@@ -110,7 +111,7 @@ static void dam_break(void **state) {
     CHECK_ABOVE(slow, 0.08); /* negative control */
 }
 
-/* ---- Case 37: the column's height ------------------------------------------------------------- */
+/* ---- Case 37: the column's height ------------------------------------------------------------ */
 
 typedef struct column {
     double error, drift; /* largest of the height, relative; of the volume at the end */
@@ -139,8 +140,8 @@ static column column_of(int cells, const char *options) {
     return worst;
 }
 
-/* As part of the velocity the correction held the column up: 0.326 of its height were left at the end
- * instead of 0.28, 0.364 with the shorter steps. */
+/* As part of the velocity the correction held the column up: 0.326 of its height were left at the
+ * end instead of 0.28, 0.364 with the shorter steps. */
 static void column_falls(void **state) {
     (void)state;
     if (WATCHED) skip();
@@ -160,7 +161,7 @@ static void column_falls(void **state) {
     CHECK_ABOVE(fabs(plain.drift), 0.01); /* negative control */
 }
 
-/* ---- Case 26: projection ----------------------------------------------------------------------- */
+/* ---- Case 26: projection --------------------------------------------------------------------- */
 
 typedef struct projection {
     double residual, divergence; /* largest; divergence * dx / speed */
@@ -205,7 +206,7 @@ static void projection_is_exact(void **state) {
     CHECK_ABOVE(loose.divergence, 1e-5);
 }
 
-/* ---- What flows in and out --------------------------------------------------------------------- */
+/* ---- What flows in and out ------------------------------------------------------------------- */
 
 static void sources_flow_by_their_width(void **state) {
     (void)state;
@@ -253,7 +254,7 @@ static void sinks_drain(void **state) {
     play_close(&p);
 }
 
-/* ---- Volume ------------------------------------------------------------------------------------ */
+/* ---- Volume ---------------------------------------------------------------------------------- */
 
 /* The largest drift of the volume in a tank that is shaken for two seconds. */
 static double shaken_drift(double correction) {

@@ -269,8 +269,8 @@ static void only_nflip_runs_into_the_ground(void **state) {
     CHECK_ABOVE(nflip, 1.3 * sflip);
 }
 
-/* One particle falls and one beside it rises, a fifth of a cell over the ground: how high the first one is
- * after a step of 0.4 cells, in cells, and how fast. */
+/* One particle falls and one beside it rises, a fifth of a cell over the ground: how high the first
+ * one is after a step of 0.4 cells, in cells, and how fast. */
 static double height_over_ground(const char *solver, double *speed) {
     play p =
         play_open(1,
@@ -327,7 +327,8 @@ static double energy_of(play *p) {
            play_quantity(p, "elastic_energy");
 }
 
-/* Energy that is left after some bounces, over what there was to lose; the largest seen in *most. */
+/* Energy that is left after some bounces, over what there was to lose; the largest seen in
+ * *most. */
 static double bounce(const char *solver, double *most) {
     play p = play_open(
         1,

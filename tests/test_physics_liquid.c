@@ -92,8 +92,9 @@ static void viscosity_decays_shear(void **state) {
     CHECK_ABOVE(inviscid, 0.95); /* negative control: the decay is the viscosity's */
 }
 
-/* Without viscosity a shear wave of 32 cells should stay as it is. What an integrator takes from it acts as a
- * viscosity, -ln(kept) / (k^2 t), here over c dx: 2e-5 of the default for liquids, a hundred times that of apic. */
+/* Without viscosity a shear wave of 32 cells should stay as it is. What an integrator takes from it
+ * acts as a viscosity, -ln(kept) / (k^2 t), here over c dx: 2e-5 of the default for liquids, a
+ * hundred times that of apic. */
 static void liquids_keep_their_motion(void **state) {
     (void)state;
     const double scale = 4 * M_PI * M_PI * 0.25 * 10 * 0.03125;

@@ -1,7 +1,8 @@
 /*
- * Metal in plane strain, pressed between frictionless ends with free sides: it flows at 2 / sqrt(3) of
- * its yield stress (von Mises with no strain in z; Hill 1950), the same everywhere, at any strain.
- * And what keeps particles' pressures from scattering in such a flow (mpm/plastic_volume.c).
+ * Metal in plane strain, pressed between frictionless ends with free sides: it flows at 2 / sqrt(3)
+ * of its yield stress (von Mises with no strain in z; Hill 1950), the same everywhere, at any
+ * strain. And what keeps particles' pressures from scattering in such a flow
+ * (mpm/plastic_volume.c).
  */
 #include "core/random.h"
 #include "physics.h"
@@ -88,7 +89,8 @@ static void pressed_metal_flows_evenly(void **state) {
     }
 }
 
-/* What `flow` adds up when eight particles are sheared by 5 %, five yield strains or so, in n steps. */
+/* What `flow` adds up when eight particles are sheared by 5 %, five yield strains or so, in n
+ * steps. */
 static double flow_in_shear(int n) {
     play p = metal_block("integrator: apic");
     const mpm *m = p.sim->solver;
@@ -124,7 +126,8 @@ static double excess_of(const play *p) {
     return sum;
 }
 
-/* Random volumes of 1 % and random flow, in half of the particles none; then volumes are smoothed. */
+/* Random volumes of 1 % and random flow, in half of the particles none; then volumes are
+ * smoothed. */
 static void smoothing_keeps_volume_and_makes_no_energy(void **state) {
     (void)state;
     play p = metal_block("integrator: apic");
@@ -152,8 +155,8 @@ static void smoothing_keeps_volume_and_makes_no_energy(void **state) {
     play_close(&p);
 }
 
-/* The sum after three steps of a block that flies by 1.41 cells meanwhile, the last of which smooths
- * random volumes where the metal flows. */
+/* The sum after three steps of a block that flies by 1.41 cells meanwhile, the last of which
+ * smooths random volumes where the metal flows. */
 static double excess_in_flight(bool flows) {
     play p = metal_block("integrator: apic, dt: 1.0e-4");
     particles *q = &p.sim->particles;

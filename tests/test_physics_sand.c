@@ -1,9 +1,10 @@
 /*
  * Validation cases 12 and 13: sand that stands, slides, collapses, is poured and runs out.
  *
- * Plastic flow here keeps the volume and is coaxial with stress, so a layer in simple shear has equal
- * normal stresses and flows at tau / P = sin(phi) (Davis 1968), in 2D and, by Mohr and Coulomb's law, in
- * 3D. A heap may stand at up to phi; once it slides, it comes to rest at about atan(sin(phi)).
+ * Plastic flow here keeps the volume and is coaxial with stress, so a layer in simple shear has
+ * equal normal stresses and flows at tau / P = sin(phi) (Davis 1968), in 2D and, by Mohr and
+ * Coulomb's law, in 3D. A heap may stand at up to phi; once it slides, it comes to rest at about
+ * atan(sin(phi)).
  *   -   a layer on a slope: stands below that friction, slides above it
  *   13  a heap, friction angle 20/30/40: the steepest slope at which it stands is within -5 and +2
  *       degrees of it; what slid down follows, monotone
@@ -24,7 +25,8 @@ static double degrees_of(double slope) { return atan(slope) * 180 / M_PI; }
 static double shear_friction(double phi) { return sin(radians(phi)); }
 
 /* Speed along a slope of steepness `slope` after a second, in m/s: an endless layer half a metre
- * thick, at rest at the start. On a lattice: in a domain of four cells any irregular one sets it creeping. */
+ * thick, at rest at the start. On a lattice: in a domain of four cells any irregular one sets it
+ * creeping. */
 static double layer_speed(int dim, const char *integrator, double phi, const char *cone,
                           double slope) {
     const bool flat = dim == 2;
@@ -77,7 +79,8 @@ static void layer_slides_by_the_cone(void **state) {
 
 enum { HEAP_CELLS_MOST = 32 };
 
-/* Steepness of the surface from a fit through the highest particle over each cell, without the ends. */
+/* Steepness of the surface from a fit through the highest particle over each cell, without the
+ * ends. */
 static double surface_slope(const play *p) {
     const int cells = (int)p->sim->scene->domain.cells[0];
     double top[HEAP_CELLS_MOST] = {0}, n = 0, x1 = 0, y1 = 0, xx = 0, xy = 0;
@@ -95,8 +98,8 @@ static double surface_slope(const play *p) {
     return (x1 * y1 - n * xy) / (n * xx - x1 * x1);
 }
 
-/* Half a heap that leans on a smooth wall, on rough ground that ends at its foot; in 3D a slice of it,
- * four cells thick, without ends. Its slope in degrees after `seconds`. */
+/* Half a heap that leans on a smooth wall, on rough ground that ends at its foot; in 3D a slice of
+ * it, four cells thick, without ends. Its slope in degrees after `seconds`. */
 static double heap_slope_on(int dim, int cells, const char *integrator, double phi,
                             const char *cone, double start, double seconds) {
     const bool flat = dim == 2;
@@ -129,8 +132,8 @@ static double heap_slope(const char *integrator, double phi, double start, doubl
     return heap_slope_on(2, 32, integrator, phi, "", start, seconds);
 }
 
-/* In 3D as in the plane. Where SPATE_FULL is set: two degrees below phi it stands, two above it does
- * not. */
+/* In 3D as in the plane. Where SPATE_FULL is set: two degrees below phi it stands, two above it
+ * does not. */
 static void heap_stands_in_3d(void **state) {
     (void)state;
     if (WATCHED) skip();
@@ -199,9 +202,9 @@ static int compare_numbers(const void *a, const void *b) {
     return (x > y) - (x < y);
 }
 
-/* Half a column of one metre by `aspect`, in 3D a quarter of a cylinder of that radius, collapses along
- * rough ground: how far its front came, behind which 99 % of it lies (single grains run ahead), and its
- * height at the axis. */
+/* Half a column of one metre by `aspect`, in 3D a quarter of a cylinder of that radius, collapses
+ * along rough ground: how far its front came, behind which 99 % of it lies (single grains run
+ * ahead), and its height at the axis. */
 static void collapse(int dim, int cells, const char *integrator, double phi, double aspect,
                      double seconds, double *runout, double *height) {
     const bool flat = dim == 2;
@@ -257,10 +260,11 @@ static void column_collapses(void **state) {
     assert_true(runout > 3.6 && height < 0.8);
 }
 
-/* Laws fitted to experiments on sands that come to rest at about 31 degrees, whatever the ground: in a
- * channel (L - L0) / L0 = 1.2 a for a < 1.8, 1.9 a^(2/3) for a > 2.8 (Lube et al. 2005; Lajeunesse et al.
- * 2005), of a cylinder 1.24 a for a < 1.7, 1.6 sqrt(a) beyond (Lube et al. 2004). Layers of ours come to
- * rest at atan(sin(phi)), so in the plane that sand has phi = asin(tan(31)). */
+/* Laws fitted to experiments on sands that come to rest at about 31 degrees, whatever the ground:
+ * in a channel (L - L0) / L0 = 1.2 a for a < 1.8, 1.9 a^(2/3) for a > 2.8 (Lube et al. 2005;
+ * Lajeunesse et al. 2005), of a cylinder 1.24 a for a < 1.7, 1.6 sqrt(a) beyond (Lube et al. 2004).
+ * Layers of ours come to rest at atan(sin(phi)), so in the plane that sand has phi =
+ * asin(tan(31)). */
 static void columns_collapse_by_the_laws(void **state) {
     (void)state;
     if (WATCHED || IN_DOUBLE || !getenv("SPATE_FULL")) skip();
@@ -284,7 +288,8 @@ static void columns_collapse_by_the_laws(void **state) {
 
 enum { POUR_COLUMNS = 64 };
 
-/* Volume under the surface of sand that was poured into a box and came to rest, over mass / density. */
+/* Volume under the surface of sand that was poured into a box and came to rest, over mass /
+ * density. */
 static double poured_volume(const char *integrator, bool corrected) {
     play p = play_open(1,
                        "spate: 1\ndimension: 2\nduration: 10\nfps: 1\n"
@@ -326,8 +331,8 @@ static void poured_sand_keeps_its_volume(void **state) {
 
 /* ---- A silo ---- */
 
-/* What runs out of a silo of 24 cells through an opening of `opening` cells, which begins and ends at
- * nodes, in kg/(m s). */
+/* What runs out of a silo of 24 cells through an opening of `opening` cells, which begins and ends
+ * at nodes, in kg/(m s). */
 static double discharge(const char *filled_with, int opening, double filling) {
     const double dx = 1.0 / 32, half = 0.5 * opening * dx, floor_y = 0.5;
     play p = play_open(
@@ -361,8 +366,8 @@ static double discharge(const char *filled_with, int opening, double filling) {
     return (mass[0] - mass[1]) / 0.25;
 }
 
-/* Q = C rho sqrt(g) (W - k)^1.5: the opening that the grid has is k off, so Q^(2/3) is linear in W. The
- * filling does not matter; of water it does, and the openings do less. */
+/* Q = C rho sqrt(g) (W - k)^1.5: the opening that the grid has is k off, so Q^(2/3) is linear in W.
+ * The filling does not matter; of water it does, and the openings do less. */
 static void silo_runs_out_evenly(void **state) {
     (void)state;
     if (WATCHED) skip();
@@ -382,8 +387,8 @@ static void silo_runs_out_evenly(void **state) {
     CHECK_ABOVE(deep, 1.25); /* negative control: sqrt(2) */
 }
 
-/* A grain alone keeps its velocity gradient under an affine scheme; the volume it seems to gain must
- * not run away. */
+/* A grain alone keeps its velocity gradient under an affine scheme; the volume it seems to gain
+ * must not run away. */
 static void a_single_grain_does_not_run_away(void **state) {
     (void)state;
     play p = play_open(

@@ -1,6 +1,6 @@
 /*
- * Thin sheets of flip against flows whose sheets are known: Enright's deformation, a curtain that falls,
- * Savart's sheet; each without insertion too.
+ * Thin sheets of flip against flows whose sheets are known: Enright's deformation, a curtain that
+ * falls, Savart's sheet; each without insertion too.
  */
 #include "holes.h"
 
@@ -19,8 +19,8 @@ static double mass_of(const play *p) {
 
 /* ---- Enright's deformation ------------------------------------------------------------------- */
 
-/* A ball of radius 0.15 is drawn out to a rolled sheet until 1.5 s and is a ball again at 3 s (Enright
- * et al. 2002). */
+/* A ball of radius 0.15 is drawn out to a rolled sheet until 1.5 s and is a ball again at 3 s
+ * (Enright et al. 2002). */
 static play open_enright(int cells, const char *options) {
     return play_open(2,
                      "spate: 1\ndimension: 3\nduration: 3\ngravity: [0, 0, 0]\n"
@@ -81,8 +81,8 @@ static void test_a_ball_is_drawn_out_and_comes_back(void **state) {
 
 /* ---- A curtain ------------------------------------------------------------------------------- */
 
-/* Water leaves a slot of one cell at 1 m/s and falls freely between two walls: after z its thickness is
- * u0 / sqrt(u0^2 + 2 g z) of the slot's, 0.3041 at 0.5 m. d0 = 0.01 m. */
+/* Water leaves a slot of one cell at 1 m/s and falls freely between two walls: after z its
+ * thickness is u0 / sqrt(u0^2 + 2 g z) of the slot's, 0.3041 at 0.5 m. d0 = 0.01 m. */
 static play open_curtain(const char *options) {
     return play_open(2,
                      "spate: 1\ndimension: 3\nduration: 1\n"
@@ -111,8 +111,8 @@ static int curtain_holes(const play *p, double *covered) {
     return raster_holes(&r);
 }
 
-/* Mean over 0.15 s of the thickness 0.5 m below the slot; the most holes at a time, and the least share
- * that is covered. */
+/* Mean over 0.15 s of the thickness 0.5 m below the slot; the most holes at a time, and the least
+ * share that is covered. */
 static double play_curtain(const char *options, int *holes, double *covered) {
     play p = open_curtain(options);
     double mass = 0;
@@ -148,8 +148,8 @@ static void test_a_curtain_has_no_hole(void **state) {
 
 /* ---- Savart's sheet -------------------------------------------------------------------------- */
 
-/* A jet of diameter D at 1 m/s on a disc leaves it as a sheet of thickness D^2 / (8 r), without gravity;
- * 64 cells are 12 D, and one quarter is played, between walls. */
+/* A jet of diameter D at 1 m/s on a disc leaves it as a sheet of thickness D^2 / (8 r), without
+ * gravity; 64 cells are 12 D, and one quarter is played, between walls. */
 static const double jet = 0.64 / 12;
 
 static play open_savart(const char *options) {
@@ -231,8 +231,8 @@ static void test_a_jet_becomes_a_sheet(void **state) {
 
 /* ---- A crown --------------------------------------------------------------------------------- */
 
-/* A drop into a shallow pool for 2 s: mass, and the momentum that insertion and removal have made, as a
- * share of the most there was. As published, without means by mass, it is far more. */
+/* A drop into a shallow pool for 2 s: mass, and the momentum that insertion and removal have made,
+ * as a share of the most there was. As published, without means by mass, it is far more. */
 static double play_crown(const char *options) {
     play p = play_open(2,
                        "spate: 1\ndimension: 3\nduration: 10\n"
@@ -271,8 +271,8 @@ static void test_a_long_crown(void **state) {
 
 /* ---- Junctions ------------------------------------------------------------------------------- */
 
-/* Layers that meet in a line are stretched threefold along it. The authors say that junctions are taken
- * for thick, so that nothing is inserted there: what is left of the holes is measured. */
+/* Layers that meet in a line are stretched threefold along it. The authors say that junctions are
+ * taken for thick, so that nothing is inserted there: what is left of the holes is measured. */
 static int64_t junction_holes(const char *sheet, const char *options) {
     play p = play_open(2,
                        "spate: 1\ndimension: 3\nduration: 10\ngravity: [0, 0, 0]\n"

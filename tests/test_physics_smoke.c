@@ -7,7 +7,7 @@
  */
 #include "physics.h"
 
-/* ---- Case 20: Taylor-Green --------------------------------------------------------------------- */
+/* ---- Case 20: Taylor-Green ------------------------------------------------------------------- */
 
 typedef struct decay {
     double speed;      /* of the mean square, relative to the start */
@@ -56,7 +56,7 @@ static void taylor_green(void **state) {
     CHECK_ABOVE(fabs(vortices("advection: maccormack", 0.013, until).speed / expected - 1), 0.03);
 }
 
-/* ---- Case 21: the lid -------------------------------------------------------------------------- */
+/* ---- Case 21: the lid ------------------------------------------------------------------------ */
 
 enum { HEIGHTS = 6 };
 static const double heights[HEIGHTS] = {0.1719, 0.2813, 0.4531, 0.5, 0.7344, 0.9531};
@@ -109,7 +109,7 @@ static void lid_driven_cavity_in_full(void **state) {
     CHECK_ABOVE(cavity(129, 1000, "reflection: true, advection: linear"), 0.02);
 }
 
-/* ---- Case 26: projection ----------------------------------------------------------------------- */
+/* ---- Case 26: projection --------------------------------------------------------------------- */
 
 /* A plume against a ball in 3D, to a tolerance; the worst of a few steps. */
 static void projection(void **state) {

@@ -19,10 +19,10 @@
 static const char accurate[] =
     "type: sph, kernel: wendland, viscosity: morris, support: 3, negative_pressure: true";
 
-/* ---- Cases 22 and 23: flow between plates ------------------------------------------------------ */
+/* ---- Cases 22 and 23: flow between plates ---------------------------------------------------- */
 
-/* The velocity in the middle between plates at some times, where a force drives the liquid or the upper
- * plate moves. */
+/* The velocity in the middle between plates at some times, where a force drives the liquid or the
+ * upper plate moves. */
 static void channel(bool driven, const char *walls, double viscosity, int count,
                     const double times[], double speeds[]) {
     play p = play_open(
@@ -77,7 +77,7 @@ static void couette(void **state) {
     CHECK_ABOVE(fabs(v[0] / theory[0] - 1), 0.02); /* negative control */
 }
 
-/* ---- Case 20: Taylor-Green --------------------------------------------------------------------- */
+/* ---- Case 20: Taylor-Green ------------------------------------------------------------------- */
 
 typedef struct vortices {
     double speed; /* the largest, over theory */
@@ -118,8 +118,8 @@ static void taylor_green(void **state) {
     print_message("case 20: at %g s the largest speed is %.3f, the field %.3f of theory\n", t,
                   left.speed, left.share);
     CHECK_BELOW(fabs(left.speed - 1), 0.03);
-    /* the lattice it begins with breaks up in the first 0.25 s, which takes 2 to 3 % of the field; from
-     * there on it falls as it should */
+    /* the lattice it begins with breaks up in the first 0.25 s, which takes 2 to 3 % of the field;
+     * from there on it falls as it should */
     CHECK_BELOW(fabs(left.share - 1), 0.04);
     if (WATCHED) return;
     left = vortices_left(24, 0, t);
@@ -128,7 +128,7 @@ static void taylor_green(void **state) {
     CHECK_ABOVE(fabs(left.share - 1), 0.04);
 }
 
-/* ---- Case 16: still water ---------------------------------------------------------------------- */
+/* ---- Case 16: still water -------------------------------------------------------------------- */
 
 static const double rho = 1000, g = 9.81;
 static const char stiff[] = ", bulk_modulus: 3.0e5";
@@ -158,8 +158,8 @@ typedef struct stillness {
     double kinetic;  /* largest energy over that of the tank's height, m g H / 2 */
 } stillness;
 
-/* The tank's collapse to rest takes a few beats of sound; after that, means over time of the pressure in
- * layers of the height H that the water had at first. */
+/* The tank's collapse to rest takes a few beats of sound; after that, means over time of the
+ * pressure in layers of the height H that the water had at first. */
 static stillness rest(int dim, double gravity, const char *solver, const char *water) {
     const double H = dim == 2 ? 0.5 : 0.25, start = (WATCHED ? 1 : 3) * beat,
                  end = start + (WATCHED ? 1 : 2) * beat;
@@ -213,10 +213,10 @@ static void still_water(void **state) {
     CHECK_ABOVE(light.pressure, 0.045); /* negative control */
 }
 
-/* ---- Case 17: sloshing ------------------------------------------------------------------------- */
+/* ---- Case 17: sloshing ----------------------------------------------------------------------- */
 
-/* At its usual tolerance dfsph's particles tremble as much as the wave moves them: T scatters between 0.4
- * and 2.3 % off for starts that hardly differ. With 2e-4 it is 0.2 to 0.7 %. */
+/* At its usual tolerance dfsph's particles tremble as much as the wave moves them: T scatters
+ * between 0.4 and 2.3 % off for starts that hardly differ. With 2e-4 it is 0.2 to 0.7 %. */
 static void sloshing(void **state) {
     (void)state;
     static const char *const solvers[][2] = {
@@ -234,7 +234,7 @@ static void sloshing(void **state) {
     }
 }
 
-/* ---- Case 14: Martin and Moyce ----------------------------------------------------------------- */
+/* ---- Case 14: Martin and Moyce --------------------------------------------------------------- */
 
 static void dam_break(void **state) {
     (void)state;
@@ -255,9 +255,10 @@ static void dam_break(void **state) {
     CHECK_ABOVE(slow, 0.08); /* negative control */
 }
 
-/* ---- Case 37: the column of the same dam ------------------------------------------------------- */
+/* ---- Case 37: the column of the same dam ----------------------------------------------------- */
 
-/* The largest relative error of the highest water within a fifth of the dam's width from the wall. */
+/* The largest relative error of the highest water within a fifth of the dam's width from the
+ * wall. */
 static double column_error(double gravity, const char *solver) {
     static const double measured[][2] = {
         {0.56, 0.94}, {1.08, 0.78}, {1.66, 0.61}, {2.21, 0.44}, {3.06, 0.28}};
@@ -300,15 +301,16 @@ static void columns_fall(void **state) {
     CHECK_ABOVE(slow, 0.08); /* negative control */
 }
 
-/* ---- An elliptical drop ------------------------------------------------------------------------ */
+/* ---- An elliptical drop ---------------------------------------------------------------------- */
 
 typedef struct ellipse {
     double area; /* over what it was */
     double axis; /* the long one, over theory */
 } ellipse;
 
-/* A disc of radius 1 m whose velocity is (-x, y), t seconds on. With half-axes 1 / b and b, and the strain
- * rate A: b' = A b, A' = A^2 (1 - b^4) / (1 + b^4). Those of the particles are from their second moments. */
+/* A disc of radius 1 m whose velocity is (-x, y), t seconds on. With half-axes 1 / b and b, and the
+ * strain rate A: b' = A b, A' = A^2 (1 - b^4) / (1 + b^4). Those of the particles are from their
+ * second moments. */
 static ellipse stretch(const char *solver, double end) {
     const double R = 1, dx = 0.1, middle[2] = {1.5, 3.5};
     play p = play_open(2,
@@ -358,7 +360,7 @@ static void ellipses_keep_their_area(void **state) {
     CHECK_ABOVE(fabs(lattice.area - 1), 0.01); /* negative control */
 }
 
-/* ---- Buoyancy ---------------------------------------------------------------------------------- */
+/* ---- Buoyancy -------------------------------------------------------------------------------- */
 
 typedef struct lift {
     double up, aside, torque; /* means over time; the force over the displaced weight */
@@ -425,7 +427,7 @@ static void stones_are_lifted(void **state) {
     CHECK_ABOVE(fabs(light.up - 1), 0.1); /* negative control */
 }
 
-/* ---- Surface tension --------------------------------------------------------------------------- */
+/* ---- Surface tension ------------------------------------------------------------------------- */
 
 typedef struct drop {
     double pressure; /* in the inner half, over Laplace's */

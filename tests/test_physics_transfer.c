@@ -186,8 +186,8 @@ static void transfers_keep_a_linear_field(void **state) {
         }
 }
 
-/* A strained block at rest, let go: after a step sum m v x^T, affine part included, is -dt sum V tau,
- * V at rest (virtual work of a linear field), whatever the kernel and in every component. */
+/* A strained block at rest, let go: after a step sum m v x^T, affine part included, is -dt sum V
+ * tau, V at rest (virtual work of a linear field), whatever the kernel and in every component. */
 static double virial_error(int dim, const char *kernel) {
     static const int place[3][3] = {{0, 5, 4}, {5, 1, 3}, {4, 3, 2}};
     static const double strain[6] = {0.03, -0.02, 0.05, 0.012, -0.017, 0.008};
@@ -272,8 +272,8 @@ static void free_fall_is_exact(void **state) {
     CHECK_ABOVE(fall_error(2, 0.002, false), 1e-3); /* negative control: the O(dt) term is there */
 }
 
-/* A particle a hair beyond a cell's border has weights of 1e-14 along each axis: the mass of its far
- * corner node is too small for a quotient. It must fall like any other. */
+/* A particle a hair beyond a cell's border has weights of 1e-14 along each axis: the mass of its
+ * far corner node is too small for a quotient. It must fall like any other. */
 static void tiny_weights_do_no_harm(void **state) {
     (void)state;
     play p =
@@ -292,8 +292,8 @@ static void tiny_weights_do_no_harm(void **state) {
     play_close(&p);
 }
 
-/* Forces that others put on particles: all of the momentum arrives, once, by every family of transfers,
- * and the field is empty after the step. */
+/* Forces that others put on particles: all of the momentum arrives, once, by every family of
+ * transfers, and the field is empty after the step. */
 static void forces_from_outside_act_once(void **state) {
     (void)state;
     static const char *const schemes[] = {"apic", "asflip", "polypic"};

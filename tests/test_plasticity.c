@@ -191,12 +191,12 @@ static double deviator_of(const double tau[6], int dim) {
 
 /* ---- Sand ---- */
 
-/* How a particle is strained for long under pressure: in the plane of x and y alone, or along one axis
- * against the other two, which are alike. */
+/* How a particle is strained for long under pressure: in the plane of x and y alone, or along one
+ * axis against the other two, which are alike. */
 typedef enum loading { SIMPLE_SHEAR, TRIAXIAL_COMPRESSION, TRIAXIAL_EXTENSION } loading;
 
-/* (s1 - s3) / (s1 + s3) for the largest and smallest principal pressure that sand then holds: Mohr and
- * Coulomb's sin(phi). */
+/* (s1 - s3) / (s1 + s3) for the largest and smallest principal pressure that sand then holds: Mohr
+ * and Coulomb's sin(phi). */
 static double obliquity(int cone, double phi, int dim, loading how) {
     sample sand = {&material_drucker_prager, {SOLID, {"friction_angle", phi}, {"cone", cone}}};
     trial_run t = run_open(&sand, dim);
@@ -219,8 +219,8 @@ static double round_cone_sine(double slope, double theta) {
     return slope * cos(theta) / (sqrt(2) + slope * sin(theta) / sqrt(3));
 }
 
-/* In the plane every cone is Mohr and Coulomb's law, and their own is in 3D however it is strained; the
- * round ones are right where they touch it and far off elsewhere. */
+/* In the plane every cone is Mohr and Coulomb's law, and their own is in 3D however it is strained;
+ * the round ones are right where they touch it and far off elsewhere. */
 static void test_sand_friction(void **state) {
     (void)state;
     for (double phi = 20; phi <= 40; phi += 10) {

@@ -1,6 +1,7 @@
 /*
- * Prescribed flows: particles follow the exact field with the order of the scheme, come back to where they
- * were when the field reverses, and do so for every number of threads and after a restore.
+ * Prescribed flows: particles follow the exact field with the order of the scheme, come back to
+ * where they were when the field reverses, and do so for every number of threads and after a
+ * restore.
  */
 #include "physics.h"
 
@@ -47,7 +48,7 @@ static double distance_after(int dim, double dx, const char *solver, double t) {
     return worst;
 }
 
-/* ---- Back at the start ------------------------------------------------------------------------ */
+/* ---- Back at the start ----------------------------------------------------------------------- */
 
 static void test_fields_that_return(void **state) {
     (void)state;
@@ -71,7 +72,7 @@ static void test_reverse(void **state) {
     CHECK_ABOVE(distance_after(2, 0.02, solver, 0.9), 0.01);
 }
 
-/* ---- Order of accuracy ------------------------------------------------------------------------ */
+/* ---- Order of accuracy ----------------------------------------------------------------------- */
 
 static double order_of(const char *scheme, double dt, double t) {
     char solver[256];
@@ -100,10 +101,10 @@ static void test_order(void **state) {
     CHECK_BELOW(fabs(order_of("rk3", 0.1, 1) - 3), 0.4);
 }
 
-/* ---- Exact motions ---------------------------------------------------------------------------- */
+/* ---- Exact motions --------------------------------------------------------------------------- */
 
-/* (x, y, -2 z)/(t + t0): x grows as 1 + t/t0, z falls as its inverse square. And a step that ends where a
- * part does: what is left of rk3's error is far below the one of a step across. */
+/* (x, y, -2 z)/(t + t0): x grows as 1 + t/t0, z falls as its inverse square. And a step that ends
+ * where a part does: what is left of rk3's error is far below the one of a step across. */
 static void test_disc_spreads(void **state) {
     (void)state;
     play p =
@@ -146,7 +147,7 @@ static void test_velocity_is_the_fields(void **state) {
     play_close(&p);
 }
 
-/* ---- One result ------------------------------------------------------------------------------- */
+/* ---- One result ------------------------------------------------------------------------------ */
 
 static uint64_t hash_after(int threads, bool restored) {
     play p = open_flow(threads, 3, 0.05, "flow: {field: enright}");
@@ -170,7 +171,7 @@ static void test_threads_and_restore(void **state) {
     assert_int_equal(hash_after(2, true), one);
 }
 
-/* ---- Bad input -------------------------------------------------------------------------------- */
+/* ---- Bad input ------------------------------------------------------------------------------- */
 
 static void refused(int dim, const char *solver, const char *more, const char *expected) {
     char yaml[1024];

@@ -116,8 +116,8 @@ static double theta(const world *w, int64_t i, int64_t j) {
     return w->options.second_order ? fmax(here / (here - there), 1e-3) : 1;
 }
 
-/* Right-hand side and A p of a cell, straight from the header's formula; *solid where it has no open
- * face. */
+/* Right-hand side and A p of a cell, straight from the header's formula; *solid where it has no
+ * open face. */
 static void equation(const world *w, int64_t at, double *b, double *Ap, bool *solid) {
     const mac *m = &w->m;
     *b = *Ap = 0, *solid = true;
@@ -191,7 +191,8 @@ static double reference_residual(const world *w, int *pockets) {
 
 static const double radius = 0.37, middle[3] = {0.5 + 0.013, 0.5 - 0.008, 0.5 + 0.005};
 
-/* p = (R^2 - r^2) (2 + sin(2x + y + z + 1/2)), 0 on the circle or sphere; gradient and Laplacian. */
+/* p = (R^2 - r^2) (2 + sin(2x + y + z + 1/2)), 0 on the circle or sphere; gradient and
+ * Laplacian. */
 static double exact(int dim, const double x[3], double gradient[3], double *laplacian) {
     static const double k[3] = {2, 1, 1};
     double q = radius * radius, phase = 0.5, k2 = 0, cross = 0;
@@ -322,7 +323,8 @@ static void still_water(void **state) {
 
 /* ---- Random geometry ------------------------------------------------------------------------- */
 
-/* Waves of liquid, cut faces, thin walls with gaps, and closed rooms full of liquid, from a seed. */
+/* Waves of liquid, cut faces, thin walls with gaps, and closed rooms full of liquid, from a
+ * seed. */
 static void scatter_geometry(world *w, uint64_t seed) {
     for (int64_t at = 0; at < cells_of(w); at++) {
         const cell c = cell_of(w, at);

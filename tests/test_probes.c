@@ -88,8 +88,8 @@ static void test_count_and_speed(void **state) {
     play_close(&p);
 }
 
-/* Half a column over water that ends at x = 1 and a drop above: its volume over the area, where `height`
- * takes the drop. Beside closed and periodic sides nothing is lost. */
+/* Half a column over water that ends at x = 1 and a drop above: its volume over the area, where
+ * `height` takes the drop. Beside closed and periodic sides nothing is lost. */
 static void test_depth(void **state) {
     (void)state;
     static const char *const solvers[] = {"mpm", "flip", "sph"};
@@ -244,8 +244,8 @@ static void test_spread(void **state) {
     play_close(&p);
 }
 
-/* n layers of spacing s have the variance s^2 (n^2 - 1) / 12, wherever on a periodic axis. That it begins
- * at 11 of 2 tells a mean about the origin from one about the domain's beginning. */
+/* n layers of spacing s have the variance s^2 (n^2 - 1) / 12, wherever on a periodic axis. That it
+ * begins at 11 of 2 tells a mean about the origin from one about the domain's beginning. */
 static double spread_at(const char *box, const char *walls) {
     play p =
         play_open(1,
@@ -429,7 +429,8 @@ static void test_affine_motion_mixes_nothing(void **state) {
             }
 }
 
-/* Lets random pairs of the column change places: a share of all particles, at most `reach` apart. */
+/* Lets random pairs of the column change places: a share of all particles, at most `reach`
+ * apart. */
 static void exchange(play *p, double share, double reach) {
     spate_simulation *sim = p->sim;
     int64_t count = sim->particles.count;

@@ -1,6 +1,7 @@
 /*
- * Simulations that change while they run: bodies, sources, colliders and materials that come and go, as
- * YAML and as structs. All of it recorded, resumed and with other threads bit for bit the same.
+ * Simulations that change while they run: bodies, sources, colliders and materials that come and
+ * go, as YAML and as structs. All of it recorded, resumed and with other threads bit for bit the
+ * same.
  */
 #include "driven.h"
 

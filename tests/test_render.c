@@ -102,7 +102,8 @@ static void flat_pictures_show_the_particles(void **state) {
     assert_false(file_exists(*state, in_folder("pictures/film.mp4")));
 }
 
-/* Particles a tenth of a metre apart: an area of the material's colour, with gaps only as points. */
+/* Particles a tenth of a metre apart: an area of the material's colour, with gaps only as
+ * points. */
 static void liquid_is_an_area_and_points_by_choice(void **state) {
     static float x[64][3], v[64][3];
     static uint32_t kinds[64];
@@ -472,7 +473,8 @@ static void films_repeat_and_return(void **state) {
     }
 }
 
-/* Three frames of a tenth of a second: slow motion for four seconds, and only the corner says so. */
+/* Three frames of a tenth of a second: slow motion for four seconds, and only the corner says
+ * so. */
 static void slow_motion_is_written_into_the_corner(void **state) {
     put_three_frames();
     spate_render_options o = small_options();

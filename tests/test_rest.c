@@ -137,7 +137,8 @@ static void test_sph(void **state) {
     check(&implicit, 2, 0.3, 0.3);
 }
 
-/* Where there is nothing to do nothing is done: no gravity, and solvers that begin at rest anyway. */
+/* Where there is nothing to do nothing is done: no gravity, and solvers that begin at rest
+ * anyway. */
 static void test_no_effect(void **state) {
     (void)state;
     static const standing cases[] = {{"mpm", LIQUID, "si", "[0, 0]", "", POOL, 0},

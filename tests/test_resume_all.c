@@ -1,8 +1,8 @@
 /*
- * Every integrator, material and kernel, every transfer of flip, every pressure of sph: a run that is stopped and gone on
- * with cannot be told from one that never stopped, and the number of threads does not show in the
- * result. Then several materials in one scene: they fall together as one, meet the floor, and stay
- * finite.
+ * Every integrator, material and kernel, every transfer of flip, every pressure of sph: a run that
+ * is stopped and gone on with cannot be told from one that never stopped, and the number of threads
+ * does not show in the result. Then several materials in one scene: they fall together as one, meet
+ * the floor, and stay finite.
  */
 #include "physics.h"
 
@@ -33,8 +33,8 @@ static const char *const materials[] = {
     "model: hypoelastic, young_modulus: 1.0e5",
 };
 
-/* A block runs into the floor, a moving post and an open side: strains, plasticity, sorts, particles
- * that leave. */
+/* A block runs into the floor, a moving post and an open side: strains, plasticity, sorts,
+ * particles that leave. */
 static play play_solid(const sample *s, int dim, int threads) {
     const bool flat = dim == 2;
     return play_open(
@@ -54,7 +54,8 @@ static play play_solid(const sample *s, int dim, int threads) {
         flat ? "[0, 0]" : "[0, 0, 0]", flat ? "[-0.5, 0]" : "[-0.5, 0, 0]");
 }
 
-/* A dam runs into a moving post, a source and a sink, across a periodic seam and out at an open side. */
+/* A dam runs into a moving post, a source and a sink, across a periodic seam and out at an open
+ * side. */
 static play play_wet(const sample *s, int dim, int threads) {
     const bool flat = dim == 2, grid = !strncmp(s->solver, "flip", 4);
     return play_open(
@@ -289,7 +290,7 @@ static void materials_share_a_scene(void **state) {
         }
 }
 
-/* ---- FLIP -------------------------------------------------------------------------------------- */
+/* ---- FLIP ------------------------------------------------------------------------------------ */
 
 static const sample wet_samples[] = {
     {"flip, transfer: flip", "", true},
@@ -316,7 +317,7 @@ static void every_transfer_resumes(void **state) {
     }
 }
 
-/* ---- SPH --------------------------------------------------------------------------------------- */
+/* ---- SPH ------------------------------------------------------------------------------------- */
 
 static const sample sph_samples[] = {
     {"sph", ", bulk_modulus: 1.0e5", true},

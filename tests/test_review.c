@@ -1,4 +1,5 @@
-/* What is told of a scene before it runs: slips, particles that vanish, and the cost against real runs. */
+/* What is told of a scene before it runs: slips, particles that vanish, and the cost against real
+ * runs. */
 #include "scene/scene.h"
 #include "solver/solver.h"
 
@@ -279,7 +280,8 @@ static void test_cost_scales(void **state) {
     assert_true(fabs(twice.steps / one.steps - 2) < 0.1);
 }
 
-/* Half a billion particles, a thousand million cells: counted without room for particles, however they are sampled. */
+/* Half a billion particles, a thousand million cells: counted without room for particles, however
+ * they are sampled. */
 static void test_huge_scenes(void **state) {
     (void)state;
     static const char *const kinds[] = {"regular", "jittered", "poisson"};

@@ -64,7 +64,7 @@ static void helix(double (*x)[3], int vertices, double radius, double rise, doub
         vec_set(x[i], radius * cos(step * i), radius * sin(step * i), rise * i);
 }
 
-/* ---- Forces ------------------------------------------------------------------------------------- */
+/* ---- Forces ---------------------------------------------------------------------------------- */
 
 static double force_error(bool closed, bool relax, double *most) {
     static held_rod h, moved;
@@ -159,7 +159,7 @@ static void folds_are_refused(void **state) {
     assert_false(rod_transport(&h.r, h.x));
 }
 
-/* ---- Balance and stability, by the matrix of second derivatives --------------------------------- */
+/* ---- Balance and stability, by the matrix of second derivatives ------------------------------ */
 
 /* dF/dx of the free coordinates, symmetric. `of` lists them: 3 * vertex + axis. */
 static void stiffness_of(const held_rod *h, const int *of, int n, double *K) {
@@ -287,7 +287,8 @@ static int ring_instabilities(int n, int turns, double modulus) {
 
 static void a_twisted_ring_buckles_as_michell_says(void **state) {
     (void)state;
-    /* twist = 2 pi sqrt(3) EI / GJ; the error of 40 edges grows with the twist from one to the next */
+    /* twist = 2 pi sqrt(3) EI / GJ; the error of 40 edges grows with the twist from one to the
+     * next */
     for (int turns = 2; turns <= 3; turns++) {
         const double critical = sqrt(3) / turns, gate = turns == 2 ? 0.025 : 0.04;
         assert_int_equal(ring_instabilities(40, turns, (1 - gate) * critical), 0);
@@ -320,7 +321,7 @@ static void a_twisted_rod_buckles_as_greenhill_says(void **state) {
     assert_true(rod_instabilities(40, 1.03 * 8.987, 0.77) > 0);
 }
 
-/* ---- The helical spring ------------------------------------------------------------------------- */
+/* ---- The helical spring ---------------------------------------------------------------------- */
 
 /* The angle from the helix' inward normal at an edge to the rod's m1. */
 static double frame_angle(const held_rod *h, int j) {

@@ -342,8 +342,8 @@ static void test_poisson_discs(void **state) {
     }
 }
 
-/* A glass has as many points as the lattice and the same volume, all of them inside; each is decided by
- * its place and the seed. */
+/* A glass has as many points as the lattice and the same volume, all of them inside; each is
+ * decided by its place and the seed. */
 static void test_glass_points_stay_inside(void **state) {
     fixture *f = *state;
     for (int dim = 2; dim <= 3; dim++) {

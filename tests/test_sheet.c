@@ -87,7 +87,8 @@ static bool is_near(const unsigned char *p, rgb want) {
     return abs(p[0] - c[0]) <= 4 && abs(p[1] - c[1]) <= 4 && abs(p[2] - c[2]) <= 4;
 }
 
-/* The pixel of a place in the 2 x 1 domain, in a cell; a margin of 3 pixels is around the domain. */
+/* The pixel of a place in the 2 x 1 domain, in a cell; a margin of 3 pixels is around the
+ * domain. */
 static const unsigned char *cell_pixel(const pixels *p, const sheet_layout *l, int row, int column,
                                        double x, double y) {
     int at[2];

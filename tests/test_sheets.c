@@ -184,7 +184,8 @@ static double mass_of(const play *p) {
     return mass;
 }
 
-/* The largest distance from a point of a fine raster, away from the rim, to the nearest particle. */
+/* The largest distance from a point of a fine raster, away from the rim, to the nearest
+ * particle. */
 static double largest_hole(const play *p, double half) {
     const int dim = p->scene->dim, steps = dim == 3 ? 60 : 600;
     double largest = 0;
@@ -429,8 +430,8 @@ static void test_mass_finds_its_heirs(void **state) {
 
 /* ---- A disc that flies apart ----------------------------------------------------------------- */
 
-/* u = (x, y, -2 z) / (t + t0) keeps a disc a disc, of radius R0 (1 + t / t0); exact with free faces.
- * R0 = 20 d0, thickness 2 d0, t0 = 0.1 s, cells of 1 m: area x 9 at 0.2 s. */
+/* u = (x, y, -2 z) / (t + t0) keeps a disc a disc, of radius R0 (1 + t / t0); exact with free
+ * faces. R0 = 20 d0, thickness 2 d0, t0 = 0.1 s, cells of 1 m: area x 9 at 0.2 s. */
 static play open_disc(int threads, const char *options) {
     return play_open(threads,
                      "spate: 1\ndimension: 3\ngravity: [0, 0, 0]\nduration: 1\n"
@@ -516,8 +517,8 @@ static void test_a_disc_flies_apart_whole(void **state) {
 
 /* ---- A curtain ------------------------------------------------------------------------------- */
 
-/* Water leaves a slot of one cell at 1 m/s and falls freely: after z its thickness is u0 / sqrt(u0^2 +
- * 2 g z) of the slot's, 0.3041 at 0.5 m. d0 = 0.01 m. */
+/* Water leaves a slot of one cell at 1 m/s and falls freely: after z its thickness is u0 /
+ * sqrt(u0^2 + 2 g z) of the slot's, 0.3041 at 0.5 m. d0 = 0.01 m. */
 static play play_curtain(const char *options) {
     play p = play_open(2,
                        "spate: 1\ndimension: 2\ngravity: [0, -9.81]\nduration: 1\n"
@@ -582,8 +583,8 @@ static play open_crown(int threads, const char *options) {
                      options);
 }
 
-/* Threads and resuming do not show; mass is kept, and so is momentum by mass-weighted means, which the
- * published ones change. */
+/* Threads and resuming do not show; mass is kept, and so is momentum by mass-weighted means, which
+ * the published ones change. */
 static void test_a_crown_keeps_mass_and_momentum(void **state) {
     (void)state;
     static const char *const options = "sheets: {}, spacing: {}";
@@ -625,8 +626,9 @@ static play open_deep_crown(int threads) {
                      "[0.4, 0.5, 0.4], radius: 0.12}}}]\n");
 }
 
-/* Parents that are merged hand on what their children have of them: in a closed box all mass that is
- * given back finds both its heirs. One result for every number of threads and after a restore. */
+/* Parents that are merged hand on what their children have of them: in a closed box all mass that
+ * is given back finds both its heirs. One result for every number of threads and after a
+ * restore. */
 static void test_merged_parents_hand_on(void **state) {
     (void)state;
     uint64_t one = 0;
@@ -659,9 +661,9 @@ static void test_merged_parents_hand_on(void **state) {
     }
 }
 
-/* Of the parents in a flattened block every second is merged into the one before; when the block is one
- * again, all that was taken from both comes to that one. Where it is not handed on, the other parent
- * takes it aside. */
+/* Of the parents in a flattened block every second is merged into the one before; when the block is
+ * one again, all that was taken from both comes to that one. Where it is not handed on, the other
+ * parent takes it aside. */
 static int64_t play_handing_on(bool hands_on) {
     play p = open_body(1, 3, "[40, 40, 8]", "sheets: {}, adaptive: {}",
                        "shape: {box: {min: [17, 17, 2.5], max: [23, 23, 5.5]}}");

@@ -1,6 +1,7 @@
 /*
  * Smoke stage by stage: paths that are traced, borders, implicit diffusion against its own factor,
- * buoyancy, the projection by each solver, colliders; then whole runs: bounds, symmetry, threads, stops.
+ * buoyancy, the projection by each solver, colliders; then whole runs: bounds, symmetry, threads,
+ * stops.
  */
 #include "count_down.h"
 #include "physics.h"
@@ -10,7 +11,7 @@
 #include <limits.h>
 #include <unistd.h>
 
-/* ---- Scenes and fields ------------------------------------------------------------------------- */
+/* ---- Scenes and fields ----------------------------------------------------------------------- */
 
 static smoke *smoke_of(const play *p) { return p->sim->solver; }
 
@@ -71,7 +72,7 @@ static void set_velocity(const play *p, const field_function f[3]) {
 
 static double nothing(const double x[3]) { return 0 * x[0]; }
 
-/* ---- Advection --------------------------------------------------------------------------------- */
+/* ---- Advection ------------------------------------------------------------------------------- */
 
 static double wave(const double x[3]) {
     return 0.5 + 0.25 * sin(2 * M_PI * x[0]) + 0.2 * cos(2 * M_PI * (x[1] + 2 * x[2]));
@@ -164,9 +165,10 @@ static void advection_keeps_a_hill(void **state) {
     CHECK_BELOW(better.high, 1 + 1e-7);
 }
 
-/* ---- Borders ----------------------------------------------------------------------------------- */
+/* ---- Borders --------------------------------------------------------------------------------- */
 
-/* As the course has them: densities copied, velocities reflected, corners the mean of both sides. */
+/* As the course has them: densities copied, velocities reflected, corners the mean of both
+ * sides. */
 static void borders_of_the_course(void **state) {
     (void)state;
     play p = open_gas(2, 8, "slip", "grid: collocated", "density: 1");
@@ -209,12 +211,12 @@ static void borders_that_stick(void **state) {
     play_close(&p);
 }
 
-/* ---- Diffusion --------------------------------------------------------------------------------- */
+/* ---- Diffusion ------------------------------------------------------------------------------- */
 
 static double bump(const double x[3]) { return sin(M_PI * x[1]) + 0 * x[0]; }
 
-/* A mode of the difference equations between sticky sides decays by 1 / (1 + nu dt lambda), lambda =
- * 4 sin^2(pi dx / 2) / dx^2. Returns how far off. */
+/* A mode of the difference equations between sticky sides decays by 1 / (1 + nu dt lambda), lambda
+ * = 4 sin^2(pi dx / 2) / dx^2. Returns how far off. */
 static double diffusion_error(int dim, const char *options, double viscosity) {
     char gas[64];
     snprintf(gas, sizeof gas, "density: 2, viscosity: %g", 2 * viscosity);
@@ -245,7 +247,7 @@ static void diffusion_is_implicit(void **state) {
     CHECK_ABOVE(diffusion_error(2, "pressure: gauss_seidel, iterations: 2", 5), 0.1);
 }
 
-/* ---- Forces ------------------------------------------------------------------------------------ */
+/* ---- Forces ---------------------------------------------------------------------------------- */
 
 static double warm(const double x[3]) { return 10 + 0 * x[0]; }
 static double half(const double x[3]) { return 0.5 + 0 * x[0]; }
@@ -366,9 +368,10 @@ static void confinement_is_the_mean_of_two_cells(void **state) {
     play_close(&p);
 }
 
-/* ---- Projection -------------------------------------------------------------------------------- */
+/* ---- Projection ------------------------------------------------------------------------------ */
 
-/* What one projection leaves of the divergence, relative to what a tight tolerance leaves on faces. */
+/* What one projection leaves of the divergence, relative to what a tight tolerance leaves on
+ * faces. */
 static double divergence_left(int dim, const char *options) {
     play p =
         open_gas(dim, 16, dim == 2 ? "[slip, slip, slip, open]" : "slip", options, "density: 1");
@@ -428,7 +431,7 @@ static void solvers_agree(void **state) {
     }
 }
 
-/* ---- Colliders --------------------------------------------------------------------------------- */
+/* ---- Colliders ------------------------------------------------------------------------------- */
 
 /* A wall across a tunnel, with or without a gap in it. */
 static double flow_behind(bool gap) {
@@ -488,7 +491,7 @@ static void force_on_a_ball(void **state) {
     play_close(&p);
 }
 
-/* ---- Whole runs -------------------------------------------------------------------------------- */
+/* ---- Whole runs ------------------------------------------------------------------------------ */
 
 /* Two dyes, a hot source that blows, a sink, a moving ball, an open side and a seam. */
 static play open_busy(int dim, const char *options, bool ball, int threads) {
@@ -630,8 +633,8 @@ static void plumes_are_symmetric(void **state) {
     }
 }
 
-/* A source that blows into a closed box is warned of; not where there is a way out, nor one that only
- * smokes. */
+/* A source that blows into a closed box is warned of; not where there is a way out, nor one that
+ * only smokes. */
 static void stuffing_is_warned_of(void **state) {
     (void)state;
     static const char *const walls[] = {"slip", "[slip, slip, slip, open]", "slip"};
@@ -680,7 +683,7 @@ static void grids_agree(void **state) {
     CHECK_ABOVE(height[0], 0.32);
 }
 
-/* ---- What is asked from outside ---------------------------------------------------------------- */
+/* ---- What is asked from outside -------------------------------------------------------------- */
 
 static void volumes_tell_the_fields(void **state) {
     (void)state;

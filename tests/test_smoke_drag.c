@@ -9,7 +9,7 @@
  */
 #include "gas.h"
 
-/* ---- Couette -------------------------------------------------------------------------------------- */
+/* ---- Couette --------------------------------------------------------------------------------- */
 
 /* The inner one turns with 1 rad/s within the outer one, which rests. */
 static play turning_balls(int dim, double dx, double r1, double r2) {
@@ -73,9 +73,10 @@ static void torque_between_balls(void **state) {
     play_close(&p);
 }
 
-/* ---- A drum --------------------------------------------------------------------------------------- */
+/* ---- A drum ---------------------------------------------------------------------------------- */
 
-/* Gas that turns with the drum around it goes on as a rigid body: the farthest off, over the rim's speed. */
+/* Gas that turns with the drum around it goes on as a rigid body: the farthest off, over the rim's
+ * speed. */
 static void gas_turns_with_a_drum(void **state) {
     (void)state;
     const double radius = 0.44;
@@ -104,7 +105,7 @@ static void gas_turns_with_a_drum(void **state) {
     play_close(&p);
 }
 
-/* ---- A lattice of cylinders ----------------------------------------------------------------------- */
+/* ---- A lattice of cylinders ------------------------------------------------------------------ */
 
 /* Gravity over the mean velocity, and what the cylinder feels of the weight of the gas. */
 static double lattice_drag(const char *solver, double until, double *felt) {
@@ -147,7 +148,7 @@ static void drag_of_a_lattice(void **state) {
     }
 }
 
-/* ---- A cylinder in a channel ---------------------------------------------------------------------- */
+/* ---- A cylinder in a channel ----------------------------------------------------------------- */
 
 enum { ACROSS = 10, ROWS = 41 }; /* cells across the cylinder and the channel */
 

@@ -10,7 +10,7 @@
 #include "gas.h"
 #include <spate/drive.h>
 
-/* ---- Nothing is lost ------------------------------------------------------------------------------ */
+/* ---- Nothing is lost ------------------------------------------------------------------------- */
 
 /* The momentum of the gas along x by open shares, and its volume, in units of a cell's. */
 static void momentum_of(const smoke *s, double *momentum, double *volume) {
@@ -99,7 +99,7 @@ static void nothing_is_lost(void **state) {
     }
 }
 
-/* ---- A box around it ------------------------------------------------------------------------------ */
+/* ---- A box around it ------------------------------------------------------------------------- */
 
 typedef struct pull {
     double force[2], torque;
@@ -235,7 +235,7 @@ static void balance_of_a_box(void **state) {
     }
 }
 
-/* ---- Added mass ----------------------------------------------------------------------------------- */
+/* ---- Added mass ------------------------------------------------------------------------------ */
 
 static void added_mass(void **state) {
     (void)state;
@@ -259,7 +259,7 @@ static void added_mass(void **state) {
     play_close(&p);
 }
 
-/* ---- Frames --------------------------------------------------------------------------------------- */
+/* ---- Frames ---------------------------------------------------------------------------------- */
 
 static play paddle(double fps, bool turns) {
     return play_open(

@@ -7,7 +7,7 @@
 
 #include "solver/smoke/smoke.h"
 
-/* ---- Diffusion --------------------------------------------------------------------------------- */
+/* ---- Diffusion ------------------------------------------------------------------------------- */
 
 static double mass_left(const char *solver, const char *walls) {
     play p =
@@ -52,7 +52,7 @@ static void hopeless_diffusion_is_told(void **state) {
     play_close(&p);
 }
 
-/* ---- Plates ------------------------------------------------------------------------------------ */
+/* ---- Plates ---------------------------------------------------------------------------------- */
 
 typedef struct channel {
     double rate;     /* at which the speed in the middle decays, 1/s */
@@ -109,7 +109,7 @@ static void gas_sticks_to_plates(void **state) {
     CHECK_BELOW(fabs(flow_between("slip", 0).rate), 1e-3); /* negative control */
 }
 
-/* ---- Sources ----------------------------------------------------------------------------------- */
+/* ---- Sources --------------------------------------------------------------------------------- */
 
 static void sources_keep_their_amount(void **state) {
     (void)state;
@@ -153,7 +153,7 @@ static void jets_are_of_one_dye(void **state) {
     play_close(&p);
 }
 
-/* ---- Steps ------------------------------------------------------------------------------------- */
+/* ---- Steps ----------------------------------------------------------------------------------- */
 
 /* A lid at Re = 1: the middle of the cavity, over that with short steps. */
 static double lid(const char *options) {

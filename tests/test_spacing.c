@@ -1,7 +1,7 @@
 /*
- * Spacing of flip's particles (Ando et al. 2012, eq. 18 to 22): every displacement and velocity against
- * the equations written plainly, a clustered lattice that becomes even, a sheet that stays thin, limits,
- * one result for every number of threads and after a restore.
+ * Spacing of flip's particles (Ando et al. 2012, eq. 18 to 22): every displacement and velocity
+ * against the equations written plainly, a clustered lattice that becomes even, a sheet that stays
+ * thin, limits, one result for every number of threads and after a restore.
  */
 #include "physics.h"
 
@@ -96,7 +96,8 @@ static double lattice_sum(double *stretch) {
     return sum;
 }
 
-/* (k_s C)^-1 of eq. 8 and 9 with eigenvalues within 1/4 and 1 (eq. 10); I where the density is at least
+/* (k_s C)^-1 of eq. 8 and 9 with eigenvalues within 1/4 and 1 (eq. 10); I where the density is at
+ * least
  * 0.7 of the lattice's. Entries xx, xy, yy. */
 static void metric_of(const point *all, int64_t count, int64_t i, double metric[3]) {
     double stretch, sums[6] = {0}, way[D];
@@ -156,7 +157,8 @@ static void sample_plainly(const point *all, int64_t count, const double at[D], 
     for (int k = 0; k < D; k++) v[k] /= weight;
 }
 
-/* All at once from what was before; or, where `in_turn`, each from what those before it have become. */
+/* All at once from what was before; or, where `in_turn`, each from what those before it have
+ * become. */
 static void correct_plainly(const point *before, point *after, int64_t count, bool anisotropic,
                             double share, double most, bool in_turn) {
     static double metric[MOST][3];
@@ -269,7 +271,8 @@ static void test_a_clustered_lattice_becomes_even(void **state) {
     }
 }
 
-/* The velocity of a body that turns is what its new place has, so that momentum about the middle stays. */
+/* The velocity of a body that turns is what its new place has, so that momentum about the middle
+ * stays. */
 static void test_a_turning_block_goes_on_turning(void **state) {
     (void)state;
     static point all[MOST];
@@ -302,8 +305,8 @@ static void test_a_turning_block_goes_on_turning(void **state) {
 
 /* ---- Sheets stay thin ------------------------------------------------------------------------ */
 
-/* Root of the mean square of the distance from the middle plane, in d0, of a layer that is too dense,
- * after corrections of a kind. */
+/* Root of the mean square of the distance from the middle plane, in d0, of a layer that is too
+ * dense, after corrections of a kind. */
 static double thickness_after(int dim, const char *kind) {
     static point all[MOST];
     char options[LINE];

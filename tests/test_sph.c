@@ -1,7 +1,7 @@
 /*
- * SPH as a solver: what it keeps (momentum, particles out of solids, its tolerance), what it refuses
- * (steps that are too long, scenes it cannot play, memory that is not there), and what must not show in
- * a result (the lists' skin, how far the origin is).
+ * SPH as a solver: what it keeps (momentum, particles out of solids, its tolerance), what it
+ * refuses (steps that are too long, scenes it cannot play, memory that is not there), and what must
+ * not show in a result (the lists' skin, how far the origin is).
  */
 #include "count_down.h"
 #include "physics.h"
@@ -11,7 +11,7 @@
 
 static const char *const methods[] = {"wcsph", "dfsph", "iisph"};
 
-/* ---- Momentum ---------------------------------------------------------------------------------- */
+/* ---- Momentum -------------------------------------------------------------------------------- */
 
 typedef struct momenta {
     double linear[3], angular[3];
@@ -25,8 +25,8 @@ static momenta momenta_of(play *p) {
     return (momenta){{all[0], all[1], all[2]}, {all[3], all[4], all[5]}};
 }
 
-/* How much of their momentum two drops lose that meet in free flight, one of them spinning, over all
- * that either has; with a floor in their way for a negative control. */
+/* How much of their momentum two drops lose that meet in free flight, one of them spinning, over
+ * all that either has; with a floor in their way for a negative control. */
 static double lost_momentum(int dim, const char *method, bool floor, double *angular) {
     const bool flat = dim == 2;
     play p =
@@ -73,8 +73,8 @@ static void momentum_is_kept(void **state) {
     CHECK_ABOVE(lost_momentum(2, "wcsph", true, &angular), 0.1); /* negative control */
 }
 
-/* The share of its momentum that a liquid between plates loses in half a second, all of it moving along
- * them. The material has no viscosity, wcsph its artificial one. */
+/* The share of its momentum that a liquid between plates loses in half a second, all of it moving
+ * along them. The material has no viscosity, wcsph its artificial one. */
 static double dragged(const char *kernel, const char *walls) {
     play p = play_open(2,
                        "spate: 1\ndimension: 2\nduration: 10\nfps: 1\ngravity: [0, 0]\n"
@@ -126,8 +126,8 @@ static double momentum_given(const char *method, double fps) {
     return given / lost;
 }
 
-/* A block of particles closer than at rest runs into a plate: what it loses in each step is what the plate
- * is given, to rounding, however dense the liquid is. */
+/* A block of particles closer than at rest runs into a plate: what it loses in each step is what
+ * the plate is given, to rounding, however dense the liquid is. */
 static void squeezed_liquid_gives_what_it_loses(void **state) {
     (void)state;
     char points[4096];
@@ -174,7 +174,7 @@ static void forces_are_means_over_frames(void **state) {
     }
 }
 
-/* ---- Lists with a skin ------------------------------------------------------------------------- */
+/* ---- Lists with a skin ----------------------------------------------------------------------- */
 
 typedef struct ending {
     double front, height, lists, steps;
@@ -214,7 +214,7 @@ static void a_skin_saves_lists(void **state) {
     }
 }
 
-/* ---- Solids ------------------------------------------------------------------------------------ */
+/* ---- Solids ---------------------------------------------------------------------------------- */
 
 /* The largest depth in colliders and beyond the domain while a dam runs into something. */
 static double deepest(const char *method, const char *post, double end) {
@@ -274,7 +274,7 @@ static void penetration_shows(void **state) {
     play_close(&p);
 }
 
-/* ---- Steps that are too long ------------------------------------------------------------------- */
+/* ---- Steps that are too long ----------------------------------------------------------------- */
 
 /* The message of a run that is to fail within some steps. */
 static void expect_end(const char *solver, const char *water, spate_status expected,
@@ -308,7 +308,7 @@ static void long_steps_fail_with_their_limit(void **state) {
     expect_end("dt: 0.0002", "bulk_modulus: 1.0e6", SPATE_OK, NULL, 0);
 }
 
-/* ---- The tolerance ----------------------------------------------------------------------------- */
+/* ---- The tolerance --------------------------------------------------------------------------- */
 
 static void the_density_is_kept(void **state) {
     (void)state;
@@ -349,7 +349,7 @@ static void the_density_is_kept(void **state) {
     }
 }
 
-/* ---- Scenes it cannot play --------------------------------------------------------------------- */
+/* ---- Scenes it cannot play ------------------------------------------------------------------- */
 
 static void expect_refusal(const char *domain_and_solver, const char *things, const char *place,
                            const char *remedy) {
@@ -406,7 +406,7 @@ static void bad_scenes_are_refused(void **state) {
                    "sand", "liquid");
 }
 
-/* ---- Memory that is not there ------------------------------------------------------------------ */
+/* ---- Memory that is not there ---------------------------------------------------------------- */
 
 static void refused_memory_leaves_nothing(void **state) {
     (void)state;
@@ -449,10 +449,10 @@ static void refused_memory_leaves_nothing(void **state) {
     }
 }
 
-/* ---- Far from the origin ----------------------------------------------------------------------- */
+/* ---- Far from the origin --------------------------------------------------------------------- */
 
-/* The densities of a drop that hits the floor, by id, in a domain 2000 cells long, `cells` from its start: whole
- * multiples of 16, so that ids are given out in the same order. */
+/* The densities of a drop that hits the floor, by id, in a domain 2000 cells long, `cells` from its
+ * start: whole multiples of 16, so that ids are given out in the same order. */
 static void fall_at(const char *method, const char *sides, double origin, int cells,
                     double densities[]) {
     const double dx = 0.0625, x = origin + cells * dx;

@@ -1,7 +1,7 @@
 /*
- * Wall particles of SPH: those of the domain's sides continue the liquid's lattice; those of colliders
- * are at their layer's depth, spread evenly, everywhere, and move along; and a liquid beside a wall has
- * its kernel filled, sum V W = 1.
+ * Wall particles of SPH: those of the domain's sides continue the liquid's lattice; those of
+ * colliders are at their layer's depth, spread evenly, everywhere, and move along; and a liquid
+ * beside a wall has its kernel filled, sum V W = 1.
  */
 #include "core/random.h"
 #include "core/vec.h"
@@ -102,8 +102,8 @@ static void check_store(const sph_boundary *w) {
 
 static double power(double x, int n) { return n == 2 ? x * x : x * x * x; }
 
-/* No two at the same place, all on the lattice and outside: with the right number these are all that
- * there are. */
+/* No two at the same place, all on the lattice and outside: with the right number these are all
+ * that there are. */
 static void check_lattice(const sph_boundary *w, int64_t expected) {
     assert_int_equal(w->particles.count, expected);
     const domain *d = &w->sim->scene->domain;
@@ -333,8 +333,8 @@ static void a_tiny_ball_has_a_point(void **state) {
 
 /* ---- Thin parts ------------------------------------------------------------------------------ */
 
-/* Every part of the surface of collider 0 has a point nearby: from places all around, the nearest point
- * of the surface. Returns the largest distance, in spacings. */
+/* Every part of the surface of collider 0 has a point nearby: from places all around, the nearest
+ * point of the surface. Returns the largest distance, in spacings. */
 static double worst_cover(const sph_boundary *w, int places) {
     const domain *d = &w->sim->scene->domain;
     double worst = 0;
@@ -352,8 +352,8 @@ static double worst_cover(const sph_boundary *w, int places) {
     return worst;
 }
 
-/* Plates of several thicknesses, straight and turned: a single sheet half way between the faces where
- * there is no room for a layer behind each, as thick as a layer. */
+/* Plates of several thicknesses, straight and turned: a single sheet half way between the faces
+ * where there is no room for a layer behind each, as thick as a layer. */
 static void plates(void **state) {
     (void)state;
     static const double thickness[] = {0.1, 0.3, 0.8, 1, 1.3, 1.9, 2.5};
@@ -613,8 +613,8 @@ static void periodic_axes_wrap(void **state) {
     play_close(&p);
 }
 
-/* A wide piston that only goes down: what of it is beyond the sides has no points; nor are there two
- * at one place at the seam. */
+/* A wide piston that only goes down: what of it is beyond the sides has no points; nor are there
+ * two at one place at the seam. */
 static void pistons_end_at_the_sides(void **state) {
     (void)state;
     static const char *const walls[] = {"", ", walls: {x_min: periodic, x_max: periodic}"};
@@ -630,7 +630,7 @@ static void pistons_end_at_the_sides(void **state) {
     }
 }
 
-/* ---- The liquid's kernels --------------------------------------------------------------------- */
+/* ---- The liquid's kernels -------------------------------------------------------------------- */
 
 static double wall_sum(const sph_boundary *w, const double x[3], double h) {
     double sum = 0;
@@ -726,7 +726,7 @@ static void kernels_are_full_beside_a_ball(void **state) {
         }
 }
 
-/* ---- Threads, memory, time -------------------------------------------------------------------- */
+/* ---- Threads, memory, time ------------------------------------------------------------------- */
 
 static void threads_change_nothing(void **state) {
     (void)state;

@@ -1,11 +1,11 @@
 /*
- * Kernels of SPH: their constants are such that sums stand for integrals. With S the surface of a unit
- * ball in d dimensions, over r from 0 to h,
+ * Kernels of SPH: their constants are such that sums stand for integrals. With S the surface of a
+ * unit ball in d dimensions, over r from 0 to h,
  *
  *     int W S r^(d-1) = 1,   -int (r / d) W' S r^(d-1) = 1,   int (r^2 / 2 d) lap W S r^(d-1) = 1:
  *
- * a constant, the gradient of a linear field and the Laplacian of a square come out exactly. mueller's
- * three polynomials have three constants, each tested by itself.
+ * a constant, the gradient of a linear field and the Laplacian of a square come out exactly.
+ * mueller's three polynomials have three constants, each tested by itself.
  */
 #include "physics.h"
 #include "solver/sph/kernel.h"
@@ -18,8 +18,8 @@ static double sphere(int dim) { return dim == 1 ? 2 : dim == 2 ? 2 * M_PI : 4 * 
 
 typedef double (*kernel_function)(sph_kernel kernel, int dim, double r, double h);
 
-/* int r^power f S r^(dim-1) dr, by the midpoint rule: smooth on either side of h / 2, where the cubic
- * spline has its joint. */
+/* int r^power f S r^(dim-1) dr, by the midpoint rule: smooth on either side of h / 2, where the
+ * cubic spline has its joint. */
 static double moment(kernel_function f, sph_kernel kernel, int dim, int power) {
     enum { STEPS = 4000 };
     double sum = 0;
@@ -62,7 +62,8 @@ static void constants_belong_to_a_dimension(void **state) {
     }
 }
 
-/* Largest difference between the slope and the value's central difference, over the steepest slope. */
+/* Largest difference between the slope and the value's central difference, over the steepest
+ * slope. */
 static double slope_error(sph_kernel kernel, int dim) {
     const double step = 1e-5 * h;
     double worst = 0, steepest = 0;
@@ -106,8 +107,8 @@ static void derivatives_follow_from_the_value(void **state) {
     }
 }
 
-/* Viscosity may only bring velocities together: its Laplacian must be positive. That of the kernel whose
- * slope mueller uses (spiky) is not, nor are those of the other two. */
+/* Viscosity may only bring velocities together: its Laplacian must be positive. That of the kernel
+ * whose slope mueller uses (spiky) is not, nor are those of the other two. */
 static double lowest_laplacian(sph_kernel kernel, int dim) {
     double lowest = HUGE_VAL;
     for (int k = 1; k < 100; k++)

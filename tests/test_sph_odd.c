@@ -1,13 +1,13 @@
 /*
- * SPH where something is unusual: nozzles with lists that are kept, no particles at all, belts longer
- * than a periodic axis, particles that leave while lists are kept, much artificial viscosity, absurd
- * speeds.
+ * SPH where something is unusual: nozzles with lists that are kept, no particles at all, belts
+ * longer than a periodic axis, particles that leave while lists are kept, much artificial
+ * viscosity, absurd speeds.
  */
 #include "physics.h"
 
 #include "solver/sph/sph.h"
 
-/* ---- Nozzles ----------------------------------------------------------------------------------- */
+/* ---- Nozzles --------------------------------------------------------------------------------- */
 
 static play open_nozzle(int dim, const char *solver, int threads) {
     return play_open(
@@ -87,7 +87,7 @@ static void nozzles_push_on_colliders(void **state) {
     }
 }
 
-/* ---- Nothing there ----------------------------------------------------------------------------- */
+/* ---- Nothing there --------------------------------------------------------------------------- */
 
 static void no_particles_are_no_error(void **state) {
     (void)state;
@@ -112,7 +112,7 @@ static void no_particles_are_no_error(void **state) {
     }
 }
 
-/* ---- Belts ------------------------------------------------------------------------------------- */
+/* ---- Belts ----------------------------------------------------------------------------------- */
 
 /* Liquid on a collider longer than the periodic axis: the largest speed, and the walls' points. */
 static double on_a_belt(const char *keys, double *points) {
@@ -146,7 +146,7 @@ static void belts_go_round(void **state) {
     CHECK_BELOW(moving, still + 0.2); /* it moves at 0.1 m/s */
 }
 
-/* ---- Leaving while lists are kept -------------------------------------------------------------- */
+/* ---- Leaving while lists are kept ------------------------------------------------------------ */
 
 static void what_left_is_counted_once(void **state) {
     (void)state;
@@ -169,7 +169,7 @@ static void what_left_is_counted_once(void **state) {
     }
 }
 
-/* ---- Damping and speed ------------------------------------------------------------------------- */
+/* ---- Damping and speed ----------------------------------------------------------------------- */
 
 static void artificial_viscosity_gains_nothing(void **state) {
     (void)state;

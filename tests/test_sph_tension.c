@@ -59,8 +59,8 @@ static play open_droplet(const droplet *d, int threads) {
                      d->walls, d->solver, d->tension, shape_text);
 }
 
-/* Means over the particles: place, velocity, x^2 - y^2 (2 z^2 - x^2 - y^2 in 3D) about the middle; and
- * pressure within half the radius, the largest distance and speed. */
+/* Means over the particles: place, velocity, x^2 - y^2 (2 z^2 - x^2 - y^2 in 3D) about the middle;
+ * and pressure within half the radius, the largest distance and speed. */
 typedef struct moments {
     double x[3], v[3], wave, pressure, farthest, fastest;
 } moments;

@@ -92,7 +92,8 @@ static void test_one_particle(void **state) {
     close_scene(&f);
 }
 
-/* A sum that overflows or is not a number ends the run; what a solver does not have is left empty. */
+/* A sum that overflows or is not a number ends the run; what a solver does not have is left
+ * empty. */
 static void test_not_finite_is_refused(void **state) {
     (void)state;
     fixture f = open_scene(one_scene, 1);

@@ -138,9 +138,9 @@ static void ball_keeps_its_radius(void **state) {
     surface_free(&m);
 }
 
-/* The published method, without a flat surface to measure by (Yu and Turk 2013): weights 1 - (r/R)^3
- * and kernels of support R = 2.5 spacings, centres moved by 0.9 towards the mean, eigenvalues at
- * least a quarter of the largest, the level 1/2. */
+/* The published method, without a flat surface to measure by (Yu and Turk 2013): weights 1 -
+ * (r/R)^3 and kernels of support R = 2.5 spacings, centres moved by 0.9 towards the mean,
+ * eigenvalues at least a quarter of the largest, the level 1/2. */
 typedef struct published_kernel {
     double centre[3], inverse[3][3], peak;
 } published_kernel;

@@ -14,7 +14,7 @@
 #include "run/run_folder.h"
 #include "watched.h"
 
-/* ---- A solver that has nothing but fields ------------------------------------------------------ */
+/* ---- A solver that has nothing but fields ---------------------------------------------------- */
 
 static const char awkward[] = "tar & <\"soot\">",
                   endless[] = "a dye whose name is longer than any reader of frames has room for: "
@@ -87,7 +87,7 @@ static void not_finite_is_not_written(void **state) {
     assert_false(file_exists(*state, path));
 }
 
-/* ---- There and back ---------------------------------------------------------------------------- */
+/* ---- There and back -------------------------------------------------------------------------- */
 
 static void fields_come_back(void **state) {
     for (int dim = 2; dim <= 3; dim++) {
@@ -157,7 +157,7 @@ static void vtk_agrees(void **state) {
     assert_int_not_equal(vtk_code("s/1001,/1002,/"), 0);
 }
 
-/* ---- Damaged files ----------------------------------------------------------------------------- */
+/* ---- Damaged files --------------------------------------------------------------------------- */
 
 static char *fake_bytes(spate_context *ctx, size_t *length) {
     char *bytes;
@@ -291,7 +291,7 @@ static void folders_know_volumes(void **state) {
     give(*state, list.numbers);
 }
 
-/* ---- Light through smoke ----------------------------------------------------------------------- */
+/* ---- Light through smoke --------------------------------------------------------------------- */
 
 enum { N = 32 };
 static v3 cube[N * N * N];
@@ -385,7 +385,7 @@ static void shadow_side_is_darker(void **state) {
     smoke_volume_free(&h);
 }
 
-/* ---- Pictures in 3D ---------------------------------------------------------------------------- */
+/* ---- Pictures in 3D -------------------------------------------------------------------------- */
 
 enum { WIDTH = 160, HEIGHT = 120 };
 
@@ -416,7 +416,8 @@ static void draw_cube(spate_context *ctx, const spate_scene *s, smoke_grid smoke
 
 static float nearly_nothing(v3 x) { return x[0] >= 0 ? 1e-6f : 0; }
 
-/* A ball of red smoke veils what is behind it, shades the floor, and is the same for all threads. */
+/* A ball of red smoke veils what is behind it, shades the floor, and is the same for all
+ * threads. */
 static void smoke_stands_in_the_picture(void **state) {
     spate_context *ctx = *state, *alone;
     spate_config config = spate_default_config();
@@ -470,7 +471,7 @@ static void colliders_are_veiled_by_what_is_before_them(void **state) {
     picture_free(ctx, &p);
 }
 
-/* ---- Dyes in 2D -------------------------------------------------------------------------------- */
+/* ---- Dyes in 2D ------------------------------------------------------------------------------ */
 
 typedef struct gas {
     double density;

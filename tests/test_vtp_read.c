@@ -105,7 +105,8 @@ static void lies_are_refused(void **state) {
     }
 }
 
-/* Files of tests/fuzz/corpus: a tetrahedron, and one of whose triangles has a corner that is not there. */
+/* Files of tests/fuzz/corpus: a tetrahedron, and one of whose triangles has a corner that is not
+ * there. */
 static void surfaces_have_triangles(void **state) {
     snapshot s;
     int32_t corner;

@@ -1,7 +1,7 @@
 /*
  * Driving a simulation: reading what it holds and acting on it while it runs, from a program's own
- * loop. spate.h goes from a scene to a folder of frames; with this header another program, a robot's
- * controller, a game, a mouse or a script, is part of the simulation.
+ * loop. spate.h goes from a scene to a folder of frames; with this header another program, a
+ * robot's controller, a game, a mouse or a script, is part of the simulation.
  *
  *     spate_reading water = spate_default_reading();   // P, as floats, by id
  *     water.values = positions, water.capacity = 3 * most;
@@ -10,9 +10,10 @@
  *         spate_simulation_read(sim, &water);          // water.particles of them
  *     }
  *
- * A call that cannot do what it is asked changes nothing, returns a status, and spate_message() tells
- * what to do. Option structs come from their spate_default_...(); one that does not is refused. All
- * numbers are in the scene's units. In 2D, z is 0. docs/library.md explains it by example.
+ * A call that cannot do what it is asked changes nothing, returns a status, and spate_message()
+ * tells what to do. Option structs come from their spate_default_...(); one that does not is
+ * refused. All numbers are in the scene's units. In 2D, z is 0. docs/library.md explains it by
+ * example.
  */
 #ifndef SPATE_DRIVE_H
 #define SPATE_DRIVE_H
@@ -23,7 +24,7 @@
 extern "C" {
 #endif
 
-/* ---- Reading: particles ------------------------------------------------------------------------ */
+/* ---- Reading: particles ---------------------------------------------------------------------- */
 
 /* The type of numbers in memory. */
 typedef enum spate_number {
@@ -35,8 +36,8 @@ typedef enum spate_number {
     SPATE_UINT64
 } spate_number;
 
-/* The order of particles: by id, in which a particle stays ahead of all younger ones; or as they lie in
- * memory now, which is faster and changes with steps. */
+/* The order of particles: by id, in which a particle stays ahead of all younger ones; or as they
+ * lie in memory now, which is faster and changes with steps. */
 typedef enum spate_order { SPATE_BY_ID, SPATE_AS_STORED } spate_order;
 
 /* What is to be read, and where to. With `values` NULL only the last fields are filled in. */
@@ -57,9 +58,9 @@ typedef struct spate_reading {
 SPATE_API spate_reading spate_default_reading(void);
 SPATE_API spate_status spate_simulation_read(spate_simulation *simulation, spate_reading *reading);
 
-/* The simulation's own memory of a field of its particles; nothing is copied. Number c of particle i is
- * at data + i * stride + c * component_stride bytes. It holds until the next step or write. Particles
- * whose `group` is 65535 are gone. */
+/* The simulation's own memory of a field of its particles; nothing is copied. Number c of particle
+ * i is at data + i * stride + c * component_stride bytes. It holds until the next step or write.
+ * Particles whose `group` is 65535 are gone. */
 typedef struct spate_view {
     const void *data;
     spate_number type;
@@ -71,7 +72,8 @@ typedef struct spate_view {
 } spate_view;
 
 /* Fields are "id", "velocity", "mass", "group", ... as spate_simulation_list(SPATE_FIELDS) tells.
- * "position" is in cells from the corner of a particle's block: for places in the world read "P". */
+ * "position" is in cells from the corner of a particle's block: for places in the world read
+ * "P". */
 SPATE_API spate_status spate_simulation_view(spate_simulation *simulation, const char *field,
                                              spate_view *view);
 /* Fails when a step, a stage of it or a write has come between. */
@@ -80,13 +82,13 @@ SPATE_API spate_status spate_simulation_check_view(spate_simulation *simulation,
 /* Grows with every step and every write; two equal ones: what was read is still true. */
 SPATE_API uint64_t spate_simulation_generation(const spate_simulation *simulation);
 
-/* ---- Reading: grids ---------------------------------------------------------------------------- */
+/* ---- Reading: grids -------------------------------------------------------------------------- */
 
 /* The cells of the domain along x, y and z; 1 along z in 2D. */
 SPATE_API void spate_simulation_cells(const spate_simulation *simulation, int cells[3]);
-/* How many points a field has along x, y and z, and where the first is (m); the others are dx apart.
- * Fields of flip and smoke are at the middles of cells; those of mpm are at their corners, one more
- * than cells along a side that is not periodic. */
+/* How many points a field has along x, y and z, and where the first is (m); the others are dx
+ * apart. Fields of flip and smoke are at the middles of cells; those of mpm are at their corners,
+ * one more than cells along a side that is not periodic. */
 SPATE_API spate_status spate_simulation_grid_size(spate_simulation *simulation, const char *field,
                                                   int size[3], double first[3]);
 /* A field on these points, such as "velocity" or "pressure" of flip, "density" of smoke, "mass" of
@@ -95,7 +97,7 @@ SPATE_API spate_status spate_simulation_grid_size(spate_simulation *simulation, 
 SPATE_API spate_status spate_simulation_grid(spate_simulation *simulation, const char *field,
                                              float *values, size_t capacity);
 
-/* ---- What there is to read --------------------------------------------------------------------- */
+/* ---- What there is to read ------------------------------------------------------------------- */
 
 typedef enum spate_listing {
     SPATE_ATTRIBUTES, /* for spate_simulation_read */
@@ -115,7 +117,7 @@ typedef struct spate_entry {
 SPATE_API spate_status spate_simulation_list(spate_simulation *simulation, spate_listing listing,
                                              spate_entry *entries, int capacity, int *count);
 
-/* ---- Acting: colliders -------------------------------------------------------------------------- */
+/* ---- Acting: colliders ----------------------------------------------------------------------- */
 
 /* Where a collider is and how it moves. */
 typedef struct spate_pose {
@@ -128,20 +130,20 @@ typedef struct spate_pose {
 } spate_pose;
 
 SPATE_API spate_pose spate_default_pose(void);
-/* Puts a collider that the scene calls `driven: true` where the pose says at the present time. It moves
- * on with the velocity and spin until it is told otherwise. Liquid feels that velocity: it should be the
- * one with which the pose will change. */
+/* Puts a collider that the scene calls `driven: true` where the pose says at the present time. It
+ * moves on with the velocity and spin until it is told otherwise. Liquid feels that velocity: it
+ * should be the one with which the pose will change. */
 SPATE_API spate_status spate_simulation_set_pose(spate_simulation *simulation, const char *collider,
                                                  const spate_pose *pose);
 /* Where any collider is now. */
 SPATE_API spate_status spate_simulation_pose(spate_simulation *simulation, const char *collider,
                                              spate_pose *pose);
-/* What the material did to a collider in the last step: the mean force (N; in 2D N/m) and its torque
- * about the pivot (N m; in 2D N). In every solver. */
+/* What the material did to a collider in the last step: the mean force (N; in 2D N/m) and its
+ * torque about the pivot (N m; in 2D N). In every solver. */
 SPATE_API spate_status spate_simulation_force(spate_simulation *simulation, const char *collider,
                                               double force[3], double torque[3]);
 
-/* ---- Acting: particles -------------------------------------------------------------------------- */
+/* ---- Acting: particles ----------------------------------------------------------------------- */
 
 /* What is written to particles. */
 typedef enum spate_target {
@@ -162,7 +164,7 @@ SPATE_API spate_writing spate_default_writing(void);
 SPATE_API spate_status spate_simulation_write(spate_simulation *simulation,
                                               const spate_writing *writing);
 
-/* ---- Acting: force fields ----------------------------------------------------------------------- */
+/* ---- Acting: force fields -------------------------------------------------------------------- */
 
 /* What a force field does; `forces` of a scene has the same kinds (docs/scene.md). */
 typedef enum spate_force_kind {
@@ -193,16 +195,16 @@ typedef struct spate_force {
 } spate_force;
 
 SPATE_API spate_force spate_default_force(void);
-/* Lets a force field of this name begin, or puts it in the place of the one that has the name: a mouse
- * is set anew with every move. At most 64 at a time. */
+/* Lets a force field of this name begin, or puts it in the place of the one that has the name: a
+ * mouse is set anew with every move. At most 64 at a time. */
 SPATE_API spate_status spate_simulation_set_force(spate_simulation *simulation, const char *name,
                                                   const spate_force *force);
 
-/* ---- Acting: parts of the scene ----------------------------------------------------------------- */
+/* ---- Acting: parts of the scene -------------------------------------------------------------- */
 
-/* Parts come and go while a simulation runs. Each of these calls makes it anew around its state, which
- * takes about as long as spate_simulation_create: not for every step. What moves in every step is a
- * driven collider or a force field. */
+/* Parts come and go while a simulation runs. Each of these calls makes it anew around its state,
+ * which takes about as long as spate_simulation_create: not for every step. What moves in every
+ * step is a driven collider or a force field. */
 
 typedef enum spate_shape_kind {
     SPATE_BOX,      /* min, max */
@@ -277,54 +279,55 @@ SPATE_API spate_status spate_simulation_add_source(spate_simulation *simulation,
                                                    const spate_source *source);
 SPATE_API spate_status spate_simulation_add_sink(spate_simulation *simulation,
                                                  const spate_sink *sink);
-/* Adds materials, bodies, colliders, sources and sinks with all that a scene can say of them, as YAML:
- * "bodies: [{material: water, shape: {sphere: {center: [0.5, 0.8], radius: 0.1}}}]". */
+/* Adds materials, bodies, colliders, sources and sinks with all that a scene can say of them, as
+ * YAML: "bodies: [{material: water, shape: {sphere: {center: [0.5, 0.8], radius: 0.1}}}]". */
 SPATE_API spate_status spate_simulation_add(spate_simulation *simulation, const char *yaml);
-/* Changes a field of the scene, "materials.water.viscosity=2": of materials, the solver (not its type),
- * gravity. */
+/* Changes a field of the scene, "materials.water.viscosity=2": of materials, the solver (not its
+ * type), gravity. */
 SPATE_API spate_status spate_simulation_set(spate_simulation *simulation, const char *set);
-/* Ends the force field, collider, source or sink of that name, or takes the particles of a body away. */
+/* Ends the force field, collider, source or sink of that name, or takes the particles of a body
+ * away. */
 SPATE_API spate_status spate_simulation_remove(spate_simulation *simulation, const char *name);
 
-/* ---- What a run writes, from one's own loop ----------------------------------------------------- */
+/* ---- What a run writes, from one's own loop -------------------------------------------------- */
 
-/* The files of a frame as the scene's `output` asks, particles_0007.vtp and others, and the scene as it
- * is now, run.scene.yaml, in a folder that is made where there is none. spate_render (spate.h, in
- * libspate_pictures) makes pictures of such a folder, driven colliders in their places: one of frame 7
- * with first = last = 7, or all and a film. */
+/* The files of a frame as the scene's `output` asks, particles_0007.vtp and others, and the scene
+ * as it is now, run.scene.yaml, in a folder that is made where there is none. spate_render
+ * (spate.h, in libspate_pictures) makes pictures of such a folder, driven colliders in their
+ * places: one of frame 7 with first = last = 7, or all and a film. */
 SPATE_API spate_status spate_simulation_write_frame(spate_simulation *simulation,
                                                     const char *folder, int frame);
-/* The surface of the liquids (in 2D their outline) as `path` ends: .ply, .obj or .vtp; by the settings
- * of the scene's `output`, which need not ask for it. */
+/* The surface of the liquids (in 2D their outline) as `path` ends: .ply, .obj or .vtp; by the
+ * settings of the scene's `output`, which need not ask for it. */
 SPATE_API spate_status spate_simulation_write_surface(spate_simulation *simulation,
                                                       const char *path);
-/* A row of stats.csv with its line end, handed to `write` as one text; for a frame below 0 the names of
- * the columns. A collider that was added has columns of its own from then on. */
+/* A row of stats.csv with its line end, handed to `write` as one text; for a frame below 0 the
+ * names of the columns. A collider that was added has columns of its own from then on. */
 SPATE_API spate_status spate_simulation_statistics(spate_simulation *simulation, int frame,
                                                    void (*write)(const char *text, void *user),
                                                    void *user);
 /* A checkpoint in memory. *length is how many bytes it has; with `bytes` NULL nothing more is done.
- * Restore it with the scene that the simulation was made from, also where parts were added since. To
- * and from files: spate_simulation_save and _restore (spate.h). */
+ * Restore it with the scene that the simulation was made from, also where parts were added since.
+ * To and from files: spate_simulation_save and _restore (spate.h). */
 SPATE_API spate_status spate_simulation_save_memory(spate_simulation *simulation, void *bytes,
                                                     size_t capacity, size_t *length);
 SPATE_API spate_status spate_simulation_restore_memory(spate_scene *scene, const void *bytes,
                                                        size_t length,
                                                        spate_simulation **simulation);
-/* Calls `call` after every stage of a step ("scatter", "pressure", ...; docs/architecture.md). In it the
- * simulation may be read, its grid too, and neither changed nor saved. NULL ends it. */
+/* Calls `call` after every stage of a step ("scatter", "pressure", ...; docs/architecture.md). In
+ * it the simulation may be read, its grid too, and neither changed nor saved. NULL ends it. */
 SPATE_API spate_status spate_simulation_on_stage(spate_simulation *simulation,
                                                  void (*call)(spate_simulation *simulation,
                                                               const char *stage, void *user),
                                                  void *user);
 
-/* ---- Recording ---------------------------------------------------------------------------------- */
+/* ---- Recording ------------------------------------------------------------------------------- */
 
 /* Begins to take note of everything that is done to a simulation; before its first step. While it
  * does, steps also end at the frames of the scene, as those of a run. Noting allocates memory. */
 SPATE_API spate_status spate_simulation_record(spate_simulation *simulation);
-/* The scene with all that was done as its `events`: `spate run` of it, or a simulation of it that is
- * stepped to its frames, passes through the same states, bit for bit. */
+/* The scene with all that was done as its `events`: `spate run` of it, or a simulation of it that
+ * is stepped to its frames, passes through the same states, bit for bit. */
 SPATE_API spate_status spate_simulation_recorded(spate_simulation *simulation,
                                                  void (*write)(const char *text, void *user),
                                                  void *user);

@@ -62,16 +62,16 @@ typedef struct spate_simulation spate_simulation;
 typedef enum spate_log_level { SPATE_LOG_INFO, SPATE_LOG_WARNING } spate_log_level;
 
 /* Files by the program's own functions instead of the system's: all in memory, from a browser... A
- * path names a whole file, as Spate has put it together: "run/stats.csv". All functions are given, or
- * none; they are called in the caller's thread only. A build without files (-DSPATE_FILES=OFF) has
- * no others. */
+ * path names a whole file, as Spate has put it together: "run/stats.csv". All functions are given,
+ * or none; they are called in the caller's thread only. A build without files (-DSPATE_FILES=OFF)
+ * has no others. */
 typedef struct spate_files {
     /* Bytes of a file; -1: there is none. */
     int64_t (*size)(const char *path, void *user);
     /* Copies the whole file, `length` bytes, to `bytes`; false: it could not be read. */
     bool (*read)(const char *path, void *bytes, size_t length, void *user);
-    /* Replaces the file, or adds to its end; `bytes` may be NULL when `length` is 0. False: it could
-     * not be written, and is as it was. */
+    /* Replaces the file, or adds to its end; `bytes` may be NULL when `length` is 0. False: it
+     * could not be written, and is as it was. */
     bool (*write)(const char *path, const void *bytes, size_t length, bool append, void *user);
     /* False: it is still there. */
     bool (*remove)(const char *path, void *user);
@@ -187,8 +187,8 @@ SPATE_API spate_status spate_simulation_attribute(spate_simulation *simulation, 
                                                   double *values, int *components,
                                                   int64_t *particles);
 
-/* A named number of the current state: a column of stats.csv such as "mass" or "kinetic_energy" (all
- * but frame, dt_limit and wall_seconds), or a probe. NAN for what the solver does not have. */
+/* A named number of the current state: a column of stats.csv such as "mass" or "kinetic_energy"
+ * (all but frame, dt_limit and wall_seconds), or a probe. NAN for what the solver does not have. */
 SPATE_API spate_status spate_simulation_quantity(spate_simulation *simulation, const char *name,
                                                  double *value);
 
@@ -242,9 +242,9 @@ typedef struct spate_run_report {
 } spate_run_report;
 
 SPATE_API spate_run_options spate_default_run_options(void);
-/* The scene of a run that is to go on in `folder` (NULL: named after the scene): the file `path` with
- * the overrides that the run was made with, then `sets`. With `path` NULL it is the scene as the
- * folder keeps it. A folder without a run adds nothing. */
+/* The scene of a run that is to go on in `folder` (NULL: named after the scene): the file `path`
+ * with the overrides that the run was made with, then `sets`. With `path` NULL it is the scene as
+ * the folder keeps it. A folder without a run adds nothing. */
 SPATE_API spate_status spate_run_scene(spate_context *context, const char *folder, const char *path,
                                        const char *const *sets, int set_count, spate_scene **scene);
 /* Runs to the end and leaves a complete folder however it ends; `report` may be NULL. Frames are
@@ -325,12 +325,12 @@ SPATE_API spate_status spate_render(spate_context *context, const char *folder,
 /* ---- Comparisons: variants of a scene side by side ----------------------------------------------
  */
 
-/* The whole path of a field, as `sets` take it: a bare name that is not one at the top of a scene is
- * one of the solver's, so "integrator" gives "solver.integrator". False when it does not fit. */
+/* The whole path of a field, as `sets` take it: a bare name that is not one at the top of a scene
+ * is one of the solver's, so "integrator" gives "solver.integrator". False when it does not fit. */
 SPATE_API bool spate_scene_field(const char *name, char *path, size_t size);
 
-/* The folder that holds a comparison: `given`, or named after the scene when NULL. It is refused when
- * it is not empty, unless `reuse`. Nothing is made. */
+/* The folder that holds a comparison: `given`, or named after the scene when NULL. It is refused
+ * when it is not empty, unless `reuse`. Nothing is made. */
 SPATE_API spate_status spate_compare_folder(const spate_scene *scene, const char *given, bool reuse,
                                             char *folder, size_t size);
 

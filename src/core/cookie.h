@@ -1,5 +1,5 @@
-/* Cookies of public option structs: what a struct that was not made by its spate_default_...() does not
- * have. One for each kind, so that one is not taken for another. */
+/* Cookies of public option structs: what a struct that was not made by its spate_default_...() does
+ * not have. One for each kind, so that one is not taken for another. */
 #ifndef SPATE_CORE_COOKIE_H
 #define SPATE_CORE_COOKIE_H
 

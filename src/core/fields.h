@@ -159,7 +159,8 @@ typedef struct field_table {
 typedef enum unit_system { UNITS_SI, UNITS_CGS } unit_system;
 
 /* What a solver or material is told when its fields have been read and it checks them together. On
- * bad values it writes the field's name ("flow.period" for one of a group) to *at and a message to `message`, and returns false. */
+ * bad values it writes the field's name ("flow.period" for one of a group) to *at and a message to
+ * `message`, and returns false. */
 typedef struct field_report {
     const char *at;
     char message[512];

@@ -1,7 +1,7 @@
 /*
- * Where driven colliders are at the moment of a frame: a scene does not know it, and pictures must. Of
- * each, in the order of the scene, the position of its pivot and its rotation as a quaternion x, y, z,
- * w, along the axes of the scene.
+ * Where driven colliders are at the moment of a frame: a scene does not know it, and pictures must.
+ * Of each, in the order of the scene, the position of its pivot and its rotation as a quaternion x,
+ * y, z, w, along the axes of the scene.
  */
 #ifndef SPATE_FRAMES_POSES_H
 #define SPATE_FRAMES_POSES_H

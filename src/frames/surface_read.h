@@ -22,8 +22,8 @@ typedef struct read_surface {
 
 /* A file without triangles, of drops that are too small for its lattice, gives none. */
 spate_status surface_read(const spate_scene *scene, const char *path, read_surface *out);
-/* The surface around the liquids of a frame of particles, in the scene's axes, as the scene's output
- * wants it. */
+/* The surface around the liquids of a frame of particles, in the scene's axes, as the scene's
+ * output wants it. */
 spate_status surface_from_particles(const spate_scene *scene, const snapshot *frame,
                                     read_surface *out);
 void surface_read_free(read_surface *s);

@@ -5,7 +5,8 @@
 #include "measure/attributes.h"
 #include <spate/drive.h>
 
-/* Places by storage index, UINT32_MAX for removed particles; *place is NULL where they are the ids. */
+/* Places by storage index, UINT32_MAX for removed particles; *place is NULL where they are the
+ * ids. */
 spate_status order_places(spate_simulation *sim, spate_order order, const uint32_t **place,
                           int64_t *living);
 

@@ -56,7 +56,7 @@ static double kernel(const meter_job *job, double square) {
     return q > 0 ? q * q * q : 0;
 }
 
-/* ---- A particle ------------------------------------------------------------------------------- */
+/* ---- A particle ------------------------------------------------------------------------------ */
 
 typedef struct surroundings {
     int count, foreign;
@@ -124,8 +124,8 @@ static bool is_deep(const point_grid *c, int64_t cell) {
     return true;
 }
 
-/* The density at the middle of a cell, where one liquid is alone: at places, not at particles, which
- * are more often where others are. */
+/* The density at the middle of a cell, where one liquid is alone: at places, not at particles,
+ * which are more often where others are. */
 static void add_place(const meter_job *job, int64_t cell, const int64_t *near, int count,
                       double *part) {
     const point_grid *c = job->c;
@@ -164,7 +164,7 @@ static void meter_cells(void *data, chunk items, double *part) {
     }
 }
 
-/* ---- All together ------------------------------------------------------------------------------ */
+/* ---- All together ---------------------------------------------------------------------------- */
 
 /* The spacing of most: the mean over particles. */
 static double spacing_of(const point_grid *c) {

@@ -1,6 +1,7 @@
 /*
- * Meters of what is known to go wrong where phases meet: columns of stats.csv of scenes with coupled
- * phases. "Foreign" are particles of a phase with another velocity, spacings are those at rest.
+ * Meters of what is known to go wrong where phases meet: columns of stats.csv of scenes with
+ * coupled phases. "Foreign" are particles of a phase with another velocity, spacings are those at
+ * rest.
  *
  *    interface_gap          mean distance of the nearest foreign particles, over those that are each
  *                           other's nearest, less one spacing, in spacings

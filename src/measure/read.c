@@ -62,8 +62,8 @@ static uint16_t quantise(const read_job *job, int a, double x) {
     return (uint16_t)(q > 0 ? q < QUANTA ? q : QUANTA : 0);
 }
 
-/* What is read most: floats of particles that are all there. Places come from ids and are far apart, so
- * that a store would wait for its line: lines are asked for some stores ahead. */
+/* What is read most: floats of particles that are all there. Places come from ids and are far
+ * apart, so that a store would wait for its line: lines are asked for some stores ahead. */
 static void put_floats(const read_job *job, int64_t begin, int count, const batch *b) {
     enum { AHEAD = 24 };
     const uint64_t *id = job->sim->particles.id + begin;

@@ -2,7 +2,8 @@
  * Statistics: one row of numbers about the present state, the columns of stats.csv. First the
  * columns every run has, then the solver's own, then what acts on the colliders where the solver
  * knows it (NAME_force_x, ..., NAME_torque_x, ...; in 2D one NAME_torque, about z), then meters of
- * phases where the scene couples some (phase_meters.h), then the scene's probes. A quantity that does not exist is NAN here and left empty in the file.
+ * phases where the scene couples some (phase_meters.h), then the scene's probes. A quantity that
+ * does not exist is NAN here and left empty in the file.
  *
  * Mass, momenta, energies, volume and speed are sums over the particles, but for those that the
  * solver knows itself (solver_numbers), as one with its matter on a grid does.

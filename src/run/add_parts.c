@@ -1,6 +1,7 @@
 /*
- * Parts of a scene as structs (spate/drive.h): written down as YAML, so that they are checked, added and
- * recorded as those that a program or a scene writes itself. Numbers have 17 digits: the same bits.
+ * Parts of a scene as structs (spate/drive.h): written down as YAML, so that they are checked,
+ * added and recorded as those that a program or a scene writes itself. Numbers have 17 digits: the
+ * same bits.
  */
 #include "core/cookie.h"
 #include "core/text.h"

@@ -241,7 +241,8 @@ static void copy_entries(char *to, entry_list *list) {
     }
 }
 
-/* To memory of the context, or where there is room for `capacity` bytes; *length is what it needs. */
+/* To memory of the context, or where there is room for `capacity` bytes; *length is what it
+ * needs. */
 static spate_status to_memory(spate_simulation *sim, char **bytes, size_t capacity,
                               size_t *length) {
     run_record *record;

@@ -80,9 +80,9 @@ spate_status checkpoint_parse(spate_scene *scene, const char *name, const char *
 
 /* The same bytes in memory of the context, to be given back. */
 spate_status checkpoint_to_memory(spate_simulation *sim, char **bytes, size_t *length);
-/* Puts the state in these bytes into a simulation that was just opened, whose scene has the entries of
- * the one that it is of and more behind them; of colliders it had so many. What the bytes do not have
- * stays as it is. */
+/* Puts the state in these bytes into a simulation that was just opened, whose scene has the entries
+ * of the one that it is of and more behind them; of colliders it had so many. What the bytes do not
+ * have stays as it is. */
 spate_status checkpoint_refill(spate_simulation *sim, int colliders, const char *bytes,
                                size_t length);
 

@@ -18,7 +18,7 @@ static spate_status check_finite(const spate_simulation *sim, const char *what,
     return SPATE_OK;
 }
 
-/* ---- Names of colliders: a program may set a thousand poses in a step -------------------------- */
+/* ---- Names of colliders: a program may set a thousand poses in a step ------------------------ */
 
 static uint32_t name_slot(const drive *d, const char *name) {
     return (uint32_t)hash_bytes(name, strlen(name), 0) & d->colliders.mask;
@@ -196,7 +196,8 @@ static spate_status check_ids(const spate_simulation *sim, const scene_event *e)
         (long long)(e->count - found), (long long)e->count);
 }
 
-/* Places must be inside, where the domain is not periodic: at an open side particles would be gone. */
+/* Places must be inside, where the domain is not periodic: at an open side particles would be
+ * gone. */
 static spate_status check_places(const spate_simulation *sim, const scene_event *e) {
     const domain *d = &sim->scene->domain;
     for (int64_t k = 0; k < e->count; k++)

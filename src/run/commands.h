@@ -1,7 +1,7 @@
 /*
- * Commands: everything that is done to a simulation from outside is a scene_event, whether a program
- * gives it now (spate/drive.h) or the scene's `events` bring it again. Checked as a whole before
- * anything changes.
+ * Commands: everything that is done to a simulation from outside is a scene_event, whether a
+ * program gives it now (spate/drive.h) or the scene's `events` bring it again. Checked as a whole
+ * before anything changes.
  */
 #ifndef SPATE_RUN_COMMANDS_H
 #define SPATE_RUN_COMMANDS_H

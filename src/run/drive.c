@@ -1,4 +1,5 @@
-/* Simulations as the public header has them: those of src/solver, and the events that drive them. */
+/* Simulations as the public header has them: those of src/solver, and the events that drive
+ * them. */
 #include "solver/drive.h"
 #include "run/commands.h"
 #include "run/record.h"

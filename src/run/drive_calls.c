@@ -1,5 +1,5 @@
-/* The calls of spate/drive.h that act: each becomes a command (commands.h), which is noted where the
- * simulation is recorded. */
+/* The calls of spate/drive.h that act: each becomes a command (commands.h), which is noted where
+ * the simulation is recorded. */
 #include "core/cookie.h"
 #include "core/vec.h"
 #include "measure/order.h"

@@ -131,7 +131,7 @@ done:
     return status;
 }
 
-/* ---- The simulation in its place -------------------------------------------------------------- */
+/* ---- The simulation in its place ------------------------------------------------------------- */
 
 typedef struct counts {
     int bodies, colliders;
@@ -193,8 +193,8 @@ static spate_status note_occupied(const spate_simulation *sim, occupancy *o) {
     return SPATE_OK;
 }
 
-/* New particles: none where there are others or a collider is now, all of the lattice's volume where
- * the solver needs it. */
+/* New particles: none where there are others or a collider is now, all of the lattice's volume
+ * where the solver needs it. */
 static void settle_new(spate_simulation *sim, const occupancy *o, int64_t first) {
     particles *p = &sim->particles;
     const blocks *b = &sim->blocks;

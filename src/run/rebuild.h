@@ -1,7 +1,8 @@
 /*
- * A simulation that goes on with another scene: the one it has, and something more. The new scene is
- * read and checked as a whole first. Then the state is kept as a checkpoint in memory, the simulation
- * made anew in its place, and the state put back: what is new finds itself as it is at the start.
+ * A simulation that goes on with another scene: the one it has, and something more. The new scene
+ * is read and checked as a whole first. Then the state is kept as a checkpoint in memory, the
+ * simulation made anew in its place, and the state put back: what is new finds itself as it is at
+ * the start.
  */
 #ifndef SPATE_RUN_REBUILD_H
 #define SPATE_RUN_REBUILD_H

@@ -1,9 +1,9 @@
 /*
- * A recording is the list of commands with the number of the step before which each was given. Numbers
- * are written with 17 digits, which read back as the same bits.
+ * A recording is the list of commands with the number of the step before which each was given.
+ * Numbers are written with 17 digits, which read back as the same bits.
  *
- * A run of the scene ends steps at its frames; while a simulation is recorded it does so too. Where the
- * program's own loop lets steps end earlier, events `until` say so.
+ * A run of the scene ends steps at its frames; while a simulation is recorded it does so too. Where
+ * the program's own loop lets steps end earlier, events `until` say so.
  */
 #include "run/record.h"
 

@@ -7,8 +7,8 @@
 
 /* Notes an event, where the simulation is recorded. */
 spate_status record_event(spate_simulation *sim, const scene_event *e);
-/* Where a step that may go to `until` must end so that a run of the recording does the same, and notes
- * it. */
+/* Where a step that may go to `until` must end so that a run of the recording does the same, and
+ * notes it. */
 spate_status record_until(spate_simulation *sim, double *until);
 
 #endif

@@ -8,8 +8,8 @@
 #include "core/file.h"
 #include "scene/scene.h"
 
-/* Writes it, and copies of the meshes that it names. An override that does not fit on a line is left
- * out of the comments. */
+/* Writes it, and copies of the meshes that it names. An override that does not fit on a line is
+ * left out of the comments. */
 spate_status run_scene_write(const spate_scene *scene, const char *folder);
 
 #endif

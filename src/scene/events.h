@@ -1,9 +1,9 @@
 /*
- * Events: what is done to a simulation from outside, each as one command. A program gives them through
- * drive.h; recorded, they are the `events:` of a scene and are applied again, bit for bit.
+ * Events: what is done to a simulation from outside, each as one command. A program gives them
+ * through drive.h; recorded, they are the `events:` of a scene and are applied again, bit for bit.
  *
- * An event with a step is applied before that step, as recordings have it. One with a time is applied
- * when that is reached, and steps end there.
+ * An event with a step is applied before that step, as recordings have it. One with a time is
+ * applied when that is reached, and steps end there.
  */
 #ifndef SPATE_SCENE_EVENTS_H
 #define SPATE_SCENE_EVENTS_H

@@ -15,7 +15,7 @@
 
 #include "core/vec.h"
 
-/* ---- Boxes -------------------------------------------------------------------------------------- */
+/* ---- Boxes ----------------------------------------------------------------------------------- */
 
 static bool is_plain_box(const shape *s, int dim) {
     if (s->kind != SHAPE_BOX) return false;
@@ -94,7 +94,7 @@ static spate_status mesh_box(arena *a, const shape *s, int dim, const fe_fields 
     return SPATE_OK;
 }
 
-/* ---- Isosurface stuffing ------------------------------------------------------------------------ */
+/* ---- Isosurface stuffing --------------------------------------------------------------------- */
 
 /* Warps are decided by the distances of the lattice: the nearest crossing of a point's edges, if it
  * is near enough. */

@@ -29,8 +29,8 @@ static void vortex(const force_field *f, const double x[3], double a[3]) {
 
 /* ---- Turbulence ------------------------------------------------------------------------------ */
 
-/* Random values at the points of a lattice in space and time, and between them the products of
- * s = 6 u^5 - 15 u^4 + 10 u^3 (Perlin 2002), whose first and second derivative are 0 at its ends: the
+/* Random values at the points of a lattice in space and time, and between them the products of s =
+ * 6 u^5 - 15 u^4 + 10 u^3 (Perlin 2002), whose first and second derivative are 0 at its ends: the
  * slope of the sum is continuous. */
 typedef struct fade {
     double value[2], slope[2]; /* shares of the two lattice points, and their derivatives */

@@ -1,6 +1,6 @@
 /*
- * Force fields: what acts on matter besides gravity, as `forces:` of a scene or from outside. Each has
- * one of these kinds, a region and a time; all are added up.
+ * Force fields: what acts on matter besides gravity, as `forces:` of a scene or from outside. Each
+ * has one of these kinds, a region and a time; all are added up.
  *
  *    wind        the same acceleration everywhere
  *    attractor   a = -mu r / (r^2 + s^2)^(3/2) to its centre (Plummer 1911); the potential of a unit of

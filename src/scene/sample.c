@@ -171,7 +171,8 @@ static spate_status take_surface_point(sampler *w, const int64_t k[3], const obs
 }
 
 /* Sorts the first *open obstacles so that those which cut the block come first, and counts them.
- * Returns one that holds the whole block, or NULL. `reach`: from the centre to its farthest point. */
+ * Returns one that holds the whole block, or NULL. `reach`: from the centre to its farthest
+ * point. */
 static const obstacle *sort_obstacles(sampler *w, const double centre[3], double reach, int *open) {
     int cutting = 0;
     const obstacle *holder = NULL;

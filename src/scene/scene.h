@@ -138,9 +138,9 @@ typedef struct phase_coupling {
     double saturation;  /* mass fraction of the solid that the liquid takes at the most */
 } phase_coupling;
 
-/* A phase that mixes: a liquid that others are miscible with, or a solid that dissolves. Phases that
- * mix, directly or through others, make a mixture. Particles keep the mass fractions of all species
- * of a scene (particles.h). */
+/* A phase that mixes: a liquid that others are miscible with, or a solid that dissolves. Phases
+ * that mix, directly or through others, make a mixture. Particles keep the mass fractions of all
+ * species of a scene (particles.h). */
 enum { SPECIES_MAX = 4 };
 typedef struct species {
     int phase, material;

@@ -389,7 +389,8 @@ static spate_status read_probe_shape(reader *r, const yaml_value *v, probe *p) {
     return check_inside(r, v, p->shape);
 }
 
-/* Cells of a tiny gap could not be counted; nothing but coinciding particles would hang together. */
+/* Cells of a tiny gap could not be counted; nothing but coinciding particles would hang
+ * together. */
 static spate_status check_gap(reader *r, const yaml_value *v, probe *p) {
     const double dx = r->scene->domain.dx, least = 1e-6 * dx;
     if (isnan(p->gap)) p->gap = dx;

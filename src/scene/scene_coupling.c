@@ -3,8 +3,8 @@
  *
  * A phase is named by bodies, sources or materials (`phase`); a material without one is a phase of
  * its own name. Phases are kept in the order of the alphabet, so that the order in which a scene
- * lists things does not matter. Each pair has a coupling; phases that are glued, directly or through
- * others, have one velocity on the grid.
+ * lists things does not matter. Each pair has a coupling; phases that are glued, directly or
+ * through others, have one velocity on the grid.
  */
 #include "scene/scene_parts.h"
 #include "scene/scene_tables.h"

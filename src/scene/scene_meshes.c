@@ -114,7 +114,7 @@ const field_table scene_hold_table =
                 "first or last two vertices are held, the end does not turn either: it is clamped.",
                 hold_fields, mesh_hold);
 
-/* ---- Checks ------------------------------------------------------------------------------------- */
+/* ---- Checks ---------------------------------------------------------------------------------- */
 
 static spate_status check_side(reader *r, const yaml_value *v, const char *name,
                                const double side[3]) {
@@ -246,7 +246,7 @@ static spate_status read_holds(reader *r, const yaml_value *v, mesh_body *m) {
     return SPATE_OK;
 }
 
-/* ---- All ---------------------------------------------------------------------------------------- */
+/* ---- All ------------------------------------------------------------------------------------- */
 
 typedef struct mesh_reader {
     const char *name;

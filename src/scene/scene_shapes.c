@@ -137,7 +137,8 @@ static spate_status name_copy(reader *r, loaded_mesh *m) {
     return m->file ? SPATE_OK : SPATE_OUT_OF_MEMORY;
 }
 
-/* Reads a mesh; what lies outside the scene's folder is told, and refused unless it is `allowed`. */
+/* Reads a mesh; what lies outside the scene's folder is told, and refused unless it is
+ * `allowed`. */
 static spate_status load_mesh(reader *r, const char *file, bool allowed, loaded_mesh **out) {
     char path[PATH_SIZE], *bytes;
     size_t length;

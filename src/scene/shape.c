@@ -98,7 +98,8 @@ static double ellipsoid_distance(const shape *s, int dim, const double x[3], dou
         r[i] = half * half;
         y[i] = fabs(d[i]) / size;
         inside += y[i] * y[i] / r[i];
-        /* From within the plane across a shortest axis there may be two ways out, one to each side. */
+        /* From within the plane across a shortest axis there may be two ways out, one to each
+         * side. */
         if (half == 1) y[i] = fmax(y[i], 1e-13);
     }
     nearest_of_ellipsoid(r, y, dim, at);

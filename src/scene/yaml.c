@@ -135,7 +135,8 @@ static spate_status refuse(const builder *b, yaml_mark_t mark, const char *forma
 }
 
 /* Whether a tab stands at a mark: there libyaml only says that no token starts with such a
- * character. Marks count characters, so the tab is looked for in bytes from the line's beginning. */
+ * character. Marks count characters, so the tab is looked for in bytes from the line's
+ * beginning. */
 static bool is_at_tab(const builder *b, yaml_mark_t mark) {
     const char *line = b->bytes, *end = b->bytes + b->length;
     for (size_t i = 0; i < mark.line && line; i++) {

@@ -24,7 +24,8 @@ struct benchmark {
 
 enum { BENCHMARK_STEPS = 10 };
 
-/* Edge of the domain in cells for about `wanted` particles, where cells hold this many on average. */
+/* Edge of the domain in cells for about `wanted` particles, where cells hold this many on
+ * average. */
 static inline double cells_along(double wanted, double per_cell, int dim) {
     return fmax(8, round(pow(wanted / per_cell, 1.0 / dim)));
 }

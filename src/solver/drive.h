@@ -29,8 +29,8 @@ struct drive {
 spate_status drive_of(spate_simulation *sim, drive **out);
 void drive_free(spate_simulation *sim);
 
-/* The scene that the simulation was made from, which outlives it; sim->scene may have more in it, and
- * goes when still more is added. Output and domain are the same in both. */
+/* The scene that the simulation was made from, which outlives it; sim->scene may have more in it,
+ * and goes when still more is added. Output and domain are the same in both. */
 static inline const spate_scene *drive_given_scene(const spate_simulation *sim) {
     return sim->drive && sim->drive->given ? sim->drive->given : sim->scene;
 }

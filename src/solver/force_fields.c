@@ -30,8 +30,8 @@ bool forces_act(const spate_simulation *sim) {
     return any;
 }
 
-/* (v + a dt) dt = cfl dx, as gravity has it; and a part of the time in which an attractor's middle is
- * circled. */
+/* (v + a dt) dt = cfl dx, as gravity has it; and a part of the time in which an attractor's middle
+ * is circled. */
 double forces_limit(const spate_simulation *sim) {
     double a = 0, dt = HUGE_VAL;
     const double way = sim->scene->cfl * sim->scene->domain.dx, speed = sim->max_speed;

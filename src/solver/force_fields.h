@@ -1,4 +1,5 @@
-/* Force fields at work: on particles before a step; solvers without particles ask for themselves. */
+/* Force fields at work: on particles before a step; solvers without particles ask for
+ * themselves. */
 #ifndef SPATE_SOLVER_FORCE_FIELDS_H
 #define SPATE_SOLVER_FORCE_FIELDS_H
 

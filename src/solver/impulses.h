@@ -27,7 +27,8 @@ static inline double *impulses_of(const impulses *i, int c) {
 }
 
 /* What the matter of one block gives to colliders in a step, noted by the thread that has the
- * block. One that touches more colliders than there is room for gives the rest to the last of them. */
+ * block. One that touches more colliders than there is room for gives the rest to the last of
+ * them. */
 enum { TOUCHES_MOST = 16 };
 typedef struct block_touches {
     int count, collider[TOUCHES_MOST];

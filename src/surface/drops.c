@@ -1,7 +1,7 @@
 /*
- * Drops: a particle on its own is a ball (in 2D a disc) of its own volume, whatever the lattice, on which it would
- * be ragged or missing. The ball is an octahedron whose sides are cut in two, its corners put where
- * the volume is right.
+ * Drops: a particle on its own is a ball (in 2D a disc) of its own volume, whatever the lattice, on
+ * which it would be ragged or missing. The ball is an octahedron whose sides are cut in two, its
+ * corners put where the volume is right.
  */
 #include "surface/shapes.h"
 #include <math.h>

@@ -1,7 +1,7 @@
 /*
- * Sorting by many workers: the keys are cut into ranges, and who has a range reads through all items
- * for those in it. Reading them several times costs little next to writing all over memory, and the
- * result is that of one worker.
+ * Sorting by many workers: the keys are cut into ranges, and who has a range reads through all
+ * items for those in it. Reading them several times costs little next to writing all over memory,
+ * and the result is that of one worker.
  */
 #ifndef SPATE_SURFACE_KEY_RANGE_H
 #define SPATE_SURFACE_KEY_RANGE_H

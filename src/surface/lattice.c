@@ -16,8 +16,8 @@ static const double flat_share = 0.24609375;
 static const double reach_spacings = 3, cut_spacings = 2, shape_spacings = 3.2;
 static const real outside_margin = 2, brick_margin = (real)1.01;
 
-/* How far a particle of this size is felt: wide enough to be smooth, and for a thin sheet or drop to
- * be met by lattice points; within the bricks around one's own. */
+/* How far a particle of this size is felt: wide enough to be smooth, and for a thin sheet or drop
+ * to be met by lattice points; within the bricks around one's own. */
 static double reach_of(surface_method method, double size) {
     const double sizes = method == SURFACE_ISOTROPIC ? reach_spacings : shape_spacings;
     return fmin(sizes * fmax(size, 1), BRICK_EDGE);
@@ -225,7 +225,8 @@ static brick_box box_of(const lattice *l, const real x[3]) {
     return box;
 }
 
-/* The particles of a part at which the box is another one than before, to the front of its cells. */
+/* The particles of a part at which the box is another one than before, to the front of its
+ * cells. */
 static void mark_boxes(void *data, chunk items) {
     build_job *job = data;
     build_part *part = &job->parts[items.begin / PARTICLE_GRAIN];

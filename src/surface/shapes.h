@@ -63,8 +63,9 @@ static inline const shape_rule *shape_rule_of(surface_method method) {
 #define COARSE_SLOPE     ((real)2)
 /* What the lattice takes from threads. */
 #define LINE_BOOST ((real)0.4)
-/* Weight of an even filling within NEAR_RADIUS sizes, in volumes; and how much less a particle's own
- * kernel must have the more of it is there: a thread, in 2D a line, needs no more than it has. */
+/* Weight of an even filling within NEAR_RADIUS sizes, in volumes; and how much less a particle's
+ * own kernel must have the more of it is there: a thread, in 2D a line, needs no more than it
+ * has. */
 #define NEAR_RADIUS      ((real)1.5)
 #define NEAR_WEIGHT(dim) ((dim) == 2 ? 3.53 : 5.65)
 #define OWN_SLOPE(dim)   ((dim) == 2 ? 1.8 : 3.0)

@@ -64,9 +64,9 @@ spate_status surface_take_vertices(surface_mesh *m, int64_t count);
 spate_status surface_take_triangles(surface_mesh *m, int64_t count);
 spate_status surface_take_lines(surface_mesh *m, int64_t count);
 
-/* Smooths what is shorter than some lattice spacings and keeps larger shapes, the volume, threads and
- * drops (smooth.c). Normals go the same way. Vertices of a side of the domain stay in it. The mesh
- * or outline is closed. */
+/* Smooths what is shorter than some lattice spacings and keeps larger shapes, the volume, threads
+ * and drops (smooth.c). Normals go the same way. Vertices of a side of the domain stay in it. The
+ * mesh or outline is closed. */
 spate_status surface_smooth(surface_mesh *m, int passes);
 
 #endif

@@ -21,8 +21,8 @@ typedef struct shape_group {
     int count;
 } shape_group;
 
-/* Sums over the particles around: weight, times offset, times products of offsets; and the weight of
- * the nearest, within NEAR_RADIUS sizes. */
+/* Sums over the particles around: weight, times offset, times products of offsets; and the weight
+ * of the nearest, within NEAR_RADIUS sizes. */
 typedef struct shape_moments {
     wide weight, first[3], second[6], near;
 } shape_moments;

@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The corpus was made from this scene, ten particles and a source: spate_simulation_save after 0 steps
- * (ten_start) and after 25 (ten_later). Make it again when CHECKPOINT_VERSION changes. */
+/* The corpus was made from this scene, ten particles and a source: spate_simulation_save after 0
+ * steps (ten_start) and after 25 (ten_later). Make it again when CHECKPOINT_VERSION changes. */
 static const char words[] =
     "spate: 1\nname: ten\ndimension: 2\ndomain: {size: [1, 1], dx: 0.25}\nduration: 1\n"
     "solver: {type: mpm}\n"

@@ -129,8 +129,8 @@ enum {
     CUBE_MOST = WITH_MARGIN * WITH_MARGIN * WITH_MARGIN
 };
 
-/* The air in and around a brick, `margin` cells wide: rows along the last axis, edge of them in each
- * layer. */
+/* The air in and around a brick, `margin` cells wide: rows along the last axis, edge of them in
+ * each layer. */
 static void load_air(const flip *f, int64_t brick, int margin, uint8_t *cube) {
     const mac *m = &f->grid;
     const int dim = m->dim, edge = BRICK_EDGE + 2 * margin, layer = dim == 3 ? edge : 1;
@@ -313,7 +313,8 @@ static void random_places(const flip *f, uint64_t id, int n, double size, double
     for (int k = 0; k < n; k++) vec_sub(places[k], places[k], mean);
 }
 
-/* Beside closed sides the places are pressed flat, so that all are inside and their middle stays. */
+/* Beside closed sides the places are pressed flat, so that all are inside and their middle
+ * stays. */
 static void keep_inside(const flip *f, const double g[3], int n, double (*places)[3]) {
     const domain *d = f->domain;
     const double margin = 1e-4;

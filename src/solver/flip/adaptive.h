@@ -1,6 +1,6 @@
 /*
- * Fewer, larger particles deep in the liquid, after Ando, Thuerey and Tsuruno 2012, eq. 16 and 17 and
- * algorithm 3 (`adaptive` of solver flip). Lengths are in cells.
+ * Fewer, larger particles deep in the liquid, after Ando, Thuerey and Tsuruno 2012, eq. 16 and 17
+ * and algorithm 3 (`adaptive` of solver flip). Lengths are in cells.
  *
  *   depth   of a cell: 0 in air, k where the nearest air is k cells away along some axis, up to `deep`.
  *           Cells behind closed sides are not air
@@ -12,18 +12,19 @@
  *           made of; between the two is a layer where neither happens
  *
  * What differs from the text: a merged particle is put where the centre of mass is and has the mean
- * velocity by mass, so that mass, momentum and centre of mass are kept; the parts of a split one lie on
- * a lattice about it, turned at random (`split: random` scatters them), in pairs on opposite sides, so
- * that angular momentum is kept as well; only particles of the same block are merged, so that blocks
- * need not know of each other and particles need no new sort.
+ * velocity by mass, so that mass, momentum and centre of mass are kept; the parts of a split one
+ * lie on a lattice about it, turned at random (`split: random` scatters them), in pairs on opposite
+ * sides, so that angular momentum is kept as well; only particles of the same block are merged, so
+ * that blocks need not know of each other and particles need no new sort.
  *
- * A step merges after the surface is known and before the projection: a merged particle gathers what
- * the grid's velocity changes by as others do. Those to be split are marked after they have moved, and
- * split before the next sort, so the mark is in checkpoints and frames have whole particles only.
+ * A step merges after the surface is known and before the projection: a merged particle gathers
+ * what the grid's velocity changes by as others do. Those to be split are marked after they have
+ * moved, and split before the next sort, so the mark is in checkpoints and frames have whole
+ * particles only.
  *
- * A particle of a cell's volume does not scatter it as a point: the linear kernel is spread over a box
- * of the particle's size (scatter.h), which for a whole cell is the quadratic B-spline. As points they
- * would fill cells unevenly, and the volume's correction would stir them.
+ * A particle of a cell's volume does not scatter it as a point: the linear kernel is spread over a
+ * box of the particle's size (scatter.h), which for a whole cell is the quadratic B-spline. As
+ * points they would fill cells unevenly, and the volume's correction would stir them.
  */
 #ifndef SPATE_SOLVER_FLIP_ADAPTIVE_H
 #define SPATE_SOLVER_FLIP_ADAPTIVE_H
@@ -54,8 +55,8 @@ void flip_mark_splits(flip *f);
 /* Faces between liquid cells that no particle reaches take the mean of those around. */
 void flip_fill_faces(flip *f);
 
-/* Place k of n about a particle of `share` of a full cell's mass, not turned; the middle of all is 0.
- * Also for surfaces of such particles. */
+/* Place k of n about a particle of `share` of a full cell's mass, not turned; the middle of all is
+ * 0. Also for surfaces of such particles. */
 void pieces_place(int dim, int n, int k, double share, double offset[3]);
 
 /* ---- Of adaptive.c, for merge.c -------------------------------------------------------------- */

@@ -1,7 +1,7 @@
 /*
- * Who gave the mass of inserted particles. A new particle k takes a third of the masses of a pair p,
- * q; when it goes, what it has returns to them as a : b, the masses that they gave. Where a parent is
- * gone its share goes on:
+ * Who gave the mass of inserted particles. A new particle k takes a third of the masses of a pair
+ * p, q; when it goes, what it has returns to them as a : b, the masses that they gave. Where a
+ * parent is gone its share goes on:
  *
  *   p was inserted and removed        to its own parents, divided by what those gave (`through`)
  *   p became part of another          to that one (ancestry_forward)
@@ -9,9 +9,9 @@
  *   both are gone                     to the nearest particle (`nearest`); without one k stays (`kept`)
  *
  * All of this is linear in the masses, so the order of removals does not matter, and when the last
- * descendant of a particle is gone it has its mass again. The record of a removed particle is kept as
- * long as one of its children has a record. Ids grow, so records are in the order of their ids, and a
- * particle is younger than its parents.
+ * descendant of a particle is gone it has its mass again. The record of a removed particle is kept
+ * as long as one of its children has a record. Ids grow, so records are in the order of their ids,
+ * and a particle is younger than its parents.
  */
 #ifndef SPATE_SOLVER_FLIP_ANCESTRY_H
 #define SPATE_SOLVER_FLIP_ANCESTRY_H

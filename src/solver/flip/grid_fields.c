@@ -1,4 +1,5 @@
-/* What a program sees of the grid after a step, on all cells of the domain: zero where no brick is. */
+/* What a program sees of the grid after a step, on all cells of the domain: zero where no brick
+ * is. */
 #include "solver/flip/flip.h"
 
 enum { FIELD_VELOCITY, FIELD_PRESSURE, FIELD_PHI, GRID_FIELDS };

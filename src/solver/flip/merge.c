@@ -2,8 +2,8 @@
 #include "solver/flip/adaptive.h"
 #include "solver/flip/ancestry.h"
 
-/* Particles of a block that are looked at, how often at most, and in which of so many steps: fewer come
- * down from the surface in a step than there are pairs to be looked for. */
+/* Particles of a block that are looked at, how often at most, and in which of so many steps: fewer
+ * come down from the surface in a step than there are pairs to be looked for. */
 enum { CANDIDATES_MOST = 2048, PASSES_MOST = 8, NOBODY = -1, STEPS_BETWEEN = 4 };
 
 typedef struct candidate {

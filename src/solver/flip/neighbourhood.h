@@ -20,7 +20,8 @@
 #include "core/simd.h"
 #include "solver/solver.h"
 
-/* The longest reach, and the most spans: rows of cells along the last axis, of three blocks each. */
+/* The longest reach, and the most spans: rows of cells along the last axis, of three blocks
+ * each. */
 enum { REACH_MOST = BLOCK_EDGE, SPANS_MOST = 3 * (2 * REACH_MOST + 1) * (2 * REACH_MOST + 1) };
 
 typedef struct neighbourhood {

@@ -12,8 +12,8 @@
 #include "solver/flip/neighbourhood.h"
 
 /* d^2 of a particle. One heavier than a full cell is no larger: it would reach further than the
- * faces and blocks around it. Where particles are inserted into sheets, one that has given mass away
- * is as large as before. */
+ * faces and blocks around it. Where particles are inserted into sheets, one that has given mass
+ * away is as large as before. */
 INLINE real size2_of(const flip *f, int64_t i, int dim) {
     real share = f->sim->particles.mass[i] * f->inverse_mass;
     if (share > 1) share = 1;

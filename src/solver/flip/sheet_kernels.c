@@ -1,6 +1,6 @@
 /*
- * Sums over the particles around each: densities, covariances, displacements (sheets.h). A lane is a
- * particle of a span; for eigenvalues it is a particle of its own.
+ * Sums over the particles around each: densities, covariances, displacements (sheets.h). A lane is
+ * a particle of a span; for eigenvalues it is a particle of its own.
  */
 #include "core/decompose.h"
 #include "solver/flip/insertion.h"
@@ -21,10 +21,10 @@ INLINE wide_int lanes_before(int last, int n) {
 
 /* ---- What is around a cell, side by side ----------------------------------------------------- */
 
-/* Copies of the particles around a cell, seen from its block, row by row of cells along the last axis.
- * A few rows are a group: whole wides, filled up with particles far away and without weight, so that
- * sums over them have no ends to stumble over; and groups too far from a point are passed over. Where
- * there is no room for more they are left out: so many around one are no surface. */
+/* Copies of the particles around a cell, seen from its block, row by row of cells along the last
+ * axis. A few rows are a group: whole wides, filled up with particles far away and without weight,
+ * so that sums over them have no ends to stumble over; and groups too far from a point are passed
+ * over. Where there is no room for more they are left out: so many around one are no surface. */
 enum {
     AROUND_MOST = 4096 + 40, /* planes do not begin in the same places of pages */
     GROUPS_MOST = (2 * REACH_MOST + 1) * (2 * REACH_MOST + 1) + 1,
@@ -77,8 +77,8 @@ INLINE void close_group(surroundings *to, int n, int dim) {
     open_group(to);
 }
 
-/* The row of cells at a place across the last axis, from `low` to `high` along it; returns where copies
- * end. */
+/* The row of cells at a place across the last axis, from `low` to `high` along it; returns where
+ * copies end. */
 INLINE int copy_row(const neighbourhood *around, int32_t block, const int place[3], int low,
                     int high, const copied *what, surroundings *to, int n, int dim) {
     int at[3] = {place[0], place[1], place[2]};

@@ -19,8 +19,8 @@
  * spray and not a sheet (`spray`). The rate of `spacing` is one in time: 1 - exp(-rate t) of what
  * the text adds where a_s dt = 1, for the time t since the last correction, every second step.
  *
- * In a prescribed flow nothing holds the liquid together, so there `spacing` moves no particle out of
- * its surface: a ball would swell by a tenth on its way through Enright's deformation.
+ * In a prescribed flow nothing holds the liquid together, so there `spacing` moves no particle out
+ * of its surface: a ball would swell by a tenth on its way through Enright's deformation.
  *
  * Inserted and removed particles are found with the neighbours of before: a new one takes part from
  * the sort after these stages on.
@@ -172,8 +172,8 @@ INLINE bool sheets_owns(const flip *f, int64_t i) {
 }
 /* Particle `from` has become part of `to`: what would return to it goes there. */
 void sheets_forward(flip *f, int64_t from, int64_t to);
-/* Whether any particle has been a parent; and the same for all that were merged in a step: into[i] is
- * the particle that i has become part of, -1 where it has not. */
+/* Whether any particle has been a parent; and the same for all that were merged in a step: into[i]
+ * is the particle that i has become part of, -1 where it has not. */
 bool sheets_has_parents(const flip *f);
 spate_status sheets_forward_merged(flip *f, const int64_t *into);
 /* Cells of thin and inserted particles count as full. */

@@ -4,10 +4,10 @@
  * `far`, and where there is none begin again. Ties go to the lower index; candidates are in the
  * order of their parents' ids, so that nothing depends on how particles are stored.
  *
- * Candidates with one another within `far`, directly or by others between, are a component. The walk
- * never leaves a component, and what it does in one depends on no other; so components are walked at
- * the same time, and the choice is that of one walk over all. It is listed component by component, in
- * the order of their first candidates.
+ * Candidates with one another within `far`, directly or by others between, are a component. The
+ * walk never leaves a component, and what it does in one depends on no other; so components are
+ * walked at the same time, and the choice is that of one walk over all. It is listed component by
+ * component, in the order of their first candidates.
  */
 #ifndef SPATE_SOLVER_FLIP_WALK_H
 #define SPATE_SOLVER_FLIP_WALK_H

@@ -8,7 +8,7 @@ cloth_material cloth_material_of(double young_modulus, double poisson, double th
         .stretch = plane * thickness, .bend = plane * pow(thickness, 3) / 12, .poisson = poisson};
 }
 
-/* ---- Membrane ----------------------------------------------------------------------------------- */
+/* ---- Membrane -------------------------------------------------------------------------------- */
 
 /* The triangle's edges from corner 0 in its own plane: (a, 0) and (b, c). */
 static double flatten(const double X[3][3], double *a, double *b, double *c) {
@@ -69,7 +69,7 @@ double membrane_forces(const cloth_material *m, const membrane *e, const double 
     return e->area * m->stretch / 2 * ((1 - nu) * square + nu * trace * trace);
 }
 
-/* ---- Bending ------------------------------------------------------------------------------------ */
+/* ---- Bending --------------------------------------------------------------------------------- */
 
 double hinge_angle(const double x[4][3], double gradient[4][3]) {
     double e[3], a[3], b[3], n1[3], n2[3], across[3];

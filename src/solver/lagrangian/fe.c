@@ -2,7 +2,7 @@
 
 #include "core/vec.h"
 
-/* ---- Small matrices: in 2D the upper left of 3x3 ------------------------------------------------ */
+/* ---- Small matrices: in 2D the upper left of 3x3 --------------------------------------------- */
 
 /* Cofactors: J F^-T. */
 static void cofactors(int dim, const double F[3][3], double C[3][3]) {
@@ -39,7 +39,7 @@ static void product(int dim, const double A[3][3], const double B[3][3], double 
             for (int k = 0; k < dim; k++) C[r][c] += A[r][k] * B[k][c];
 }
 
-/* ---- Rotation ----------------------------------------------------------------------------------- */
+/* ---- Rotation -------------------------------------------------------------------------------- */
 
 static void rotation_2d(const double F[3][3], double R[3][3]) {
     double c = F[0][0] + F[1][1], s = F[1][0] - F[0][1], length = sqrt(c * c + s * s);
@@ -124,7 +124,7 @@ void fe_rotation(int dim, const double F[3][3], double R[3][3]) {
         rotation_3d(F, R);
 }
 
-/* ---- Laws --------------------------------------------------------------------------------------- */
+/* ---- Laws ------------------------------------------------------------------------------------ */
 
 /* P = mu s (F - (F:F / d) G) + kappa/2 (J^2 - 1) G with G = F^-T, s = J^(-2/d). */
 static void neo_hookean(const fe_material *m, int dim, const double F[3][3], double J,
@@ -168,7 +168,7 @@ double fe_stress(const fe_material *m, int dim, const double F[3][3], double P[3
     return J;
 }
 
-/* ---- Elements ----------------------------------------------------------------------------------- */
+/* ---- Elements -------------------------------------------------------------------------------- */
 
 bool fe_rest(int dim, const double X[4][3], fe_element *out) {
     double D[3][3], cofactor[3][3], longest = 0;

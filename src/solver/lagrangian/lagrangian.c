@@ -43,7 +43,7 @@ struct lagrangian {
     double hold_speed;
 };
 
-/* ---- Making one --------------------------------------------------------------------------------- */
+/* ---- Making one ------------------------------------------------------------------------------ */
 
 bool lagrangian_is_needed(const spate_scene *scene) {
     for (int b = 0; b < scene->body_count; b++)
@@ -191,7 +191,7 @@ void lagrangian_free(lagrangian *l) {
     for (int k = 0; k < COUNT_OF(all); k++) give(ctx, all[k]);
 }
 
-/* ---- Which particle is which vertex ------------------------------------------------------------- */
+/* ---- Which particle is which vertex ---------------------------------------------------------- */
 
 /* The vertex of particle i, or -1: also where a checkpoint has ids that no vertex has. */
 static int64_t vertex_of(const lagrangian *l, int64_t i) {
@@ -243,7 +243,7 @@ spate_status lagrangian_start(lagrangian *l) {
     return SPATE_OK;
 }
 
-/* ---- Forces ------------------------------------------------------------------------------------- */
+/* ---- Forces ---------------------------------------------------------------------------------- */
 
 static void load_positions(void *data, chunk items) {
     const lagrangian *l = data;
@@ -330,7 +330,7 @@ spate_status lagrangian_add_forces(lagrangian *l) {
     return SPATE_OK;
 }
 
-/* ---- Holds -------------------------------------------------------------------------------------- */
+/* ---- Holds ----------------------------------------------------------------------------------- */
 
 static void hold_vertex(const lagrangian *l, int64_t v, const double rest[3], const pose *at) {
     const spate_simulation *sim = l->sim;
@@ -363,10 +363,10 @@ void lagrangian_hold(lagrangian *l) {
 
 double lagrangian_hold_speed(const lagrangian *l) { return l->hold_speed; }
 
-/* ---- The time step ------------------------------------------------------------------------------ */
+/* ---- The time step --------------------------------------------------------------------------- */
 
-/* Stiffness does not limit a semi-implicit step; but it begins with what gravity makes of the speed:
- * (speed + g dt) dt <= cfl dx. */
+/* Stiffness does not limit a semi-implicit step; but it begins with what gravity makes of the
+ * speed: (speed + g dt) dt <= cfl dx. */
 static double falling_limit(const spate_scene *scene, double speed) {
     const double way = scene->cfl * scene->domain.dx, g = vec_length(scene->gravity);
     const double sum = speed + sqrt(speed * speed + 4 * g * way);
@@ -400,7 +400,7 @@ double lagrangian_lightest(const lagrangian *l) {
     return lightest;
 }
 
-/* ---- What others ask ---------------------------------------------------------------------------- */
+/* ---- What others ask ------------------------------------------------------------------------- */
 
 double lagrangian_energy(const lagrangian *l, mesh_kind kind) {
     double sum = NAN;

@@ -21,7 +21,8 @@
 typedef struct lagrangian lagrangian;
 
 bool lagrangian_is_needed(const spate_scene *scene);
-/* Whether all mesh bodies are of materials that meshes can have, in a domain that they can be in. */
+/* Whether all mesh bodies are of materials that meshes can have, in a domain that they can be
+ * in. */
 bool lagrangian_check(const spate_scene *scene, field_report *report);
 /* Particle fields that meshes need. */
 unsigned lagrangian_fields(void);

@@ -26,7 +26,7 @@ INLINE lanes lane_sqrt(lanes a) {
     return r;
 }
 
-/* ---- Vectors ------------------------------------------------------------------------------------ */
+/* ---- Vectors --------------------------------------------------------------------------------- */
 
 INLINE lanes lane_dot(const lanes a[3], const lanes b[3]) {
     return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
@@ -47,7 +47,7 @@ INLINE void lane_add_scaled(lanes out[3], const lanes a[3], lanes s, const lanes
 }
 INLINE void lane_copy(lanes out[3], const lanes a[3]) { memcpy(out, a, 3 * sizeof *a); }
 
-/* ---- Angles ------------------------------------------------------------------------------------- */
+/* ---- Angles ---------------------------------------------------------------------------------- */
 
 #define LANE_ROUNDING  0x1.8p52 /* adding it rounds to an integer, which stands in the lowest bits */
 #define LANE_HALF_PI   1.57079632673412561417e+00 /* 33 bits */

@@ -9,7 +9,7 @@ static int corners_of(const lagrangian_mesh *m) {
     return m->of->kind == MESH_CLOTH ? 3 : m->dim + 1;
 }
 
-/* ---- Hinges ------------------------------------------------------------------------------------- */
+/* ---- Hinges ---------------------------------------------------------------------------------- */
 
 /* The edges of triangles are found by their lower vertex: a list for each. */
 typedef struct edge_list {
@@ -96,7 +96,7 @@ static void set_bending(lagrangian_mesh *m) {
     }
 }
 
-/* ---- Rest --------------------------------------------------------------------------------------- */
+/* ---- Rest ------------------------------------------------------------------------------------ */
 
 static spate_status rest_elements(lagrangian_mesh *m) {
     const mesh_body *b = m->of;
@@ -176,7 +176,7 @@ static spate_status rest_strands(lagrangian_mesh *m) {
     return SPATE_OK;
 }
 
-/* ---- Where a vertex finds its forces ------------------------------------------------------------ */
+/* ---- Where a vertex finds its forces --------------------------------------------------------- */
 
 /* Calls `visit` for every corner of elements and hinges, in the order of `parts`. */
 static void count_corners(lagrangian_mesh *m, int64_t *count, int64_t *slots) {
@@ -210,7 +210,7 @@ static spate_status connect(lagrangian_mesh *m) {
     return SPATE_OK;
 }
 
-/* ---- Making one --------------------------------------------------------------------------------- */
+/* ---- Making one ------------------------------------------------------------------------------ */
 
 static spate_status take_arrays(lagrangian_mesh *m) {
     const mesh_body *b = m->of;
@@ -285,7 +285,7 @@ void lagrangian_mesh_free(lagrangian_mesh *m) {
     *m = (lagrangian_mesh){0};
 }
 
-/* ---- Forces ------------------------------------------------------------------------------------- */
+/* ---- Forces ---------------------------------------------------------------------------------- */
 
 typedef struct force_job {
     lagrangian_mesh *m;
@@ -395,7 +395,7 @@ static void add_parts(void *data, chunk items) {
     }
 }
 
-/* ---- Strands ------------------------------------------------------------------------------------ */
+/* ---- Strands --------------------------------------------------------------------------------- */
 
 /* The frame of an edge between two vertices of one hold turns with it; the edge is clamped. */
 static bool clamp_edge(const force_job *job, int64_t v) {
@@ -436,7 +436,7 @@ static void strand_forces(void *data, chunk items) {
     for (int64_t s = items.begin; s < items.end; s++) strand_force(data, s, items.worker);
 }
 
-/* ---- All ---------------------------------------------------------------------------------------- */
+/* ---- All ------------------------------------------------------------------------------------- */
 
 static void collect(lagrangian_mesh *m) {
     m->extremes =
@@ -478,8 +478,8 @@ double lagrangian_mesh_energy(const lagrangian_mesh *m) {
     return sum;
 }
 
-/* A beam or plate of stiffness B and mass rho a length or area, in pieces of l: w <= 4 sqrt(B/rho) /
- * l^2, so dt <= l^2 / 2 sqrt(rho / B). */
+/* A beam or plate of stiffness B and mass rho a length or area, in pieces of l: w <= 4 sqrt(B/rho)
+ * / l^2, so dt <= l^2 / 2 sqrt(rho / B). */
 static double bending_step(double length, double mass, double stiffness) {
     return stiffness > 0 ? length * length / 2 * sqrt(mass / stiffness) : HUGE_VAL;
 }

@@ -1,8 +1,8 @@
 /*
  * The semi-implicit step of a mesh on its own vertices: the force that, over a step, changes their
- * momentum as the elements' forces at its end would (strand_step.h, mesh_system.h). `damping` is 0 for a step of
- * second order, which keeps the energy of slow oscillations, and 1 for backward Euler, whose energy
- * falls by 1 / (1 + w^2 dt^2) in a step.
+ * momentum as the elements' forces at its end would (strand_step.h, mesh_system.h). `damping` is 0
+ * for a step of second order, which keeps the energy of slow oscillations, and 1 for backward
+ * Euler, whose energy falls by 1 / (1 + w^2 dt^2) in a step.
  */
 #ifndef SPATE_SOLVER_LAGRANGIAN_MESH_STEP_H
 #define SPATE_SOLVER_LAGRANGIAN_MESH_STEP_H

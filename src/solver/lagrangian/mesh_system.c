@@ -22,7 +22,7 @@ struct mesh_system {
     double inertia; /* 1 / (c dt^2) */
 };
 
-/* ---- Memory ------------------------------------------------------------------------------------- */
+/* ---- Memory ---------------------------------------------------------------------------------- */
 
 static spate_status take_system(lagrangian_mesh *m, mesh_system *s) {
     spate_context *ctx = m->ctx;
@@ -55,7 +55,7 @@ void mesh_system_free(spate_context *ctx, mesh_system *s) {
     for (int k = 0; k < COUNT_OF(all); k++) give(ctx, all[k]);
 }
 
-/* ---- Elements ----------------------------------------------------------------------------------- */
+/* ---- Elements -------------------------------------------------------------------------------- */
 
 typedef struct system_job {
     lagrangian_mesh *m;
@@ -205,7 +205,7 @@ static void fe_response(const lagrangian_mesh *m, const mesh_system *s, int64_t 
         }
 }
 
-/* ---- Linearising -------------------------------------------------------------------------------- */
+/* ---- Linearising ----------------------------------------------------------------------------- */
 
 static void linearise_elements(void *data, chunk items) {
     const system_job *job = data;
@@ -303,7 +303,7 @@ static void linearise_vertices(void *data, chunk items) {
     }
 }
 
-/* ---- out = (M / (c dt^2) + K) in ---------------------------------------------------------------- */
+/* ---- out = (M / (c dt^2) + K) in ------------------------------------------------------------- */
 
 static void apply_elements(void *data, chunk items) {
     const system_job *job = data;
@@ -371,7 +371,7 @@ static double apply(system_job *job, const double (*in)[3], double (*out)[3]) {
     return dot;
 }
 
-/* ---- Conjugate gradients ------------------------------------------------------------------------ */
+/* ---- Conjugate gradients --------------------------------------------------------------------- */
 
 /* r = f + M w / (c dt^2) - A w, the last of which is in q; y = inverse r, p = y; r . y. */
 static void begin_search(void *data, chunk items, double *part) {
@@ -428,7 +428,7 @@ static int solve(system_job *job, double tolerance) {
     return ITERATIONS_MOST + 1;
 }
 
-/* ---- How far ------------------------------------------------------------------------------------ */
+/* ---- How far --------------------------------------------------------------------------------- */
 
 /* Where a share alpha of the way w + z leads, and its inertia. */
 static void try_share(void *data, chunk items, double *part) {
@@ -476,10 +476,10 @@ static void store_change(void *data, chunk items) {
         }
 }
 
-/* ---- Momenta ------------------------------------------------------------------------------------ */
+/* ---- Momenta --------------------------------------------------------------------------------- */
 
-/* Mass, its moment, and the sum of forces of what is free; then, with the middle known, their torque
- * and the second moments of mass. */
+/* Mass, its moment, and the sum of forces of what is free; then, with the middle known, their
+ * torque and the second moments of mass. */
 enum { HELD_COUNT = 7, FIRST_SUMS = 8, SECOND_SUMS = 9 };
 typedef struct motion_job {
     const system_job *job;
@@ -529,7 +529,8 @@ static void take_out(void *data, chunk items) {
     }
 }
 
-/* Forces within a mesh have neither sum nor torque; those of a linear system have a little torque. */
+/* Forces within a mesh have neither sum nor torque; those of a linear system have a little
+ * torque. */
 static void take_out_motion(const system_job *job) {
     lagrangian_mesh *m = job->m;
     motion_job k = {.job = job};
@@ -550,7 +551,7 @@ static void take_out_motion(const system_job *job) {
     parallel_for(m->ctx->pool, m->of->vertex_count, VERTEX_GRAIN, take_out, &k);
 }
 
-/* ---- A step ------------------------------------------------------------------------------------- */
+/* ---- A step ---------------------------------------------------------------------------------- */
 
 static void warn_unsolved(const lagrangian_mesh *m) {
     warn(m->ctx, "mesh system",

@@ -11,7 +11,7 @@ rod_material rod_material_of(double young_modulus, double poisson, double radius
                           .twist = shear * PI * square * square / 2};
 }
 
-/* ---- Frames ------------------------------------------------------------------------------------- */
+/* ---- Frames ---------------------------------------------------------------------------------- */
 
 static int64_t next(const rod *r, int64_t i) { return i + 1 == r->vertices ? 0 : i + 1; }
 static int64_t edge_before(const rod *r, int64_t i) { return i == 0 ? r->vertices - 1 : i - 1; }
@@ -107,7 +107,7 @@ void rod_references(rod *r) {
     for (int64_t i = first_bend(r); i < rod_edges(r); i++) update_reference(r, i);
 }
 
-/* ---- Curvature and twist ------------------------------------------------------------------------ */
+/* ---- Curvature and twist --------------------------------------------------------------------- */
 
 /* What is known of a bend: names as at the head of rods.h, [0] of the edge before it. */
 typedef struct bend_state {
@@ -170,7 +170,7 @@ static bend_moments moments_of(const rod_bend *rest, const rod_material *m, cons
     return out;
 }
 
-/* ---- Forces ------------------------------------------------------------------------------------- */
+/* ---- Forces ---------------------------------------------------------------------------------- */
 
 /* dE/de of the edge before a bend (0) and after it (1). */
 static void bend_gradient(const bend_state *s, const bend_moments *q, int e, double length,
@@ -225,7 +225,7 @@ double rod_forces(const rod *r, const rod_material *m, const double (*x)[3], dou
     return energy;
 }
 
-/* ---- Twist -------------------------------------------------------------------------------------- */
+/* ---- Twist ----------------------------------------------------------------------------------- */
 
 /* dE/dtheta and its derivative by edge, or a positive matrix near it: the diagonal, and the entry
  * that couples an edge with the next; a closed strand's last edge is not coupled with its first. */

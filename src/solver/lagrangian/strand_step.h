@@ -1,7 +1,7 @@
 /*
- * The semi-implicit step of strands (Fei et al. 2021, section 5; Baraff and Witkin 1998): one Newton
- * step for each strand on its own vertices. With the way w = dt (th v + c dt g) of a vertex without
- * forces but gravity's, its way d and the change phi of angles are where
+ * The semi-implicit step of strands (Fei et al. 2021, section 5; Baraff and Witkin 1998): one
+ * Newton step for each strand on its own vertices. With the way w = dt (th v + c dt g) of a vertex
+ * without forces but gravity's, its way d and the change phi of angles are where
  *
  *   E(x + d, theta + phi) + |d - w|_M^2 / (2 c dt^2)   is least:  (M / (c dt^2) + K) d = f + M w / (c dt^2)
  *

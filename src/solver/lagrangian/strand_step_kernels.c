@@ -22,7 +22,7 @@ typedef struct group {
     lane_mask folded;
 } group;
 
-/* ---- Loading ------------------------------------------------------------------------------------ */
+/* ---- Loading --------------------------------------------------------------------------------- */
 
 INLINE void load_vertex(group *g, int64_t i, int lane) {
     const strand_step *s = g->s;
@@ -68,7 +68,7 @@ static void load_group(group *g) {
         g->node[g->count - 1].free[3] = lane_splat(0); /* the last vertex begins no edge */
 }
 
-/* ---- Frames ------------------------------------------------------------------------------------- */
+/* ---- Frames ---------------------------------------------------------------------------------- */
 
 /* An edge somewhere: its frame, and the material frame. */
 typedef struct edge_state {
@@ -155,7 +155,7 @@ INLINE void clamp_edge(group *g, int64_t j, edge_state *e) {
     }
 }
 
-/* ---- The system --------------------------------------------------------------------------------- */
+/* ---- The system ------------------------------------------------------------------------------ */
 
 INLINE void add_stretch(group *g, int64_t j, const edge_state *e) {
     const double modulus = g->s->material.stretch;
@@ -270,7 +270,7 @@ static void assemble(group *g) {
     for (int64_t i = 0; i < g->count; i++) add_inertia(g, i);
 }
 
-/* ---- Held vertices ------------------------------------------------------------------------------ */
+/* ---- Held vertices --------------------------------------------------------------------------- */
 
 /* Whether an unknown is free, and how it moves where it is not. */
 INLINE lanes is_free(const group *g, int64_t unknown) {
@@ -312,7 +312,7 @@ static void fix_held(group *g) {
             fix_column(g, VERTEX_UNKNOWNS * i + a);
 }
 
-/* ---- The solution ------------------------------------------------------------------------------- */
+/* ---- The solution ---------------------------------------------------------------------------- */
 
 /* L D L^T in place, column by column, and the solution in `right`. */
 static void solve(group *g) {
@@ -339,7 +339,7 @@ static void solve(group *g) {
     }
 }
 
-/* ---- How far ------------------------------------------------------------------------------------ */
+/* ---- How far --------------------------------------------------------------------------------- */
 
 /* The share at which no edge's ends move against each other by more than half its length; nothing
  * where there is no solution. */
@@ -407,7 +407,7 @@ static void search(group *g) {
     }
 }
 
-/* ---- What comes of it --------------------------------------------------------------------------- */
+/* ---- What comes of it ------------------------------------------------------------------------ */
 
 /* dv into `right`, and its mean and turn about the middle taken out where nothing is held. */
 static void take_out_motion(group *g) {
@@ -477,7 +477,7 @@ INLINE void store_strand(const group *g, int lane) {
     }
 }
 
-/* ---- All ---------------------------------------------------------------------------------------- */
+/* ---- All ------------------------------------------------------------------------------------- */
 
 /* A strand with a loss is slack. */
 static bool is_whole(const strand_step *s, int64_t strand) {

@@ -14,8 +14,8 @@
  * e <- Q e Q^T + dt D, gives the stress by Hooke's law, tau = lambda tr(e) I + 2 mu e. e is kept in
  * the place of b - I: it is ln V while the principal axes stay, and tr e = ln J always.
  *
- * tau is Kirchhoff's stress, J times Cauchy's, so that V0 tau : D is the power and psi = tau : e / 2
- * is just the work that was done, whatever the path. Limit: in simple shear by an angle g the
+ * tau is Kirchhoff's stress, J times Cauchy's, so that V0 tau : D is the power and psi = tau : e /
+ * 2 is just the work that was done, whatever the path. Limit: in simple shear by an angle g the
  * principal axes turn by g / 2 while the material goes on shearing, so tau_xy = mu sin(g): it falls
  * from g = pi / 2 on. Use neo_hookean where strains pass some ten percent.
  */

@@ -1,4 +1,5 @@
-/* Solvers with a single liquid: one density, viscosity and surface tension, whatever it is called. */
+/* Solvers with a single liquid: one density, viscosity and surface tension, whatever it is
+ * called. */
 #ifndef SPATE_SOLVER_ONE_LIQUID_H
 #define SPATE_SOLVER_ONE_LIQUID_H
 

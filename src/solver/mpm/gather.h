@@ -8,7 +8,8 @@
 #include "solver/mpm/poly.h"
 #include "solver/sources.h"
 
-/* What nodes of all blocks hold, at those that a block's particles reach, sides left out of account. */
+/* What nodes of all blocks hold, at those that a block's particles reach, sides left out of
+ * account. */
 INLINE void copy_tile(const mpm_view *m, int32_t block, const real *nodes, real *tile, int node,
                       int dim) {
     const int32_t *neighbours = m->neighbours[block];

@@ -16,7 +16,7 @@
 #include "solver/mpm/penetration.h"
 #include "solver/sources.h"
 
-/* ---- Momentum and forces ----------------------------------------------------------------------- */
+/* ---- Momentum and forces --------------------------------------------------------------------- */
 
 /* Where a node has eight reals, both of its sums become velocities. */
 INLINE void momentum_to_velocity(const mpm_view *m, real *v, real *masses, int node, int dim) {
@@ -51,7 +51,7 @@ INLINE void exchange_fields(const mpm_view *m, mpm_nodes *nodes) {
     if (m->exchange) m->exchange(m->exchange_data, m, nodes);
 }
 
-/* ---- Boundaries -------------------------------------------------------------------------------- */
+/* ---- Boundaries ------------------------------------------------------------------------------ */
 
 /* What of sources, colliders and walls is within reach of a block. */
 typedef struct near_boundaries {
@@ -135,7 +135,7 @@ INLINE void apply_boundaries(const mpm_view *m, const mpm_nodes *nodes, int f,
     }
 }
 
-/* ---- The pass ---------------------------------------------------------------------------------- */
+/* ---- The pass -------------------------------------------------------------------------------- */
 
 INLINE void grid_block(const mpm_view *m, int32_t block, int node, int dim) {
     mpm_nodes nodes;

@@ -1,7 +1,7 @@
 /*
- * What a program sees of the grid: mass and velocity of nodes, of all velocity fields together. Mass
- * is there after the stage `scatter`, velocity (v* of mpm.h) after `grid`; both until particles are
- * sorted again, and zero where no particle reaches.
+ * What a program sees of the grid: mass and velocity of nodes, of all velocity fields together.
+ * Mass is there after the stage `scatter`, velocity (v* of mpm.h) after `grid`; both until
+ * particles are sorted again, and zero where no particle reaches.
  */
 #include "solver/mpm/mpm.h"
 #include "solver/mpm/tiles.h"

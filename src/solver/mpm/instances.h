@@ -1,7 +1,7 @@
 /*
  * Instances of the three passes of a step over blocks, for one kernel (SUPPORT, KERNEL) and one
- * instruction set (SPATE_ISA): included by linear_kernels.c, quadratic_kernels.c,
- * cubic_kernels.c and gimp_kernels.c. Each pass is written once, with a literal dimension and family of transfers.
+ * instruction set (SPATE_ISA): included by linear_kernels.c, quadratic_kernels.c, cubic_kernels.c
+ * and gimp_kernels.c. Each pass is written once, with a literal dimension and family of transfers.
  */
 #include "solver/mpm/gather.h"
 #include "solver/mpm/grid.h"

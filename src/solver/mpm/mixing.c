@@ -9,7 +9,8 @@ ISA_TABLES(mixing_passes, mpm_mixing);
 
 /* ---- Scenes ---------------------------------------------------------------------------------- */
 
-/* One equation of state: else the pressure of a mixture would depend on which particle carries it. */
+/* One equation of state: else the pressure of a mixture would depend on which particle carries
+ * it. */
 static bool check_liquids(const spate_scene *s, const species *a, const species *b,
                           field_report *report) {
     const material_constants one = material_constants_of(s, a->material),

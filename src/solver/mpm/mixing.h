@@ -11,23 +11,25 @@
  *                solid in the liquid, which gains m^s / (m^s + m^f) dC_I; the solid loses
  *                m^f / (m^s + m^f) dC_I of itself and takes up as much liquid in exchange
  *
- * The first is the weak form of a' = k lap a (eq. 27; the gradient of eq. 28 is none): the mass of each
- * species stays, and nothing passes through sides and surfaces. It only sees what the grid holds: two
- * particles in one cell would differ for ever. So what the grid does not hold of r, r - S r, is
- * filtered away with e = 1 - exp(-k (pi / h)^2 t), as fast as diffusion would at a cell's wave length;
- * S keeps sums, so this too loses nothing. Blending a with S a instead nearly doubles the diffusion.
+ * The first is the weak form of a' = k lap a (eq. 27; the gradient of eq. 28 is none): the mass of
+ * each species stays, and nothing passes through sides and surfaces. It only sees what the grid
+ * holds: two particles in one cell would differ for ever. So what the grid does not hold of r, r -
+ * S r, is filtered away with e = 1 - exp(-k (pi / h)^2 t), as fast as diffusion would at a cell's
+ * wave length; S keeps sums, so this too loses nothing. Blending a with S a instead nearly doubles
+ * the diffusion.
  *
- * The second is Noyes and Whitney's law (eq. 29 - 32), exact in mass node by node. A particle of the
- * solid whose fraction has fallen to C_s becomes liquid, for ever: without strain or pressure, with
- * its velocity, mass and fractions. Its elastic energy is booked as released.
+ * The second is Noyes and Whitney's law (eq. 29 - 32), exact in mass node by node. A particle of
+ * the solid whose fraction has fallen to C_s becomes liquid, for ever: without strain or pressure,
+ * with its velocity, mass and fractions. Its elastic energy is booked as released.
  *
- * Density. A liquid's volume at rest is m sum a_k / rho_k, so mixing makes some places swell and others
- * shrink, all together not at all. J there follows by d ln J = -sum w (dV_I / V_I), the mean of a
- * node: with each particle's own change the ones that shrink would open room, which holds no
+ * Density. A liquid's volume at rest is m sum a_k / rho_k, so mixing makes some places swell and
+ * others shrink, all together not at all. J there follows by d ln J = -sum w (dV_I / V_I), the mean
+ * of a node: with each particle's own change the ones that shrink would open room, which holds no
  * tension, and those that swell would push. Solids keep their volume until they are liquid.
  *
- * Rates are slow against sound, so this is done once in MIXING_STEPS steps with their time together,
- * or as often as it needs; weights are quadratic whatever the solver's kernel. Sides need no mirror.
+ * Rates are slow against sound, so this is done once in MIXING_STEPS steps with their time
+ * together, or as often as it needs; weights are quadratic whatever the solver's kernel. Sides need
+ * no mirror.
  */
 #ifndef SPATE_SOLVER_MPM_MIXING_H
 #define SPATE_SOLVER_MPM_MIXING_H

@@ -98,7 +98,8 @@ INLINE real volume_of(const mpm_view *m, quad amounts) {
     return parts[0] + parts[1] + parts[2] + parts[3];
 }
 
-/* By how much d ln J of a liquid changes with these fractions: exactly 0 where species are alike. */
+/* By how much d ln J of a liquid changes with these fractions: exactly 0 where species are
+ * alike. */
 INLINE real shrinkage(const mpm_view *m, quad before, quad change) {
     const real volume = volume_of(m, before);
     real sum = 0;

@@ -269,7 +269,8 @@ typedef struct mpm {
     double drift_limit; /* cells a particle may leave its block by */
 } mpm;
 
-/* Reals of a tile and of a block's velocities. The tile's last row may be read past by half a row. */
+/* Reals of a tile and of a block's velocities. The tile's last row may be read past by half a
+ * row. */
 INLINE int64_t tile_reals(int dim, int node) { return (int64_t)tile_nodes(dim) * node + TILE_PAD; }
 INLINE int64_t block_reals(int dim, int node) { return (int64_t)block_nodes(dim) * node; }
 

@@ -4,15 +4,16 @@
  *
  *    delta_i = sum_j W(x_i - x_j),   J_i = 1 / (V0_i delta_i),   p = (kappa / gamma)(J^-gamma - 1)
  *
- * with all particles in the sum, whatever their material, each as one: a number density (Solenthaler
- * and Pajarola 2008). rho_i = m_i delta_i is then right at an interface of any density ratio, as long
- * as all particles have the same volume at rest, which the scene must see to. Summing masses,
- * rho_i = sum m_j W, gives the light side of an interface 1 : 3 one and a half times its density.
+ * with all particles in the sum, whatever their material, each as one: a number density
+ * (Solenthaler and Pajarola 2008). rho_i = m_i delta_i is then right at an interface of any density
+ * ratio, as long as all particles have the same volume at rest, which the scene must see to.
+ * Summing masses, rho_i = sum m_j W, gives the light side of an interface 1 : 3 one and a half
+ * times its density.
  *
- * W = (R^2 - r^2)^3 within R = 1.25 cells (Mueller et al. 2003), scaled so that a lattice at rest has
- * J = 1. Closed sides of the domain are mirrors: every particle near one counts with its image, so a
- * lattice that ends at a wall has J = 1 up to it. Of a collider the share of W's integral beyond a
- * flat surface at the particle's distance is added.
+ * W = (R^2 - r^2)^3 within R = 1.25 cells (Mueller et al. 2003), scaled so that a lattice at rest
+ * has J = 1. Closed sides of the domain are mirrors: every particle near one counts with its image,
+ * so a lattice that ends at a wall has J = 1 up to it. Of a collider the share of W's integral
+ * beyond a flat surface at the particle's distance is added.
  *
  * At a free surface the sum is a quarter short. Liquids hold no tension unless they have
  * `negative_pressure`, so the first layer of particles carries no pressure. Nothing drifts: J is

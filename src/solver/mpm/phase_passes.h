@@ -249,7 +249,7 @@ INLINE void exchange_block(const mpm_phases *s, mpm_nodes *nodes, int dim) {
     }
 }
 
-/* ---- Volumes ----------------------------------------------------------------------------------- */
+/* ---- Volumes --------------------------------------------------------------------------------- */
 
 /* U - v of every field at the nodes of a block, after boundaries. */
 INLINE void difference_block(const mpm_phases *s, int32_t block, int dim) {
@@ -272,8 +272,8 @@ INLINE void difference_block(const mpm_phases *s, int32_t block, int dim) {
     }
 }
 
-/* Changes the volume of liquid particle i by a factor, given as its logarithm. Where it is not sparse
- * it takes no tension. */
+/* Changes the volume of liquid particle i by a factor, given as its logarithm. Where it is not
+ * sparse it takes no tension. */
 INLINE void change_volume(const mpm_view *m, int64_t i, double change) {
     real *dilation = &m->particles->dilation[i];
     const double e = (double)*dilation, grown = e + (1 + e) * expm1(change);
@@ -322,7 +322,7 @@ INLINE void volume_chunk(void *data, chunk items, int dim) {
     }
 }
 
-/* ---- The passes ------------------------------------------------------------------------------- */
+/* ---- The passes ------------------------------------------------------------------------------ */
 
 INLINE void scatter_interface(const mpm_phases *s, int32_t block, int dim) {
     const mpm_view *m = s->view;

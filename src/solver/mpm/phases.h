@@ -2,8 +2,8 @@
  * How phases meet: the velocity fields of one node exchange momentum (after Yan et al. 2018, whose
  * equation numbers are used, with two changes).
  *
- * A node that several phases reach holds of each phase k, besides m^k and v*^k (the velocity that its
- * own forces give it, w^k here), in nodes of eight reals:
+ * A node that several phases reach holds of each phase k, besides m^k and v*^k (the velocity that
+ * its own forces give it, w^k here), in nodes of eight reals:
  *
  *     g^k = sum m grad w   points out of the phase (eq. 25)      V^k = sum w m / rho0
  *     P^k = dt sum V p grad w, the impulse of a liquid's pressure; 0 of what is no liquid

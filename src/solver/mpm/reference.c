@@ -10,8 +10,8 @@
  *         c_e  = sum_i w g_e v* / sum_i w g_e^2                                     PolyPIC
  *         adj  = alpha (v_p - vbar),  v_p = vpic [+ adj],  x_p += dt (vpic + beta adj)
  *
- * D = sum_i w r_a^2 is 1/4 and 1/3 for the quadratic and cubic kernels. For the linear one it is
- * f (1 - f), and that of GIMP depends on the place too: C_p D_p, with the D_p of its gather, is what
+ * D = sum_i w r_a^2 is 1/4 and 1/3 for the quadratic and cubic kernels. For the linear one it is f
+ * (1 - f), and that of GIMP depends on the place too: C_p D_p, with the D_p of its gather, is what
  * a particle hands on (Jiang et al. 2015).
  */
 #include "solver/mpm/reference.h"

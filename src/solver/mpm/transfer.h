@@ -26,9 +26,9 @@
  * between them, never vanishes: slopes are divided by the D of the place, and `moment` is kept in
  * the same way. An affine field then comes back exactly, wherever the particles are.
  *
- * Three nodes, as of the quadratic kernel, which most runs use, have d = c - 1, c, c + 1 with c = 1/2 - f, so that
- * sum w d v = c sum w v + (w2 v2 - w0 v0): products with weights serve value and slope, and slopes
- * need no numbers of their own. c is set right once for a particle (`center`).
+ * Three nodes, as of the quadratic kernel, which most runs use, have d = c - 1, c, c + 1 with c =
+ * 1/2 - f, so that sum w d v = c sum w v + (w2 v2 - w0 v0): products with weights serve value and
+ * slope, and slopes need no numbers of their own. c is set right once for a particle (`center`).
  */
 #ifndef SPATE_SOLVER_TRANSFER_H
 #define SPATE_SOLVER_TRANSFER_H
@@ -145,7 +145,7 @@ INLINE void axis_sums(const axis_weights *a, int lane, const wide n[SUPPORT], wi
     *slope = slopes;
 }
 
-/* ---- Rows of nodes of four reals --------------------------------------------------------------- */
+/* ---- Rows of nodes of four reals ------------------------------------------------------------- */
 
 /* SUPPORT nodes as registers: wides, and a quad where half a wide is left. */
 enum { ROW_WIDES = SUPPORT / 2, ROW_HAS_REST = SUPPORT % 2 };
@@ -255,7 +255,7 @@ INLINE void row_sums(const axis_weights *a, int lane, row n, quad *value, quad *
         *slope = row_sum(row_times(row_of_numbers(a->s, lane), n));
 }
 
-/* ---- Scatter and gather ------------------------------------------------------------------------ */
+/* ---- Scatter and gather ---------------------------------------------------------------------- */
 
 /* Adds a particle to the tile: at a node, w q[0] + sum_a s_a q[a + 1]. */
 INLINE void scatter_fused(real *tile, const stencil *st, int lane, const quad q[4], int dim) {
