@@ -30,6 +30,27 @@ typedef struct play {
     spate_simulation *sim;
 } play;
 
+/* A scene given as text, with printf-like numbers in it, is refused as bad input with a message that
+ * has `expected` in it. */
+static inline void play_refused(const char *expected, const char *format, ...) {
+    char yaml[8192];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(yaml, sizeof yaml, format, arguments);
+    va_end(arguments);
+    spate_context *ctx;
+    spate_scene *scene = NULL;
+    const spate_config config = spate_default_config();
+    assert_int_equal(spate_open(&config, &ctx), SPATE_OK);
+    const spate_status status =
+        spate_scene_parse(ctx, yaml, strlen(yaml), "test", ".", NULL, 0, &scene);
+    if (!strstr(spate_message(ctx), expected)) print_error("%s\n", spate_message(ctx));
+    assert_int_equal(status, SPATE_BAD_INPUT);
+    assert_non_null(strstr(spate_message(ctx), expected));
+    assert_null(scene);
+    spate_close(ctx);
+}
+
 /* Opens a scene given as text, with printf-like numbers in it. */
 static inline play play_open(int threads, const char *format, ...) {
     char yaml[8192];

@@ -7,6 +7,26 @@
 #include <math.h>
 #include <stdlib.h>
 
+/* ---- A context for the tests of a file ------------------------------------------------------- */
+
+static inline spate_context *open_with(int threads) {
+    spate_config config = spate_default_config();
+    config.threads = threads;
+    spate_context *ctx = NULL;
+    assert_int_equal(spate_open(&config, &ctx), SPATE_OK);
+    return ctx;
+}
+
+static inline int open_all(void **state) {
+    *state = open_with(1);
+    return 0;
+}
+
+static inline int close_all(void **state) {
+    spate_close(*state);
+    return 0;
+}
+
 /* ---- What a mesh is like --------------------------------------------------------------------- */
 
 typedef struct verdict {

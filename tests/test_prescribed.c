@@ -174,29 +174,17 @@ static void test_threads_and_restore(void **state) {
 /* ---- Bad input ------------------------------------------------------------------------------- */
 
 static void refused(int dim, const char *solver, const char *more, const char *expected) {
-    char yaml[1024];
-    spate_context *ctx;
-    spate_scene *scene = NULL;
-    spate_config config = spate_default_config();
-    assert_int_equal(spate_open(&config, &ctx), SPATE_OK);
-    snprintf(yaml, sizeof yaml,
-             "spate: 1\ndimension: %d\nduration: 1\nfps: 1\ndomain: {size: %s, dx: 0.1}\n"
-             "solver: {type: flip, %s}\nmaterials: {w: {model: liquid}}\n"
-             "bodies: [{material: w, shape: {sphere: {center: %s, radius: 0.2}}}]\n%s",
-             dim, dim == 2 ? "[1, 1]" : "[1, 1, 1]", solver, dim == 2 ? "[.5, .5]" : "[.5, .5, .5]",
-             more);
-    spate_status status = spate_scene_parse(ctx, yaml, strlen(yaml), "t", ".", NULL, 0, &scene);
-    if (status != SPATE_BAD_INPUT || !strstr(spate_message(ctx), expected))
-        print_error("%s\n", spate_message(ctx));
-    assert_int_equal(status, SPATE_BAD_INPUT);
-    assert_non_null(strstr(spate_message(ctx), expected));
-    spate_scene_free(scene);
-    spate_close(ctx);
+    play_refused(expected,
+                 "spate: 1\ndimension: %d\nduration: 1\nfps: 1\ndomain: {size: %s, dx: 0.1}\n"
+                 "solver: {type: flip, %s}\nmaterials: {w: {model: liquid}}\n"
+                 "bodies: [{material: w, shape: {sphere: {center: %s, radius: 0.2}}}]\n%s",
+                 dim, dim == 2 ? "[1, 1]" : "[1, 1, 1]", solver,
+                 dim == 2 ? "[.5, .5]" : "[.5, .5, .5]", more);
 }
 
 static void test_bad_input(void **state) {
     (void)state;
-    refused(2, "flow: {field: enright}", "", "t:6:36: solver.flow.field: enright is a 3D field");
+    refused(2, "flow: {field: enright}", "", "test:6:36: solver.flow.field: enright is a 3D field");
     refused(2, "flow: {}", "", "solver.flow.motion: nothing moves");
     refused(2, "flow: {field: vortex, motion: [{rotate: 1}]}", "", "is for `field: parts`");
     refused(2, "flow: {motion: [{rotat: 1}]}", "", "solver.flow.motion.0.rotat: unknown field");

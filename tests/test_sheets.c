@@ -725,21 +725,11 @@ static void test_insertion_has_a_limit(void **state) {
 }
 
 static void check_refused_by(const char *type, const char *options, const char *expected) {
-    char yaml[1024];
-    spate_context *ctx;
-    spate_scene *scene = NULL;
-    spate_config config = spate_default_config();
-    assert_int_equal(spate_open(&config, &ctx), SPATE_OK);
-    snprintf(yaml, sizeof yaml,
-             "spate: 1\ndimension: 2\ndomain: {size: [1, 1], dx: 0.1}\nsolver: {type: %s, %s}\n"
-             "materials: {w: {model: liquid, density: 1}}\n"
-             "bodies: [{material: w, shape: {box: {min: [0, 0], max: [1, 1]}}}]\n",
-             type, options);
-    assert_int_equal(spate_scene_parse(ctx, yaml, strlen(yaml), "test", ".", NULL, 0, &scene),
-                     SPATE_BAD_INPUT);
-    if (!strstr(spate_message(ctx), expected)) print_error("%s\n", spate_message(ctx));
-    assert_non_null(strstr(spate_message(ctx), expected));
-    spate_close(ctx);
+    play_refused(expected,
+                 "spate: 1\ndimension: 2\ndomain: {size: [1, 1], dx: 0.1}\nsolver: {type: %s, %s}\n"
+                 "materials: {w: {model: liquid, density: 1}}\n"
+                 "bodies: [{material: w, shape: {box: {min: [0, 0], max: [1, 1]}}}]\n",
+                 type, options);
 }
 
 static void check_refused(const char *options, const char *expected) {

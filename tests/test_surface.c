@@ -20,24 +20,6 @@
 
 static const double pi = 3.14159265358979323846;
 
-static spate_context *open_with(int threads) {
-    spate_config config = spate_default_config();
-    config.threads = threads;
-    spate_context *ctx = NULL;
-    assert_int_equal(spate_open(&config, &ctx), SPATE_OK);
-    return ctx;
-}
-
-static int open_all(void **state) {
-    *state = open_with(1);
-    return 0;
-}
-
-static int close_all(void **state) {
-    spate_close(*state);
-    return 0;
-}
-
 /* ---- Particles ------------------------------------------------------------------------------- */
 
 static surface_settings cube_of(int last, double particle_spacing, int smoothing) {

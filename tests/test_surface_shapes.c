@@ -19,24 +19,6 @@
 #include "surfaces.h"
 #include "watched.h"
 
-static spate_context *open_with(int threads) {
-    spate_config config = spate_default_config();
-    config.threads = threads;
-    spate_context *ctx = NULL;
-    assert_int_equal(spate_open(&config, &ctx), SPATE_OK);
-    return ctx;
-}
-
-static int open_all(void **state) {
-    *state = open_with(1);
-    return 0;
-}
-
-static int close_all(void **state) {
-    spate_close(*state);
-    return 0;
-}
-
 /* ---- Rooms and clouds ------------------------------------------------------------------------ */
 
 /* A room of 24 spacings, with `fine` lattice points to a spacing. */
