@@ -79,21 +79,26 @@ INLINE void list_row(const neighbourhood *n, int32_t block, int at[3], int low, 
     }
 }
 
+/* Cells to either side that may be within sqrt(reach2) of a cell, in a row that lies i and j cells
+ * beside its own; below 0: none of the row. */
+INLINE int reach_along(double reach2, int i, int j) {
+    /* least ways between points of two cells */
+    const int in_x = abs(i) > 1 ? abs(i) - 1 : 0, in_y = abs(j) > 1 ? abs(j) - 1 : 0;
+    const double rest2 = reach2 - in_x * in_x - in_y * in_y, rounding = 1e-5;
+    return rest2 > 0 ? (int)ceil(sqrt(rest2) - rounding) : -1;
+}
+
 /* All particles that may be within sqrt(reach2) <= REACH_MOST of one in a cell of a block. */
 INLINE void list_spans(const neighbourhood *n, double reach2, int32_t block, int cell,
                        span_list *list, int dim) {
-    const double rounding = 1e-5;
-    const int reach = (int)ceil(sqrt(reach2) - rounding), depth = dim == 3 ? reach : 0;
+    const int reach = reach_along(reach2, 0, 0), depth = dim == 3 ? reach : 0;
     int home[3];
     list->count = 0;
     box_place(BLOCK_EDGE, cell, dim, home);
     for (int i = -reach; i <= reach; i++)
         for (int j = -depth; j <= depth; j++) {
-            /* least ways between points of two cells */
-            const int in_x = abs(i) > 1 ? abs(i) - 1 : 0, in_y = abs(j) > 1 ? abs(j) - 1 : 0;
-            const double rest2 = reach2 - in_x * in_x - in_y * in_y;
-            if (rest2 <= 0) continue;
-            const int width = (int)ceil(sqrt(rest2) - rounding), middle = home[dim - 1];
+            const int width = reach_along(reach2, i, j), middle = home[dim - 1];
+            if (width < 0) continue;
             int at[3] = {home[0] + i, home[1] + j, 0};
             list_row(n, block, at, middle - width, middle + width, list, dim);
         }

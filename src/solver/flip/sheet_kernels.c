@@ -102,19 +102,15 @@ INLINE int copy_row(const neighbourhood *around, int32_t block, const int place[
 /* All particles that may be within sqrt(reach2) <= REACH_MOST of one in a cell of a block. */
 INLINE void surround(const neighbourhood *around, double reach2, int32_t block, int cell,
                      const copied *what, surroundings *to, int dim) {
-    const double rounding = 1e-5;
-    const int reach = (int)ceil(sqrt(reach2) - rounding), depth = dim == 3 ? reach : 0;
+    const int reach = reach_along(reach2, 0, 0), depth = dim == 3 ? reach : 0;
     int home[3], n = 0;
     to->groups = 0, to->first[0] = 0;
     open_group(to);
     box_place(BLOCK_EDGE, cell, dim, home);
     for (int i = -reach; i <= reach; i++)
         for (int j = -depth; j <= depth; j++) {
-            /* least ways between points of two cells */
-            const int in_x = abs(i) > 1 ? abs(i) - 1 : 0, in_y = abs(j) > 1 ? abs(j) - 1 : 0;
-            const double rest2 = reach2 - in_x * in_x - in_y * in_y;
-            if (rest2 <= 0) continue;
-            const int width = (int)ceil(sqrt(rest2) - rounding), middle = home[dim - 1];
+            const int width = reach_along(reach2, i, j), middle = home[dim - 1];
+            if (width < 0) continue;
             const int at[3] = {home[0] + i, home[1] + j, 0};
             n = copy_row(around, block, at, middle - width, middle + width, what, to, n, dim);
         }
