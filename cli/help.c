@@ -1,4 +1,4 @@
-/* spate help, spate view (not in this version), spate docs. */
+/* spate help, spate docs. */
 #include "options.h"
 #include "terminal.h"
 #include <string.h>
@@ -32,27 +32,6 @@ const command command_help = {
     .summary = "Say what the commands and their options do",
     .arguments_max = 1,
     .run = run_help,
-};
-
-static int run_view(const command *self, int argc, char **argv) {
-    if (argc && (!strcmp(argv[0], "--help") || !strcmp(argv[0], "-h"))) {
-        print_command_help(self);
-        return SPATE_OK;
-    }
-    fputs(
-        "spate view: not in this version; `spate render DIR` makes pictures and a film of a run\n",
-        stderr);
-    return SPATE_BAD_INPUT;
-}
-
-const command command_view = {
-    .name = "view",
-    .synopsis = "SCENE|DIR",
-    .summary = "Live in the browser (not in this version)",
-    .details = "Until then `spate render DIR` makes pictures and a film of a run.",
-    .arguments_min = 1,
-    .arguments_max = 1,
-    .run = run_view,
 };
 
 static int run_docs(const command *self, int argc, char **argv) {

@@ -1,5 +1,9 @@
-# Libraries we build on, as the interface targets spate_dependencies and, for pictures,
-# spate_picture_dependencies. docs/dependencies.md says why.
+# Libraries we build on, as the interface targets spate_dependencies and, for pictures and the
+# viewer, spate_picture_dependencies and spate_server_dependencies. docs/dependencies.md says why.
+if(SPATE_WASM)
+  include(cmake/wasm_dependencies.cmake)
+  return()
+endif()
 find_package(PkgConfig REQUIRED)
 pkg_check_modules(yaml REQUIRED IMPORTED_TARGET yaml-0.1)
 pkg_check_modules(xxhash REQUIRED IMPORTED_TARGET libxxhash)
@@ -10,6 +14,26 @@ if(SPATE_THREADS)
   set(THREADS_PREFER_PTHREAD_FLAG ON)
   find_package(Threads REQUIRED)
   target_link_libraries(spate_dependencies INTERFACE Threads::Threads)
+endif()
+
+# The viewer goes without saying where civetweb is not installed: `spate view` then tells.
+add_library(spate_server_dependencies INTERFACE)
+if(SPATE_VIEWER AND NOT (SPATE_THREADS AND SPATE_FILES))
+  set(SPATE_VIEWER OFF)
+endif()
+if(SPATE_VIEWER)
+  find_path(CIVETWEB_INCLUDE civetweb.h)
+  find_library(CIVETWEB_LIBRARY civetweb)
+  mark_as_advanced(CIVETWEB_INCLUDE CIVETWEB_LIBRARY)
+  if(CIVETWEB_INCLUDE AND CIVETWEB_LIBRARY)
+    target_include_directories(spate_server_dependencies SYSTEM INTERFACE ${CIVETWEB_INCLUDE})
+    target_link_libraries(spate_server_dependencies INTERFACE ${CIVETWEB_LIBRARY})
+    message(STATUS "civetweb: ${CIVETWEB_LIBRARY}")
+  else()
+    message(STATUS "civetweb is not installed: Spate is built without `spate view`; "
+      "on Debian and Ubuntu install libcivetweb-dev and configure again")
+    set(SPATE_VIEWER OFF)
+  endif()
 endif()
 
 add_library(spate_picture_dependencies INTERFACE)

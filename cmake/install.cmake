@@ -12,6 +12,10 @@ if(SPATE_PICTURES)
   set_target_properties(spate_pictures PROPERTIES INSTALL_RPATH "$ORIGIN")
   install(TARGETS spate_pictures EXPORT spate LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
 endif()
+if(SPATE_VIEWER)
+  set_target_properties(spate_server PROPERTIES INSTALL_RPATH "$ORIGIN")
+  install(TARGETS spate_server EXPORT spate LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
+endif()
 install(DIRECTORY include/spate DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING PATTERN *.h)
 install(FILES docs/spate.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
 install(FILES tools/spate.bash RENAME spate
@@ -27,12 +31,15 @@ write_basic_package_version_file(spateConfigVersion.cmake COMPATIBILITY SameMino
 install(FILES ${PROJECT_BINARY_DIR}/spateConfig.cmake ${PROJECT_BINARY_DIR}/spateConfigVersion.cmake
   DESTINATION ${package_folder})
 
-# pkg-config spate, pkg-config spate_pictures
+# pkg-config spate, spate_pictures, spate_server
 file(RELATIVE_PATH pc_to_prefix /${CMAKE_INSTALL_LIBDIR}/pkgconfig /)
 string(REGEX REPLACE "/$" "" pc_to_prefix "${pc_to_prefix}")
 set(pc_names spate)
 if(SPATE_PICTURES)
   list(APPEND pc_names spate_pictures)
+endif()
+if(SPATE_VIEWER)
+  list(APPEND pc_names spate_server)
 endif()
 foreach(name ${pc_names})
   configure_file(cmake/${name}.pc.in ${name}.pc @ONLY)

@@ -1,11 +1,12 @@
-# Two libraries. The engine, libspate: every source under src/ but src/pictures, compiled once, except
+# Three libraries. The engine, libspate: every source under src/ but src/pictures, compiled once, except
 # the kernels, which are compiled once for each instruction set and chosen between at run time. And
-# libspate_pictures: src/pictures. Of the objects come shared libraries with only the public symbols,
+# libspate_pictures: src/pictures; and libspate_server: src/server with the page. Of the objects come shared libraries with only the public symbols,
 # and static ones for the tests, which look inside.
 file(GLOB_RECURSE sources CONFIGURE_DEPENDS src/*.c)
 file(GLOB_RECURSE kernel_sources CONFIGURE_DEPENDS src/*_kernels.c)
 file(GLOB_RECURSE picture_sources CONFIGURE_DEPENDS src/pictures/*.c)
-list(REMOVE_ITEM sources ${kernel_sources} ${picture_sources})
+file(GLOB_RECURSE server_sources CONFIGURE_DEPENDS src/server/*.c)
+list(REMOVE_ITEM sources ${kernel_sources} ${picture_sources} ${server_sources})
 
 # What the system does not have is left out, or stands in for what it has.
 set(port ${PROJECT_SOURCE_DIR}/src/port)
@@ -23,8 +24,11 @@ endif()
 
 # name, then its flags; SPATE_ISA holds the bare name, with which the kernels suffix their functions
 set(isa_names generic)
-# The plain kernels are there for old machines: optimised less, they compile in half the time.
-set(isa_flags_generic $<$<CONFIG:Release>:-O2>)
+# The plain kernels are there for old machines: optimised less, they compile in half the time. In the
+# browser they are all there is.
+if(NOT SPATE_WASM)
+  set(isa_flags_generic $<$<CONFIG:Release>:-O2>)
+endif()
 if(SPATE_DOUBLE)
   set(isa_flags_generic $<$<CONFIG:Release>:-O1>)
 endif()
@@ -48,14 +52,16 @@ elseif(CMAKE_SYSTEM_PROCESSOR MATCHES "^(x86_64|AMD64|amd64)$")
 endif()
 
 if(SPATE_SANITIZE MATCHES undefined)
-  # The same code as mpm's quadratic and flip's linear kernels, which are checked in full; and the
-  # pressure's and the surface's take half a minute to compile with all checks.
-  foreach(kernel mpm/linear mpm/cubic flip/quadratic)
-    set_source_files_properties(src/solver/${kernel}_kernels.c PROPERTIES
+  # Kernels without the checks of every pointer, which take three quarters of their time to compile and
+  # find what the address sanitizer finds too. What is the same code as mpm's quadratic and flip's linear
+  # kernels, which are checked, goes without all of them.
+  set_source_files_properties(${kernel_sources} PROPERTIES
+    COMPILE_OPTIONS "-fno-sanitize=null,alignment,pointer-overflow,object-size")
+  foreach(kernel mpm/linear mpm/cubic mpm/gimp mpm/phases_linear mpm/phases_cubic mpm/phases_gimp
+      flip/quadratic)
+    set_source_files_properties(${PROJECT_SOURCE_DIR}/src/solver/${kernel}_kernels.c PROPERTIES
       COMPILE_OPTIONS -fno-sanitize=all)
   endforeach()
-  set_source_files_properties(src/solver/pressure/pressure_kernels.c
-    src/surface/surface_kernels.c PROPERTIES COMPILE_OPTIONS -fno-sanitize=undefined)
 endif()
 
 function(spate_object_library target)
@@ -103,23 +109,41 @@ function(spate_static_library target)
   target_link_libraries(${target} PUBLIC spate_flags)
 endfunction()
 
-spate_shared_library(spate_library spate ${objects})
-target_link_libraries(spate_library PRIVATE spate_dependencies)
+if(NOT SPATE_WASM)
+  spate_shared_library(spate_library spate ${objects})
+  target_link_libraries(spate_library PRIVATE spate_dependencies)
+endif()
 spate_static_library(spate_static ${objects})
 target_link_libraries(spate_static PUBLIC spate_dependencies)
 
+# A library beside the engine: libNAME of sources, which needs the target DEPENDENCIES.
+# Public functions are libspate's own. What else it shares with that (core, shapes, readers of
+# frames: no state of their own) the linker takes out of the archive, as a copy that nobody sees.
+function(spate_library_beside name dependencies)
+  spate_object_library(${name}_objects ${ARGN})
+  target_link_libraries(${name}_objects PRIVATE ${dependencies})
+  set(own_objects $<TARGET_OBJECTS:${name}_objects>)
+
+  spate_shared_library(${name} ${name} ${own_objects})
+  target_link_libraries(${name} PUBLIC spate_library PRIVATE spate_static ${dependencies})
+  target_link_options(${name} PRIVATE -Wl,--exclude-libs,ALL)
+
+  spate_static_library(${name}_static ${own_objects})
+  target_link_libraries(${name}_static PUBLIC spate_static ${dependencies})
+endfunction()
+
 if(SPATE_PICTURES)
-  spate_object_library(spate_picture_objects ${picture_sources})
-  target_link_libraries(spate_picture_objects PRIVATE spate_picture_dependencies)
-  set(picture_objects $<TARGET_OBJECTS:spate_picture_objects>)
+  spate_library_beside(spate_pictures spate_picture_dependencies ${picture_sources})
+endif()
 
-  # Public functions are libspate's own. What else pictures share with it (core, shapes, readers of
-  # frames: no state of their own) the linker takes out of the archive, as a copy that nobody sees.
-  spate_shared_library(spate_pictures spate_pictures ${picture_objects})
-  target_link_libraries(spate_pictures PUBLIC spate_library PRIVATE spate_static
-    spate_picture_dependencies)
-  target_link_options(spate_pictures PRIVATE -Wl,--exclude-libs,ALL)
-
-  spate_static_library(spate_pictures_static ${picture_objects})
-  target_link_libraries(spate_pictures_static PUBLIC spate_static spate_picture_dependencies)
+if(SPATE_VIEWER)
+  # The page goes into the library: a viewer needs no file.
+  file(GLOB page_files CONFIGURE_DEPENDS view/*.html view/*.css view/*.js)
+  set(page_source ${PROJECT_BINARY_DIR}/page.c)
+  add_custom_command(OUTPUT ${page_source}
+    COMMAND ${CMAKE_COMMAND} -DOUT=${page_source} "-DFILES=${page_files}"
+      -P ${PROJECT_SOURCE_DIR}/cmake/embed.cmake
+    DEPENDS ${page_files} ${PROJECT_SOURCE_DIR}/cmake/embed.cmake
+    COMMENT "The viewer's page" VERBATIM)
+  spate_library_beside(spate_server spate_server_dependencies ${server_sources} ${page_source})
 endif()

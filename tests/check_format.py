@@ -12,7 +12,7 @@ def main():
     if not tool:
         print("clang-format is not installed")
         return 77
-    files = [str(p) for folder in ("include", "src", "cli", "tests", "examples")
+    files = [str(p) for folder in ("include", "src", "cli", "tests", "examples", "web/engine")
              for p in sorted((ROOT / folder).rglob("*.[ch]"))]
     return subprocess.run([tool, "--dry-run", "--Werror", *files], cwd=ROOT).returncode
 

@@ -2,7 +2,7 @@
 
 - Includes point one way, along ORDER. src/pictures knows scenes, frames and the folders of runs, never a
   simulation: nothing that it includes, or that is included there, lies in SIMULATION.
-- The command uses only the public header.
+- The command uses only the public headers.
 - Only src/port makes system calls on files, threads and clocks (and film.c runs ffmpeg).
 - The library does not print or exit.
 - A solver is known by name only in its own folder and the registry, a material model only below src/solver.
@@ -129,9 +129,9 @@ def check_command(path):
     for match in INCLUDE.finditer(text):
         kind, target = match.groups()
         ours_outside = kind == '"' and not (ROOT / "cli" / target).exists()
-        inside = kind == "<" and target.startswith("spate/") and target != "spate/spate.h"
+        inside = kind == "<" and target.startswith("spate/") and target not in ("spate/spate.h", "spate/serve.h")
         if ours_outside or inside or (kind == "<" and (SRC / target).exists()):
-            complain(path, text, match.start(), f"the command may only include <spate/spate.h>, not {target}")
+            complain(path, text, match.start(), f"the command may only include <spate/spate.h> and <spate/serve.h>, not {target}")
 
 
 def main():

@@ -33,6 +33,7 @@ def check_example(output):
 
 
 PICTURES = ["spate_compare", "spate_default_render_options", "spate_render"]
+SERVER = ["spate_default_serve_options", "spate_serve", "spate_serve_folder"]
 
 
 def exported(library):
@@ -41,12 +42,15 @@ def exported(library):
 
 def check_symbols(prefix):
     names = exported(only(prefix, "libspate.so"))
-    strangers = [n for n in names if not n.startswith("spate_") or n in PICTURES]
+    strangers = [n for n in names if not n.startswith("spate_") or n in PICTURES + SERVER]
     if strangers or len(names) < 20:
         sys.exit(f"the library should export the public interface only, but has {strangers or names}")
     pictures = sorted(exported(only(prefix, "libspate_pictures.so")))
     if pictures != PICTURES:
         sys.exit(f"the library of pictures should export {PICTURES}, but has {pictures}")
+    viewer = list(pathlib.Path(prefix).rglob("libspate_server.so"))
+    if viewer and sorted(exported(viewer[0])) != SERVER:
+        sys.exit(f"the library of the viewer should export {SERVER}, but has {exported(viewer[0])}")
     if "libpng" in run("ldd", only(prefix, "libspate.so")):
         sys.exit("the engine should do without libpng")
 

@@ -5,7 +5,8 @@ Usage: read_frames.py FOLDER NUMBER [volume]
 
 FOLDER has particles_NUMBER.vtp, .ply and .bgeo and frame.json, a dump of what they must hold. The
 .vtp is read by VTK itself; the other two by the small parsers below, written from the formats'
-descriptions. With the word `volume`: the same for volume_NUMBER.vti and volume.json. Exits with 77 when VTK is not installed (the other two have then been checked).
+descriptions. With the word `volume`: the same for volume_NUMBER.vti and volume.json. With
+`mesh VERTICES LINES TRIANGLES`: mesh_NUMBER.vtp has as many, and cells of them that fit. Exits with 77 when VTK is not installed (the other two have then been checked).
 """
 import json
 import os
@@ -161,8 +162,37 @@ def check_vti(path, dump):
     check_moment(path, data.GetFieldData(), dump)
 
 
+def check_mesh(path, vertices, lines, triangles):
+    from vtkmodules.vtkIOXML import vtkXMLPolyDataReader
+
+    reader = vtkXMLPolyDataReader()
+    reader.SetFileName(path)
+    reader.Update()
+    data = reader.GetOutput()
+    found = (data.GetNumberOfPoints(), data.GetNumberOfLines(), data.GetNumberOfPolys())
+    if found != (vertices, lines, triangles):
+        fail(f"{path}: {found} points, lines and triangles, not {(vertices, lines, triangles)}")
+    for i in range(lines + triangles):
+        corners = data.GetCell(i).GetNumberOfPoints()
+        if corners < 2 or (i >= lines and corners != 3):
+            fail(f"{path}: cell {i} has {corners} corners")
+    for name in ("group", "kind", "stretch"):
+        array = data.GetCellData().GetArray(name)
+        if array is None or array.GetNumberOfTuples() != lines + triangles:
+            fail(f"{path}: {name} is not there for every cell")
+    stretch = data.GetCellData().GetArray("stretch")
+    if any(abs(stretch.GetTuple(i)[0] - 1) > 1e-3 for i in range(lines + triangles)):
+        fail(f"{path}: a cell at rest is stretched")
+
+
 def main():
     folder, number = sys.argv[1], int(sys.argv[2])
+    if sys.argv[3:4] == ["mesh"]:
+        try:
+            check_mesh(os.path.join(folder, f"mesh_{number:04d}.vtp"), *map(int, sys.argv[4:7]))
+        except ModuleNotFoundError:
+            sys.exit(77)
+        return
     if sys.argv[3:] == ["volume"]:
         with open(os.path.join(folder, "volume.json"), encoding="utf-8") as f:
             dump = json.load(f)

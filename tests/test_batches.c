@@ -62,7 +62,7 @@ static drawn draw(spate_context *ctx, const char *set, const char *colour, const
     drawn d = {.scene = read_scene(ctx, set)};
     assert_int_equal(stage_create(d.scene, 0, &d.stage), SPATE_OK);
     assert_int_equal(colouring_create(d.scene, colour, &d.shades), SPATE_OK);
-    assert_int_equal(batches_create(&d.shades, &d.stage, frame, "f", &d.batches), SPATE_OK);
+    assert_int_equal(batches_create(&d.shades, &d.stage, frame, "f", false, &d.batches), SPATE_OK);
     return d;
 }
 

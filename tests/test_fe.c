@@ -145,6 +145,40 @@ static void small_strains_have_the_moduli(void **state) {
         }
 }
 
+/* dP/dF against differences of P, of strained and turned elements; and it is symmetric. */
+static void moduli_are_the_slope_of_the_stress(void **state) {
+    (void)state;
+    const double h = 1e-5;
+    for (int kind = 0; kind < 4; kind++)
+        for (uint64_t key = 0; key < 20; key++) {
+            const int dim = 2 + kind % 2, n = dim * dim;
+            const fe_material m = stuff((fe_law)(kind / 2), dim);
+            double F[3][3] = {{0}}, A[9][9], P[2][3][3], unused;
+            for (int j = 0; j < n; j++)
+                F[j / dim][j % dim] = (j % (dim + 1) == 0) + draw(100 * key + (uint64_t)j);
+            const double first = F[0][0];
+            F[0][0] = first * cos(1.0) - F[1][0] * sin(1.0); /* turned, a little sheared */
+            F[1][0] = first * sin(1.0) + F[1][0] * cos(1.0);
+            if (mat_determinant(F) < 0.1 && dim == 3) continue;
+            if (F[0][0] * F[1][1] - F[0][1] * F[1][0] < 0.1 && dim == 2) continue;
+            fe_moduli(&m, dim, F, A);
+            for (int k = 0; k < n; k++) {
+                for (int side = 0; side < 2; side++) {
+                    double moved[3][3];
+                    memcpy(moved, F, sizeof moved);
+                    moved[k / dim][k % dim] += side ? h : -h;
+                    fe_stress(&m, dim, moved, P[side], &unused);
+                }
+                for (int j = 0; j < n; j++) {
+                    const double slope =
+                        (P[1][j / dim][j % dim] - P[0][j / dim][j % dim]) / (2 * h);
+                    assert_float_equal(A[j][k], slope, 1e-7 * (1 + fabs(slope)));
+                    assert_float_equal(A[j][k], A[k][j], 1e-12 * (1 + fabs(slope)));
+                }
+            }
+        }
+}
+
 /* Turned inside out, the one law says so and the other still pushes back. */
 static void inversion_is_seen(void **state) {
     (void)state;
@@ -185,6 +219,7 @@ int main(void) {
         cmocka_unit_test(forces_keep_momentum),
         cmocka_unit_test(a_patch_is_in_balance),
         cmocka_unit_test(small_strains_have_the_moduli),
+        cmocka_unit_test(moduli_are_the_slope_of_the_stress),
         cmocka_unit_test(inversion_is_seen),
         cmocka_unit_test(altitude_is_the_least_height),
     };

@@ -125,8 +125,8 @@ static double vtp_value(const char *data, const char *type, int64_t i) {
 }
 
 /* Finds a declared array and checks its length against the data's own. */
-static const char *vtp_array(const char *bytes, const char *appended, const char *name,
-                             const char **type, uint64_t *length) {
+static const char *find_array(const char *bytes, const char *appended, const char *name,
+                              const char **type, uint64_t *length) {
     char wanted[64];
     snprintf(wanted, sizeof wanted, "Name=\"%s\"", name);
     const char *at = strstr(bytes, wanted);
@@ -151,17 +151,17 @@ static void test_vtp(void **state) {
     assert_memory_equal(bytes + length - 11, "</VTKFile>\n", 11);
     uint64_t size, total = 0;
     for (int k = 0; k < COUNT_OF(names); k++) {
-        const char *data = vtp_array(bytes, appended, names[k], &type, &size);
+        const char *data = find_array(bytes, appended, names[k], &type, &size);
         const uint64_t element = type[0] == 'F' ? sizeof(real) : 4;
         assert_int_equal(size, element * (uint64_t)(f->count * f->components[k]));
         total += 8 + size;
         for (int64_t i = 0; i < f->count * f->components[k]; i++)
             expect_near(vtp_value(data, type, i), f->values[k][i], false);
     }
-    const char *points = vtp_array(bytes, appended, "connectivity", &type, &size);
+    const char *points = find_array(bytes, appended, "connectivity", &type, &size);
     assert_int_equal(size, 8 * f->count);
     assert_float_equal(vtp_value(points, type, f->count - 1), (double)(f->count - 1), 0);
-    const char *ends = vtp_array(bytes, appended, "offsets", &type, &size);
+    const char *ends = find_array(bytes, appended, "offsets", &type, &size);
     assert_float_equal(vtp_value(ends, type, 0), 1, 0);
     assert_float_equal(vtp_value(ends, type, f->count - 1), (double)f->count, 0);
     /* Nothing is between the last array and the closing tags. */

@@ -184,6 +184,48 @@ static void squares_pass_where_positions_may_follow(void **state) {
     assert_int_equal(two_squares("nflip").status, SPATE_UNSTABLE);
 }
 
+/* ---- A box that bounces ---------------------------------------------------------------------- */
+
+static double energy_of(play *p) {
+    return play_quantity(p, "kinetic_energy") + play_quantity(p, "potential_energy") +
+           play_quantity(p, "elastic_energy");
+}
+
+/* Energy left at four times after a box of elements has fallen on its corner (Fei et al. 2021, fig.
+ * 16), over that at the start; 0 is what it has at rest on the floor. */
+static void bounce(const char *integrator, double left[4]) {
+    play p = play_open(1,
+                       "spate: 1\ndimension: 2\ngravity: [0, -10]\nduration: 10\nfps: 1\n"
+                       "domain: {size: [2, 1.4], dx: 0.1, walls: {y_min: separate}}\n"
+                       "solver: {integrator: %s, alpha: 0.99, beta: [0, 0]}\nmaterials: {m: %s}\n"
+                       "bodies: [{material: m, spin: 2, shape: {box: {min: [0.7, 0.3], max: [1.3, "
+                       "0.9]}}, fe: {spacing: 0.1}}]\n",
+                       integrator, jelly);
+    const double lowest = 0.3 * 10 * play_quantity(&p, "mass");
+    const double start = energy_of(&p) - lowest;
+    for (int k = 0; k < 4; k++) {
+        play_until(&p, 0.4 + 0.3 * k);
+        left[k] = (energy_of(&p) - lowest) / start;
+    }
+    play_close(&p);
+}
+
+static void aflip_keeps_the_energy_of_elements(void **state) {
+    (void)state;
+    static const char *const schemes[] = {"aflip", "flip", "apic", "pic"};
+    double left[4][4];
+    for (int k = 0; k < 4; k++) {
+        bounce(schemes[k], left[k]);
+        print_message("%s: %.3f %.3f %.3f %.3f\n", schemes[k], left[k][0], left[k][1], left[k][2],
+                      left[k][3]);
+    }
+    for (int t = 0; t < 4; t++) {
+        CHECK_ABOVE(left[0][t], left[1][t]);
+        CHECK_ABOVE(left[0][t], left[2][t]);
+        CHECK_BELOW(left[3][t], 0.8 * left[0][t]);
+    }
+}
+
 /* ---- Holds, losses, resuming ----------------------------------------------------------------- */
 
 /* Cloth held at an edge that moves, strands clamped at their roots, and a sphere of elements that
@@ -335,6 +377,31 @@ static void meshes_live_with_phases_and_changes(void **state) {
     play_close(&p);
 }
 
+/* Vertices two gaps apart are one piece where they are of one mesh; strands are pieces each. A
+ * broken bar is one, as its pieces touch. */
+static void pieces_are_counted(void **state) {
+    (void)state;
+    play p = play_open(
+        1,
+        "spate: 1\ndimension: 2\ngravity: [0, 0]\nduration: 10\nfps: 10\ndomain: {size: [3, 3], "
+        "dx: 0.1}\nmaterials: {m: {model: neo_hookean, density: 1000, young_modulus: 2.0e4}}\n"
+        "bodies:\n"
+        "  - {material: m, shape: {box: {min: [0.2, 0.2], max: [1, 1]}}, fe: {spacing: 0.2}}\n"
+        "  - {material: m, strands: {root: [1.5, 0.3], direction: [1, 0], row: [0, 0.6], count: 3, "
+        "spacing: 0.2, radius: 0.01}}\n"
+        "  - {material: m, shape: {box: {min: [0.5, 2.3], max: [2.5, 2.6]}}, fe: {spacing: "
+        "0.1, pieces: 4}}\n"
+        "probes: [{name: a, pieces: {of: body 1}}, {name: b, pieces: {of: body 2}}, {name: c, "
+        "pieces: {of: body 3}}, {name: all, pieces: {}}, {name: largest, largest_piece: {of: body "
+        "2}}]\n");
+    static const char *const names[] = {"a", "b", "c", "all"};
+    static const int expected[] = {1, 3, 1, 5};
+    for (int k = 0; k < COUNT_OF(names); k++)
+        assert_int_equal((int)play_quantity(&p, names[k]), expected[k]);
+    CHECK_BELOW(fabs(play_quantity(&p, "largest") - 1 / 3.0), 1e-9);
+    play_close(&p);
+}
+
 /* ---- Meshes of shapes ------------------------------------------------------------------------ */
 
 /* Volume, and the least height of a corner over the spacing. */
@@ -451,8 +518,9 @@ static void bad_bodies_are_refused(void **state) {
     check_refused(2, "type: mpm", solid,
                   "shape: {box: {min: [0.8, 0.8], max: [1.4, 0.9]}}, fe: {spacing: 0.1}",
                   "outside the domain");
-    check_refused(2, "type: mpm", solid,
-                  "shape: {sphere: {center: [0.5, 0.5], radius: 0.2}}, hold: []", "can be held");
+    check_refused(2, "type: flip", "model: liquid",
+                  "shape: {sphere: {center: [0.5, 0.5], radius: 0.2}}, hold: []",
+                  "flip holds no bodies");
     check_refused(2, "type: mpm", solid,
                   "strands: {root: [0.5, 0.5], direction: [0.1, 0], radius: 0.01, spacing: 0.1}",
                   "cannot bend");
@@ -466,17 +534,42 @@ static void bad_bodies_are_refused(void **state) {
                   "two directions");
 }
 
+/* Two squares half a cell apart are told of, at two thirds of a cell not; nor strands of one body. */
+static void close_bodies_are_told(void **state) {
+    (void)state;
+    for (int k = 0; k < 3; k++) {
+        play p = play_open(
+            1,
+            "spate: 1\ndimension: 2\ndomain: {size: [2, 2], dx: 0.1}\nmaterials: {m: %s}\nbodies:\n"
+            "  - {name: a, material: m, shape: {box: {min: [0.2, 0.2], max: [0.6, 0.6]}}, fe: {}}\n"
+            "  - {name: b, material: m, %s}\n",
+            jelly,
+            k == 0   ? "shape: {box: {min: [0.65, 0.2], max: [1, 0.6]}}, fe: {}"
+            : k == 1 ? "shape: {box: {min: [0.665, 0.2], max: [1, 0.6]}}, fe: {}"
+                     : "strands: {root: [1.2, 0.2], direction: [0, 1], row: [0.1, 0], count: 9, "
+                       "radius: 0.01}");
+        int64_t told = 0;
+        for (int w = 0; w < p.ctx->warning_kinds; w++)
+            if (!strcmp(p.ctx->warnings[w].kind, "close meshes")) told = p.ctx->warnings[w].count;
+        assert_int_equal(told, k == 0);
+        play_close(&p);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(free_flight_keeps_momentum),
         cmocka_unit_test(a_bar_has_its_tone),
         cmocka_unit_test(squares_pass_where_positions_may_follow),
+        cmocka_unit_test(aflip_keeps_the_energy_of_elements),
         cmocka_unit_test(meshes_resume_and_do_not_see_threads),
         cmocka_unit_test(stiff_strands_take_large_steps),
         cmocka_unit_test(holds_hold),
         cmocka_unit_test(meshes_live_with_phases_and_changes),
+        cmocka_unit_test(pieces_are_counted),
         cmocka_unit_test(shapes_are_filled),
         cmocka_unit_test(bad_bodies_are_refused),
+        cmocka_unit_test(close_bodies_are_told),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

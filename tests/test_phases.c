@@ -8,6 +8,9 @@
  *   release    a cylinder lighter than water does not rise as in one field, where water sticks to it
  *   floating   a cylinder of half the density floats with half of it submerged
  *   waves      at an interface of 3:1: Rayleigh-Taylor growth, and the period of a seiche
+ *   sliding    layers grow waves as Kelvin and Helmholtz have it
+ *   sticking   a plate that is lifted from water takes none along
+ *   refused    unknown phases, kernels, volumes and rates that cannot work
  *   one        phases that are glued are one field, bit for bit what it is without coupling
  *   order      of bodies and phases in the scene, threads, stops: the same state
  */
@@ -175,14 +178,10 @@ static void momentum_stays(void **state) {
                                           "integrator: polypic",
                                           "integrator: aflip, kernel: cubic",
                                           "integrator: apic, kernel: gimp",
-                                          "integrator: sflip, kernel: linear, leapfrog: true"};
+                                          "integrator: sflip, kernel: gimp, leapfrog: true"};
     const int steps = getenv("SPATE_FULL") ? 1000 : WATCHED ? 20 : 60;
-    const int brief = steps < 60 ? steps : 60;
     for (int k = 0; k < COUNT_OF(solvers); k++) {
-        /* The linear kernel tears the box, and what leaves through open sides takes momentum
-         * along. */
-        const int count = strstr(solvers[k], "linear") ? brief : steps;
-        const double drift = momentum_drift(2, solvers[k], "coupling: contact", count);
+        const double drift = momentum_drift(2, solvers[k], "coupling: contact", steps);
         print_message("2D %s: %.2g\n", solvers[k], drift);
         CHECK_BELOW(drift, IN_DOUBLE ? 1e-10 : 1e-5);
     }
@@ -198,8 +197,8 @@ static void momentum_stays(void **state) {
 
 /* Nothing drives the ball and the water around it: kinetic and elastic energy can only fall, and
  * when the waves of the start are gone, volumes are near those at rest. A rule for volumes that
- * does not fit the one for forces shows here at once: J of the ball after the mean motion tripled
- * the energy, with volumes 25 % off. */
+ * does not fit the one for forces shows here at once: with volumes that follow the mean motion also
+ * where phases part, the energy tripled and volumes were 25 % off. */
 static void energy_never_grows(void **state) {
     (void)state;
     static const char *const solvers[] = {"integrator: flip", "integrator: apic",
@@ -314,9 +313,9 @@ static double release(int dim, const char *solver, const char *coupling, double 
     return (sums[0] * sums[4] - sums[1] * sums[3]) / (sums[0] * sums[2] - sums[1] * sums[1]) / g;
 }
 
-/* A cylinder of half the density in a tank 10 R wide: 0.319 g. What is measured is 0.217 and 0.244
- * g with 8 and 16 cells over the radius: too slow, for the layer of nodes where water and ball meet
- * drags. In one field it is 0.140 and 0.187 g, and without added mass it would be 1 g. */
+/* A cylinder of half the density in a tank 10 R wide: 0.319 g. What is measured is 0.281 and 0.290
+ * g with 8 and 16 cells over the radius: normals are not exact, so what flows along the ball drags a
+ * little. In one field it is 0.140 and 0.187 g, and without added mass it would be 1 g. */
 static void released_body_has_added_mass(void **state) {
     (void)state;
     if (WATCHED) skip();
@@ -324,8 +323,8 @@ static void released_body_has_added_mass(void **state) {
     const double a = release(2, "type: mpm", "coupling: contact", 0.5, full ? 16 : 8);
     const double glued = release(2, "integrator: aflip", "coupling: glued", 0.5, full ? 16 : 8);
     print_message("released cylinder: %.3f g, in one field %.3f g (exact 0.319)\n", a, glued);
-    CHECK_BELOW(fabs(a / 0.319 - 1), 0.4);
-    CHECK_ABOVE(a, 1.2 * glued);
+    CHECK_BELOW(fabs(a / 0.319 - 1), 0.15);
+    CHECK_ABOVE(fabs(glued / 0.319 - 1), 0.15); /* negative control */
 }
 
 /* ---- Interfaces ------------------------------------------------------------------------------ */
@@ -430,12 +429,12 @@ static void heavy_layer_falls(void **state) {
     CHECK_BELOW(growth_rate(3000, 1000, 32, "type: mpm", "coupling: immiscible"), 0);
 }
 
-/* The first return of a standing wave of half a length in the tank: T/4 to the flat, at 3:1 1.6713
- * s. Not good yet: 1.8168 s at 32 cells, 8.7 % slow, where 3 % is the aim; why is not known. */
+/* The first half swing of a standing wave of half a length in the tank after it was flat, at 3:1
+ * 1.6713 s. 1.8168 s at 32 cells, 8.7 % slow; 1.71 s at 64. */
 static void interface_rocks(void **state) {
     (void)state;
     if (WATCHED || !getenv("SPATE_FULL")) skip();
-    interface_waves w = open_waves(3000, 1000, 2, 32, "type: mpm", "coupling: immiscible", 0.02, 0);
+    interface_waves w = open_waves(3000, 1000, 2, 64, "type: mpm", "coupling: immiscible", 0.02, 0);
     double before = wave_height(&w), time = 0;
     int crossings = 0;
     double first = 0;
@@ -450,9 +449,116 @@ static void interface_rocks(void **state) {
     }
     const double period = 2 * (time - first);
     print_message("seiche: %.4f s (exact 1.6713; one liquid 1.1818)\n", period);
-    CHECK_BELOW(fabs(period / 1.6713 - 1), 0.1);
+    CHECK_BELOW(fabs(period / 1.6713 - 1), 0.03);
     CHECK_ABOVE(fabs(period / 1.1818 - 1), 0.1); /* negative control */
     close_waves(&w);
+}
+
+/* ---- Kelvin-Helmholtz ------------------------------------------------------------------------ */
+
+/* Two layers of one density that slide along each other with `slip`, periodic, with the growing wave
+ * of their interface on them: w = (s + U d/dx) eta at either side, s = k slip / 2, and U = slip / 2
+ * above and -slip / 2 below. */
+static play open_shear(int cells, const char *coupling, double slip, double height) {
+    const interface_waves w = {.k = 2 * M_PI, .h = 0.5};
+    play p = play_open(
+        1,
+        "spate: 1\ndimension: 2\nduration: 99\nfps: 1\ngravity: [0, 0]\n"
+        "domain: {size: [1, 1], dx: %.17g, walls: {x_min: periodic, x_max: periodic}}\n"
+        "solver: {integrator: aflip}\n"
+        "materials: {lower: {model: liquid, density: 1000, bulk_modulus: 1.0e6}, upper: {model: "
+        "liquid, density: 1000, bulk_modulus: 1.0e6}}\n%s\n"
+        "bodies: [{material: lower, sampling: regular, shape: {box: {min: [0, 0], max: [1, "
+        "0.5]}}}, {material: upper, sampling: regular, shape: {box: {min: [0, 0.5], max: [1, "
+        "1]}}}]\n",
+        1.0 / cells, coupling);
+    EACH_PARTICLE(p.sim, block, i) {
+        double x[3], shift[3];
+        simulation_position(p.sim, block, i, x);
+        const double side = x[1] > w.h ? 1 : -1, kx = w.k * x[0], depth = w.h - fabs(x[1] - w.h);
+        const double speed = 0.5 * w.k * slip * height / sinh(w.k * w.h);
+        const double v[2] = {0.5 * side * slip +
+                                 speed * cosh(w.k * depth) * (side * sin(kx) + cos(kx)),
+                             speed * sinh(w.k * depth) * (cos(kx) - side * sin(kx))};
+        wave_shape(&w, x, shift);
+        vec_scale(shift, height, shift);
+        place_particle(&p, block, i, shift);
+        for (int a = 0; a < 2; a++) p.sim->particles.velocity[i][a] = (real)v[a];
+    }
+    ((mpm *)p.sim->solver)->must_sort = true;
+    return p;
+}
+
+/* The height of the interface's first wave: the area below it, in waves along x. */
+static double shear_height(const play *p) {
+    double sum[2] = {0}, area = 0;
+    EACH_PARTICLE(p->sim, block, i) {
+        double x[3];
+        area += (double)p->sim->particles.mass[i] / 1000;
+        if (p->sim->particles.group[i] != 0) continue;
+        simulation_position(p->sim, block, i, x);
+        sum[0] += (double)p->sim->particles.mass[i] / 1000 * cos(2 * M_PI * x[0]);
+        sum[1] += (double)p->sim->particles.mass[i] / 1000 * sin(2 * M_PI * x[0]);
+    }
+    return 2 * hypot(sum[0], sum[1]) / area;
+}
+
+/* How fast a wave of height a, a k = 0.05, becomes four times as high as the theory has it. */
+static double shear_growth(const char *coupling, double slip) {
+    const double k = 2 * M_PI, until = log(4) / M_PI;
+    play p = open_shear(32, coupling, slip, 0.05 / k);
+    double sums[5] = {0};
+    while (p.sim->time < until) {
+        play_steps(&p, 8);
+        const double t = p.sim->time, y = log(shear_height(&p));
+        sums[0] += 1, sums[1] += t, sums[2] += t * t, sums[3] += y, sums[4] += t * y;
+    }
+    play_close(&p);
+    return (sums[0] * sums[4] - sums[1] * sums[3]) / (sums[0] * sums[2] - sums[1] * sums[1]);
+}
+
+/* Waves of 1 m, 32 cells, on layers that slide with 1 m/s: k / 2 = 3.1416/s. */
+static void sliding_layers_roll_up(void **state) {
+    (void)state;
+    if (WATCHED) skip();
+    const double rate = shear_growth("coupling: immiscible", 1);
+    const double still = shear_growth("coupling: immiscible", 0);
+    print_message("Kelvin-Helmholtz: %.3f/s (exact 3.142), without sliding %.3f/s\n", rate, still);
+    CHECK_BELOW(fabs(rate / M_PI - 1), 0.15);
+    CHECK_BELOW(fabs(still), 0.3); /* negative control */
+}
+
+/* ---- Sticking -------------------------------------------------------------------------------- */
+
+/* The share of its momentum that a plate on water loses when it is lifted by two cells. */
+static double lifted_plate(const char *coupling) {
+    const double speed = 1, dx = 0.05;
+    play p = play_open(
+        1,
+        "spate: 1\ndimension: 2\nduration: 9\nfps: 1\ngravity: [0, 0]\n"
+        "domain: {size: [0.8, 0.8], dx: %g}\nsolver: {integrator: aflip}\n"
+        "materials: {plate: {model: neo_hookean, density: 1000, young_modulus: 1.0e6}, water: "
+        "{model: liquid, density: 1000, bulk_modulus: 1.0e6}}\n%s\n"
+        "bodies: [{name: plate, material: plate, velocity: [0, %g], sampling: regular, shape: "
+        "{box: {min: [0.2, 0.4], max: [0.6, 0.5]}}}, {material: water, sampling: regular, shape: "
+        "{box: {min: [0, 0], max: [0.8, 0.4]}}}]\n"
+        "probes: [{name: at, center_of_mass: {of: plate}}]\n",
+        dx, coupling, speed);
+    play_until(&p, 2 * dx / speed);
+    const double before = play_quantity(&p, "at_y"), time = p.sim->time;
+    play_until(&p, 3 * dx / speed);
+    const double left = (play_quantity(&p, "at_y") - before) / (p.sim->time - time);
+    play_close(&p);
+    return 1 - left / speed;
+}
+
+static void water_lets_a_plate_go(void **state) {
+    (void)state;
+    if (WATCHED) skip();
+    const double lost = lifted_plate("coupling: contact"), stuck = lifted_plate("coupling: glued");
+    print_message("a lifted plate loses %.3g of its speed, in one field %.3g\n", lost, stuck);
+    CHECK_BELOW(fabs(lost), 0.02);
+    CHECK_ABOVE(stuck, 0.05); /* negative control */
 }
 
 /* ---- Floating -------------------------------------------------------------------------------- */
@@ -494,16 +600,48 @@ static double draft(double q, const char *coupling, double until) {
     return (level - center + R) / R;
 }
 
+/* 0.995 and 0.740 R after 2 s. */
 static void light_body_floats(void **state) {
     (void)state;
     if (WATCHED || !getenv("SPATE_FULL")) skip();
-    const double until = 4;
+    const double until = 2;
     const double half = draft(0.5, "coupling: contact", until);
     print_message("draft 1:2 %.3f R (exact 1)\n", half);
-    CHECK_BELOW(fabs(half - 1), 0.1);
+    CHECK_BELOW(fabs(half - 1), 0.03);
     const double third = draft(1.0 / 3, "coupling: contact", until);
     print_message("draft 1:3 %.3f R (exact 0.735)\n", third);
-    CHECK_BELOW(fabs(third - 0.735), 0.1);
+    CHECK_BELOW(fabs(third - 0.735), 0.03);
+}
+
+/* ---- Bad input ------------------------------------------------------------------------------- */
+
+static void refuse_pair(const char *expected, const char *solver, const char *ball,
+                        const char *coupling, const char *more) {
+    play_refused(expected,
+                 "spate: 1\ndimension: 2\nduration: 1\nfps: 1\ndomain: {size: [1, 1], dx: 0.1}\n"
+                 "solver: {%s}\n"
+                 "materials: {water: {model: liquid}, ball: {%s}}\n%s\n"
+                 "bodies: [{material: water, shape: {box: {min: [0, 0], max: [1, 0.5]}}}, "
+                 "{material: ball%s, shape: {box: {min: [0, 0.5], max: [1, 1]}}}]\n",
+                 solver, ball, coupling, more);
+}
+
+static void bad_input_is_refused(void **state) {
+    (void)state;
+    const char *rubber = "model: neo_hookean, young_modulus: 1.0e5", *oil = "model: liquid",
+               *touching = "coupling: contact";
+    refuse_pair("solver.kernel is linear, with which phases that meet are unstable",
+                "kernel: linear", rubber, touching, "");
+    refuse_pair("coupling.0.between.1: unknown phase 'rubber'; use one of these (ball, water)",
+                "type: mpm", rubber, "coupling: [{between: [water, rubber], type: contact}]", "");
+    refuse_pair("where the bulk modulus is infinite or nearly so; give", "type: mpm",
+                "model: neo_hookean, young_modulus: 1.0e5, poisson: 0.5", touching, "");
+    refuse_pair("give all bodies and sources the same particles_per_cell", "density: sph", oil,
+                "coupling: immiscible", ", particles_per_cell: 9");
+    refuse_pair("more than 0.25 is not stable; make dt smaller", "dt: 0.01", oil,
+                "coupling: [{type: miscible, diffusion: 1}]", "");
+    refuse_pair("more than 100 is not stable; make dt smaller", "dt: 0.01", rubber,
+                "coupling: [{type: dissolves, dissolution: 200}]", "");
 }
 
 /* ---- One field, order, threads, stops -------------------------------------------------------- */
@@ -545,7 +683,10 @@ int main(void) {
         cmocka_unit_test(released_body_has_added_mass),
         cmocka_unit_test(heavy_layer_falls),
         cmocka_unit_test(interface_rocks),
+        cmocka_unit_test(sliding_layers_roll_up),
+        cmocka_unit_test(water_lets_a_plate_go),
         cmocka_unit_test(light_body_floats),
+        cmocka_unit_test(bad_input_is_refused),
         cmocka_unit_test(glued_is_one_field),
         cmocka_unit_test(threads_and_stops_do_not_show),
     };

@@ -110,8 +110,8 @@ static double heap_slope_on(int dim, int cells, const char *integrator, double p
                   : "{intersection: [{plane: {point: [1, 0, 0], normal: [%.17g, 1, 0]}}, "
                     "{box: {min: [0, 0, 0], max: [1, 1.5, %.17g]}}]}",
              steepness, thickness);
-    char depth[32];
-    snprintf(depth, sizeof depth, flat ? "" : ", %.17g", thickness);
+    char depth[32] = "";
+    if (!flat) snprintf(depth, sizeof depth, ", %.17g", thickness);
     play p = play_open(
         1,
         "spate: 1\ndimension: %d\nduration: 10\nfps: 1\n"

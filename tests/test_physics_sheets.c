@@ -269,6 +269,85 @@ static void test_a_long_crown(void **state) {
     CHECK_ABOVE(play_crown("weighting: published"), 20 * made);
 }
 
+/* The radius of a drop's crown on a film, without gravity: R = (2/3)^(1/4) U^(1/2) D^(3/4) h^(-1/4)
+ * (t - t0)^(1/2) (Yarin and Weiss 1995). D = U = 1, film 0.25; one quarter between walls. */
+static const double film = 0.25;
+
+static play open_drop(const char *options) {
+    return play_open(2,
+                     "spate: 1\ndimension: 3\nduration: 20\ngravity: [0, 0, 0]\n"
+                     "domain: {size: [5, 3, 5], dx: %.17g, walls: [slip, slip, slip, open, slip, "
+                     "slip]}\n"
+                     "solver: {type: flip%s}\n"
+                     "materials: {water: {model: liquid, density: 1000}}\n"
+                     "bodies: [{material: water, shape: {box: {min: [0, 0, 0], max: [5, %g, 5]}}}, "
+                     "{material: water, velocity: [0, -1, 0], shape: {sphere: {center: [0, %g, 0], "
+                     "radius: 0.5}}}]\n",
+                     is_full() ? 0.0625 : 0.125, options, film, film + 0.5);
+}
+
+/* The mean distance from the axis of what has risen out of the film, at the wall's foot. */
+static double crown_radius(const play *p) {
+    double sum = 0, weight = 0;
+    EACH_PARTICLE(p->sim, block, i) {
+        double x[3];
+        simulation_position(p->sim, block, i, x);
+        if (x[1] < 1.5 * film || x[1] > 3 * film) continue;
+        const double m = (double)p->sim->particles.mass[i];
+        sum += m * hypot(x[0], x[2]), weight += m;
+    }
+    return sum / weight;
+}
+
+/* The line through points: slope, where it begins; returns the squares left. */
+static double fit_line(const double *x, const double *y, int count, double *slope, double *begin) {
+    double sx = 0, sy = 0, sxx = 0, sxy = 0, rest = 0;
+    for (int k = 0; k < count; k++) sx += x[k], sy += y[k], sxx += x[k] * x[k], sxy += x[k] * y[k];
+    *slope = (count * sxy - sx * sy) / (count * sxx - sx * sx);
+    *begin = (sy - *slope * sx) / count;
+    for (int k = 0; k < count; k++) rest += pow(y[k] - *begin - *slope * x[k], 2);
+    return rest;
+}
+
+/* R = factor (t - t0)^exponent, the best of many t0. */
+typedef struct growth {
+    double factor, t0, exponent;
+} growth;
+
+static growth fit_growth(const double *t, const double *r, int count) {
+    enum { MOST = 40 };
+    growth best = {0};
+    double least = HUGE_VAL;
+    for (double t0 = -1.5; t0 < 1; t0 += 0.01) {
+        double from[MOST], to[MOST], slope, first;
+        for (int k = 0; k < count && k < MOST; k++) from[k] = log(t[k] - t0), to[k] = log(r[k]);
+        const double rest = fit_line(from, to, count, &slope, &first);
+        if (rest < least) least = rest, best = (growth){exp(first), t0, slope};
+    }
+    return best;
+}
+
+/* The exponent is right until 4.5 D / U; the factor is 0.65 of theirs with 8 cells for D and 0.70
+ * with 16, with and without sheets; why is not known. */
+static void test_radius_of_a_crown(void **state) {
+    (void)state;
+    play p = open_drop(", sheets: {}, spacing: {}");
+    double t[40], r[40];
+    int count = 0;
+    for (double now = 1.5; now < 4.6; now += 0.25, count++) {
+        play_until(&p, now);
+        t[count] = p.sim->time, r[count] = crown_radius(&p);
+    }
+    const growth g = fit_growth(t, r, count);
+    const double ratio = r[count - 1] / (0.9036 * pow(film, -0.25) * sqrt(t[count - 1] - g.t0));
+    print_message("crown: R = %.3f (t - %.2f)^%.3f, %.3f of Yarin and Weiss\n", g.factor, g.t0,
+                  g.exponent, ratio);
+    CHECK_BELOW(fabs(g.exponent - 0.5), 0.05);
+    CHECK_ABOVE(ratio, 0.6);
+    CHECK_BELOW(ratio, 1.2);
+    play_close(&p);
+}
+
 /* ---- Junctions ------------------------------------------------------------------------------- */
 
 /* Layers that meet in a line are stretched threefold along it. The authors say that junctions are
@@ -318,6 +397,7 @@ int main(void) {
         cmocka_unit_test(test_a_jet_becomes_a_sheet),
         cmocka_unit_test(test_junctions),
         cmocka_unit_test(test_a_long_crown),
+        cmocka_unit_test(test_radius_of_a_crown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -677,11 +677,9 @@ static void every_refused_allocation_is_told(void **state) {
         }
         spate_status status = SPATE_OUT_OF_MEMORY;
         for (int turn = 0; status != SPATE_OK; turn++) {
-            int left = -1;
-            spate_config config = {
-                .allocate = count_down, .release = release, .user = &left, .threads = 1};
-            spate_context *ctx;
-            assert_int_equal(spate_open(&config, &ctx), SPATE_OK);
+            int left;
+            spate_context *ctx = open_counting(&left);
+            assert_non_null(ctx);
             int64_t blocks = ctx->blocks_now;
             spate_render_options o = small_options();
             o.width = 32, o.height = 24, o.samples = 1;
@@ -704,11 +702,9 @@ static void refused_allocations_leave_no_half_film(void **state) {
     put_three_frames();
     spate_status status = SPATE_OUT_OF_MEMORY;
     for (int turn = 0; status != SPATE_OK; turn += 1 + turn / 8) {
-        int left = -1;
-        spate_config config = {
-            .allocate = count_down, .release = release, .user = &left, .threads = 1};
-        spate_context *ctx;
-        assert_int_equal(spate_open(&config, &ctx), SPATE_OK);
+        int left;
+        spate_context *ctx = open_counting(&left);
+        assert_non_null(ctx);
         int64_t blocks = ctx->blocks_now;
         spate_render_options o = small_options();
         o.width = 32, o.height = 24, o.film = true, o.speed = 1, o.loops = 2;

@@ -318,11 +318,9 @@ static void every_refused_allocation_is_told(void **state) {
     spate_status status = SPATE_OUT_OF_MEMORY;
     /* One by one at first; a picture is drawn before the later ones. */
     for (int turn = 0; status != SPATE_OK; turn += 1 + turn / 16) {
-        int left = -1;
-        spate_config config = {
-            .allocate = count_down, .release = release, .user = &left, .threads = 1};
-        spate_context *ctx;
-        assert_int_equal(spate_open(&config, &ctx), SPATE_OK);
+        int left;
+        spate_context *ctx = open_counting(&left);
+        assert_non_null(ctx);
         const int64_t blocks = ctx->blocks_now;
         left = turn;
         status = spate_compare(ctx, list, 2, &o);

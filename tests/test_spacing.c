@@ -193,9 +193,10 @@ static void test_as_the_equations_say(void **state) {
     (void)state;
     static point before[MOST], after[MOST], plain[MOST], in_turn[MOST];
     for (int anisotropic = 0; anisotropic < 2; anisotropic++) {
-        play p = open_box(
-            2, anisotropic ? "spacing: {every: 1}" : "spacing: {every: 1, kind: isotropic}",
-            "min: [6, 6], max: [12, 9]");
+        play p = open_box(2,
+                          anisotropic ? "spacing: {every: 1, motion: 0}"
+                                      : "spacing: {every: 1, motion: 0, kind: isotropic}",
+                          "min: [6, 6], max: [12, 9]");
         const double share = 1 - exp(-50 * 0.01), most = 0.1 * d0;
         const double gate = IN_DOUBLE ? 1e-10 : 1e-5;
         jitter(&p, 0.2, 0.2);
@@ -246,7 +247,7 @@ static void test_a_clustered_lattice_becomes_even(void **state) {
     for (int dim = 2; dim <= 3; dim++) {
         double least[2], mean[2];
         play p =
-            open_box(dim, "spacing: {every: 1}",
+            open_box(dim, "spacing: {every: 1, motion: 0}",
                      dim == 3 ? "min: [5, 5, 5], max: [11, 11, 11]" : "min: [5, 5], max: [11, 11]");
         jitter(&p, 0.24, 0.24);
         for (int64_t i = 0; i < p.sim->particles.count; i++)
@@ -276,7 +277,7 @@ static void test_a_clustered_lattice_becomes_even(void **state) {
 static void test_a_turning_block_goes_on_turning(void **state) {
     (void)state;
     static point all[MOST];
-    play p = open_box(2, "spacing: {every: 1}", "min: [5, 5], max: [11, 11]");
+    play p = open_box(2, "spacing: {every: 1, motion: 0}", "min: [5, 5], max: [11, 11]");
     double before = 0, after = 0, momentum = 0;
     jitter(&p, 0.1, 0.1);
     sort(&p);
@@ -310,7 +311,7 @@ static void test_a_turning_block_goes_on_turning(void **state) {
 static double thickness_after(int dim, const char *kind) {
     static point all[MOST];
     char options[LINE];
-    snprintf(options, sizeof options, "spacing: {every: 1, kind: %s}", kind);
+    snprintf(options, sizeof options, "spacing: {every: 1, motion: 0, kind: %s}", kind);
     play p =
         open_box(dim, options,
                  dim == 3 ? "min: [4, 4, 7.5], max: [12, 12, 8]" : "min: [2, 7.5], max: [14, 8]");
@@ -342,6 +343,81 @@ static void test_only_the_isotropic_kind_thickens_a_sheet(void **state) {
         CHECK_BELOW(less, 3 * start);
         CHECK_ABOVE(same, 2.5 * less);
     }
+}
+
+/* ---- Still water ----------------------------------------------------------------------------- */
+
+/* What moves as a whole is left alone; else nobody is moved farther than the share of the longest
+ * way that one nearer than a size went relative to it. */
+static void test_moved_only_where_the_flow_deforms(void **state) {
+    (void)state;
+    static point before[MOST], after[MOST];
+    for (int deforms = 0; deforms < 2; deforms++) {
+        play p = open_box(2, "spacing: {every: 1}", "min: [5, 5], max: [11, 11]");
+        double farthest = 0;
+        jitter(&p, 0.2, 0.2);
+        sort(&p);
+        EACH_PARTICLE(p.sim, block, i) {
+            double x[3];
+            simulation_position(p.sim, block, i, x);
+            p.sim->particles.velocity[i][0] = (real)(3 + (deforms ? 2 * (x[1] - 8) : 0));
+        }
+        const int64_t count = read_points(&p, before);
+        correct(&p, 0.01);
+        read_points(&p, after);
+        for (int64_t i = 0; i < count; i++)
+            farthest = fmax(farthest,
+                            hypot(after[i].x[0] - before[i].x[0], after[i].x[1] - before[i].x[1]));
+        /* 2 m/s on a cell, at most half a cell apart, 0.01 s */
+        CHECK_BELOW(farthest, deforms ? 0.2 * 0.01 * 1.0001 : 1e-6);
+        if (deforms) CHECK_ABOVE(farthest, 0.2 * 0.01 * 0.9);
+        play_close(&p);
+    }
+}
+
+/* A pool of six cells for two seconds: how far the highest particle is above its surface, in cells,
+ * and the fastest one's speed over sqrt(g H). */
+typedef struct stillness {
+    double above, speed;
+} stillness;
+
+static stillness still_pool(const char *order, const char *options) {
+    play p = play_open(2,
+                       "spate: 1\ndimension: 3\nduration: 10\n"
+                       "domain: {size: [0.4, 0.5, 0.4], dx: 0.05, walls: slip}\n"
+                       "solver: {type: flip, %s}\n"
+                       "materials: {water: {model: liquid, density: 1000}}\n"
+                       "bodies: [{material: water, sampling: %s, shape: {box: {min: [0, 0, 0], "
+                       "max: [0.4, 0.3, 0.4]}}}]\n",
+                       options, order);
+    stillness s = {-HUGE_VAL, 0};
+    play_until(&p, 2);
+    EACH_PARTICLE(p.sim, block, i) {
+        double x[3];
+        simulation_position(p.sim, block, i, x);
+        s.above = fmax(s.above, (x[1] - 0.3) / 0.05);
+    }
+    s.speed = play_quantity(&p, "max_speed") / sqrt(9.81 * 0.3);
+    print_message("%s pool, %s: highest %.3f cells above, speed %.2g\n", order, options, s.above,
+                  s.speed);
+    play_close(&p);
+    return s;
+}
+
+static void test_a_still_pool_stays_still(void **state) {
+    (void)state;
+    static const char all[] = "sheets: {}, spacing: {}, adaptive: {}";
+    const stillness even = still_pool("regular", all), uneven = still_pool("glass", all),
+                    short_steps = still_pool("regular", "spacing: {}, dt: 0.01"),
+                    plain = still_pool("glass", "reseed: false"),
+                    published = still_pool("regular", "adaptive: {}, spacing: {motion: 0}");
+    CHECK_BELOW(even.speed, 1e-3);
+    CHECK_BELOW(short_steps.speed, 1e-5);
+    CHECK_BELOW(even.above, 0.1);
+    CHECK_BELOW(fabs(short_steps.above + 0.25), 1e-3); /* as on the lattice at the start */
+    CHECK_BELOW(uneven.above, plain.above + 0.05);
+    CHECK_BELOW(uneven.speed, 2 * plain.speed);
+    CHECK_ABOVE(published.speed, 5e-3);
 }
 
 /* ---- One result ------------------------------------------------------------------------------ */
@@ -389,6 +465,8 @@ int main(void) {
         cmocka_unit_test(test_a_clustered_lattice_becomes_even),
         cmocka_unit_test(test_a_turning_block_goes_on_turning),
         cmocka_unit_test(test_only_the_isotropic_kind_thickens_a_sheet),
+        cmocka_unit_test(test_moved_only_where_the_flow_deforms),
+        cmocka_unit_test(test_a_still_pool_stays_still),
         cmocka_unit_test(test_threads_and_restore),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

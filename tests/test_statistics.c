@@ -269,9 +269,9 @@ static void test_forces_on_colliders(void **state) {
         f.sim->type = &other;
         expect_header(&f,
                       dim == 2
-                          ? ",mesh_iterations,post_force_x,post_force_y,post_torque,wall_force_x,"
+                          ? ",contact_resets,post_force_x,post_force_y,post_torque,wall_force_x,"
                             "wall_force_y,wall_torque,here_x,here_y\n"
-                          : ",mesh_iterations,post_force_x,post_force_y,post_force_z,post_torque_x,"
+                          : ",contact_resets,post_force_x,post_force_y,post_force_z,post_torque_x,"
                             "post_torque_y,post_torque_z,wall_force_x,wall_force_y,wall_force_z,"
                             "wall_torque_x,wall_torque_y,wall_torque_z,here_x,here_y,here_z\n",
                       true);

@@ -227,7 +227,7 @@ static void floor_is_lit_and_shaded(void **state) {
     assert_int_equal(spheres_create(ctx, &ball, 1, &w.spheres), SPATE_OK);
     batch grain = {.look = LOOK_GRAINS, .centers = &ball, .count = 1};
     batches all = {.ctx = ctx, .list = &grain, .count = 1};
-    assert_int_equal(light_create(&w, &all), SPATE_OK);
+    assert_int_equal(light_create(&w, &all, NULL), SPATE_OK);
     v3 sun;
     float sky;
     light_at(&w, 0.4f, 0.5f, &sun, &sky); /* 0.5 - 0.2 * 0.5: where the shadow falls */

@@ -118,7 +118,7 @@ static void surfaces_have_triangles(void **state) {
     snapshot_free(&s);
     assert_int_equal(snapshot_load(*state, "tests/fuzz/corpus/vtp/surface_corner.vtp", &s),
                      SPATE_BAD_INPUT);
-    assert_non_null(strstr(spate_message(*state), "a triangle without a corner"));
+    assert_non_null(strstr(spate_message(*state), "a cell without a corner"));
 }
 
 int main(void) {

@@ -38,7 +38,7 @@ _spate() {
         mapfile -t COMPREPLY < <(compgen -W "2 pingpong" -- "$word")
         return ;;
     --frames | --until | --threads | --set | --camera | --fov | --orbit | --fps | --speed | --size | --range | --samples | --plot | --particles | \
-        --rounds | --domain-scale | --resolution | --smoothing)
+        --rounds | --domain-scale | --resolution | --smoothing | --port | --listen)
         return ;;
     esac
 
@@ -50,6 +50,7 @@ _spate() {
     render) options="--output --size --colour --color --range --frames --camera --fov --orbit --set --samples --points --no-film
         --fps --speed --loop --plot --threads --quiet" ;;
     mesh) options="--output --method --formats --resolution --smoothing --frames --force --threads --quiet" ;;
+    view) options="--port --listen --no-open --set --speed --paused --record --threads --quiet" ;;
     bench) options="--threads --particles --rounds --variant --integrator --dimension --domain-scale --json" ;;
     esac
     if [[ $word == -* ]]; then
@@ -58,11 +59,11 @@ _spate() {
     fi
 
     case $command in
-    run | check | info)
+    run | check | info | view)
         local scenes
         scenes=$("${COMP_WORDS[0]}" list 2>/dev/null | cut -d' ' -f1)
         mapfile -t COMPREPLY < <(compgen -W "$scenes" -- "$word"; compgen -f -- "$word") ;;
-    render | mesh | view) mapfile -t COMPREPLY < <(compgen -d -- "$word") ;;
+    render | mesh) mapfile -t COMPREPLY < <(compgen -d -- "$word") ;;
     bench) mapfile -t COMPREPLY < <(compgen -W "mpm" -- "$word") ;;
     help) mapfile -t COMPREPLY < <(compgen -W "$commands" -- "$word") ;;
     esac

@@ -117,6 +117,35 @@ typedef struct spate_entry {
 SPATE_API spate_status spate_simulation_list(spate_simulation *simulation, spate_listing listing,
                                              spate_entry *entries, int capacity, int *count);
 
+/* ---- What one must know to show it ----------------------------------------------------------- */
+
+/* The scene as it is now, with what was added: domain, solver, materials with their colours, looks
+ * and values, names of parts, as one JSON object handed to `write`. */
+SPATE_API spate_status spate_simulation_portrait(spate_simulation *simulation,
+                                                 void (*write)(const char *text, void *user),
+                                                 void *user);
+
+/* What a scene may say, as spate_scene_reference (spate.h) but for programs: one JSON object with a
+ * list of fields for each of "scene", "domain", "solver", "solver mpm", "material liquid", "shape
+ * box", ... A field has name, type, unit, required, default, min, max, choices, help, and fields of
+ * its own where it is a mapping. */
+SPATE_API spate_status spate_scene_fields(spate_context *context,
+                                          void (*write)(const char *text, void *user), void *user);
+
+/* Points in rows, x fastest. */
+typedef struct spate_lattice {
+    double first[3]; /* m */
+    double spacing;  /* m */
+    int size[3];     /* points along x, y and z; 1 along z in 2D */
+    float *values;   /* one to a point */
+    size_t capacity; /* how many fit there */
+} spate_lattice;
+
+/* The signed distance (m, negative inside) to the nearest collider that is there, as the last step
+ * had them; infinite without one. */
+SPATE_API spate_status spate_simulation_solid_distance(spate_simulation *simulation,
+                                                       const spate_lattice *lattice);
+
 /* ---- Acting: colliders ----------------------------------------------------------------------- */
 
 /* Where a collider is and how it moves. */

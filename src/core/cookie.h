@@ -19,6 +19,7 @@ enum {
     COOKIE_RENDER = 0x5ba7e013,
     COOKIE_COMPARE = 0x5ba7e014,
     COOKIE_BENCH = 0x5ba7e015,
+    COOKIE_SERVE = 0x5ba7e016,
 };
 
 /* `name`: of the struct, "reading". */

@@ -9,8 +9,8 @@
 
 /* The number in the name of a frame of this kind, else -1. */
 static int64_t frame_number(frame_kind kind, const char *name) {
-    static const char *const heads[] = {"particles_", "surface_", "volume_"};
-    static const char *const tails[][4] = {{".vtp"}, {".ply", ".obj", ".vtp"}, {".vti"}};
+    static const char *const heads[] = {"particles_", "surface_", "volume_", "mesh_"};
+    static const char *const tails[][4] = {{".vtp"}, {".ply", ".obj", ".vtp"}, {".vti"}, {".vtp"}};
     const size_t length = strlen(name), before = strlen(heads[kind]);
     for (const char *const *tail = tails[kind]; *tail; tail++) {
         const size_t after = strlen(*tail);
@@ -49,7 +49,7 @@ spate_status frame_list_read(const char *folder, frame_list *list) {
 /* What is drawn is the mesh, so that the frame itself stays empty. */
 static spate_status find_surface(const frame_list *list, const char *folder, int64_t number,
                                  char path[PATH_SIZE], snapshot *out) {
-    *out = (snapshot){.ctx = list->ctx, .time = NAN};
+    *out = (snapshot){.ctx = list->ctx, .time = NAN, .collider_count = -1};
     if (surface_find(list->ctx, folder, number, path)) return SPATE_OK;
     return fail(list->ctx, SPATE_IO_ERROR, "%s: the surface of frame %lld is gone", folder,
                 (long long)number);
@@ -86,6 +86,8 @@ static spate_status load_frame(const frame_list *list, const char *folder, int64
         return find_surface(list, folder, list->numbers[index], path, out);
     if (volumes)
         volume_name(name, list->numbers[index]);
+    else if (list->kind == FRAMES_OF_MESHES)
+        mesh_name(name, list->numbers[index], "vtp");
     else
         frame_name(name, list->numbers[index], "vtp");
     TRY(path_join(list->ctx, folder, name, path));

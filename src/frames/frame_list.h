@@ -7,8 +7,8 @@
 #include "frames/vtp_read.h"
 #include "scene/scene.h"
 
-/* The frames in a run's folder: of particles, or where there are none the surfaces, or the
- * volumes. */
+/* The frames in a run's folder: of particles, or where there are none the surfaces, the
+ * volumes, or the meshes. */
 typedef struct frame_list {
     spate_context *ctx;
     int64_t *numbers; /* ascending */
@@ -18,7 +18,7 @@ typedef struct frame_list {
         *scene; /* whose axes the frames get when they are read; NULL: those of files */
 } frame_list;
 
-/* Adds what is there of particles_NNNN.vtp, surface_NNNN.* or volume_NNNN.vti; free `numbers` with
+/* Adds what is there of particles_NNNN.vtp, surface_NNNN.*, volume_NNNN.vti or mesh_NNNN.vtp; free `numbers` with
  * give(). */
 spate_status frame_list_read(const char *folder, frame_list *list);
 /* Fails when there is no such folder. */

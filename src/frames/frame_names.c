@@ -10,6 +10,10 @@ void surface_name(char out[FRAME_NAME_SIZE], int64_t number, const char *extensi
     snprintf(out, FRAME_NAME_SIZE, "surface_%04lld.%s", (long long)number, extension);
 }
 
+void mesh_name(char out[FRAME_NAME_SIZE], int64_t number, const char *extension) {
+    snprintf(out, FRAME_NAME_SIZE, "mesh_%04lld.%s", (long long)number, extension);
+}
+
 void volume_name(char out[FRAME_NAME_SIZE], int64_t number) {
     snprintf(out, FRAME_NAME_SIZE, "volume_%04lld.vti", (long long)number);
 }

@@ -1,6 +1,7 @@
 /* Gathering the particles of one moment for the writers of frames. */
 #include "frames/frames.h"
 #include "core/finite.h"
+#include "frames/mesh_cells.h"
 #include "solver/drive.h"
 #include <string.h>
 
@@ -43,9 +44,11 @@ spate_status frame_create(spate_simulation *sim, particle_frame *f) {
     spate_status status = SPATE_OK;
     for (int i = 0; i < COUNT_OF(always) && status == SPATE_OK; i++)
         status = add_array(sim, &order, attribute_find(always[i]), f);
-    /* Whoever draws the frame needs to know whose colour a particle has. */
-    if (status == SPATE_OK && scene_colors_groups(sim->scene))
+    /* Whoever draws the frame needs to know whose colour a particle has, and what is a mesh's. */
+    const bool meshes = mesh_cells_are_in(sim->scene);
+    if (status == SPATE_OK && (meshes || scene_colors_groups(sim->scene)))
         status = add_array(sim, &order, attribute_find("group"), f);
+    if (status == SPATE_OK && meshes) status = add_array(sim, &order, attribute_find("role"), f);
     if (status == SPATE_OK && sim->scene->species_count)
         status = add_array(sim, &order, attribute_find("concentration"), f);
     for (int i = 0; i < wanted->field_count && status == SPATE_OK; i++)

@@ -48,6 +48,20 @@ spate_status bgeo_write(spate_context *ctx, const particle_frame *f, const char 
 void vtk_write_field_data(file_writer *w, const char *scene_name, double time,
                           const frame_poses *poses);
 
+/* An array of the appended part of a VTK file: its declaration, which moves the offset on to where
+ * the next one begins, and its bytes, in the same order. */
+void vtp_declare(file_writer *w, const char *type, const char *name, int components, uint64_t bytes,
+                 uint64_t *offset);
+void vtp_array(file_writer *w, const void *values, uint64_t bytes);
+/* The same of an attribute of `count` particles or vertices. */
+void vtp_declare_attribute(file_writer *w, const attribute *a, int64_t count, uint64_t *offset);
+void vtp_attribute(file_writer *w, const frame_array *array, int64_t count);
+/* The bytes that tell where each of `count` cells of so many corners ends among them all. */
+void vtp_offsets(file_writer *w, int64_t count, int corners);
+/* Properties of attributes in the head of a PLY file, and their rows. */
+void ply_declare(file_writer *w, const attribute *a);
+spate_status ply_rows(file_writer *w, const frame_array *arrays, int array_count, int64_t count);
+
 /* The collection of frames: text grows by a line a frame, and is written as a whole. */
 void pvd_add(text *lines, double time, const char *file);
 spate_status pvd_write(spate_context *ctx, const text *lines, const char *path);

@@ -11,7 +11,7 @@ _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__,
 
 enum { ROW_BATCH = 1024 };
 
-static void declare(file_writer *w, const attribute *a) {
+void ply_declare(file_writer *w, const attribute *a) {
     const char *type = a->type == ATTRIBUTE_WHOLE ? "uint" : sizeof(real) == 4 ? "float" : "double";
     const char *word = a->component_names;
     for (int c = 0; c < a->components; c++) {
@@ -31,7 +31,7 @@ static void declare(file_writer *w, const attribute *a) {
 static void write_header(file_writer *w, const particle_frame *f) {
     file_print(w, "ply\nformat binary_little_endian 1.0\ncomment spate particles\n");
     file_print(w, "comment time %.17g\nelement vertex %lld\n", f->time, (long long)f->count);
-    for (int i = 0; i < f->array_count; i++) declare(w, f->arrays[i].attribute);
+    for (int i = 0; i < f->array_count; i++) ply_declare(w, f->arrays[i].attribute);
     file_print(w, "end_header\n");
 }
 
@@ -39,29 +39,33 @@ static size_t value_bytes(const frame_array *array) {
     return (size_t)array->attribute->components * attribute_size(array->attribute);
 }
 
-spate_status ply_write(spate_context *ctx, const particle_frame *f, const char *path) {
+spate_status ply_rows(file_writer *w, const frame_array *arrays, int array_count, int64_t count) {
     size_t row = 0;
-    for (int i = 0; i < f->array_count; i++) row += value_bytes(&f->arrays[i]);
-    char *batch = take(ctx, ROW_BATCH, row);
+    for (int i = 0; i < array_count; i++) row += value_bytes(&arrays[i]);
+    char *batch = take(w->ctx, ROW_BATCH, row);
     if (!batch) return SPATE_OUT_OF_MEMORY;
-    file_writer w;
-    spate_status status;
-    TRY_OR_DONE(status, file_create(ctx, path, false, &w));
-    write_header(&w, f);
-    for (int64_t done = 0; done < f->count; done += ROW_BATCH) {
-        int64_t n = f->count - done < ROW_BATCH ? f->count - done : ROW_BATCH;
+    for (int64_t done = 0; done < count; done += ROW_BATCH) {
+        int64_t n = count - done < ROW_BATCH ? count - done : ROW_BATCH;
         size_t at = 0;
-        for (int i = 0; i < f->array_count; i++) {
-            const size_t size = value_bytes(&f->arrays[i]);
-            const char *from = (const char *)f->arrays[i].values + (size_t)done * size;
+        for (int i = 0; i < array_count; i++) {
+            const size_t size = value_bytes(&arrays[i]);
+            const char *from = (const char *)arrays[i].values + (size_t)done * size;
             for (int64_t k = 0; k < n; k++)
                 memcpy(batch + (size_t)k * row + at, from + (size_t)k * size, size);
             at += size;
         }
-        file_write(&w, batch, (size_t)n * row);
+        file_write(w, batch, (size_t)n * row);
     }
-    status = file_close(&w);
-done:
-    give(ctx, batch);
+    give(w->ctx, batch);
+    return SPATE_OK;
+}
+
+spate_status ply_write(spate_context *ctx, const particle_frame *f, const char *path) {
+    file_writer w;
+    TRY(file_create(ctx, path, false, &w));
+    write_header(&w, f);
+    const spate_status status = ply_rows(&w, f->arrays, f->array_count, f->count);
+    if (!status) return file_close(&w);
+    file_abandon(&w);
     return status;
 }

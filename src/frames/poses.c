@@ -5,7 +5,8 @@
 
 spate_status frame_poses_take(const spate_simulation *sim, frame_poses *out) {
     const boundary *b = &sim->boundary;
-    *out = (frame_poses){0};
+    const bool changing = sim->drive || sim->scene->event_count;
+    *out = (frame_poses){.counted = changing, .colliders = sim->scene->collider_count};
     if (!b->driven_count) return SPATE_OK;
     out->values = take(sim->ctx, (size_t)b->driven_count, sizeof *out->values);
     if (!out->values) return SPATE_OUT_OF_MEMORY;

@@ -199,16 +199,6 @@ static void write_obj(file_writer *w, const surface_mesh *m, const char *scene, 
     }
 }
 
-/* An array of the appended part, and after it where the next one begins. */
-static void vtp_declare(file_writer *w, const char *type, const char *name, int components,
-                        uint64_t bytes, uint64_t *offset) {
-    file_print(w,
-               "<DataArray type=\"%s\" Name=\"%s\" NumberOfComponents=\"%d\" "
-               "format=\"appended\" offset=\"%llu\"/>\n",
-               type, name, components, (unsigned long long)*offset);
-    *offset += sizeof bytes + bytes;
-}
-
 static void vtp_text(file_writer *w, const surface_mesh *m, const char *scene, double time) {
     const char *type = sizeof(real) == 4 ? "Float32" : "Float64";
     const uint64_t vectors = (uint64_t)m->vertex_count * sizeof *m->position,
@@ -231,23 +221,6 @@ static void vtp_text(file_writer *w, const surface_mesh *m, const char *scene, d
     vtp_declare(w, "Int32", "connectivity", 1, corners, &offset);
     vtp_declare(w, "Int32", "offsets", 1, corners / (m->line ? 2 : 3), &offset);
     file_print(w, "</%s>\n</Piece>\n</PolyData>\n<AppendedData encoding=\"raw\">\n_", cells);
-}
-
-static void vtp_array(file_writer *w, const void *values, uint64_t bytes) {
-    file_write(w, &bytes, sizeof bytes);
-    file_write(w, values, (size_t)bytes);
-}
-
-/* Where each cell of so many corners ends among them all. */
-static void vtp_offsets(file_writer *w, int64_t count, int corners) {
-    int32_t batch[ROW_BATCH];
-    const uint64_t bytes = (uint64_t)count * sizeof *batch;
-    file_write(w, &bytes, sizeof bytes);
-    for (int64_t done = 0; done < count; done += ROW_BATCH) {
-        const int64_t n = count - done < ROW_BATCH ? count - done : ROW_BATCH;
-        for (int64_t k = 0; k < n; k++) batch[k] = (int32_t)(corners * (done + k + 1));
-        file_write(w, batch, (size_t)n * sizeof *batch);
-    }
 }
 
 static void write_vtp(file_writer *w, const surface_mesh *m, const char *scene, double time) {

@@ -20,20 +20,49 @@ bool surface_find(const spate_context *ctx, const char *folder, int64_t number,
     return false;
 }
 
-bool surface_beside(const spate_context *ctx, const char *frame, char out[PATH_SIZE]) {
-    static const char head[] = "particles_", tail[] = ".vtp", itself[] = "surface_";
-    char folder[PATH_SIZE] = ".";
+/* The folder of a frame's file, and its number; false where its name is none of `head`. */
+static bool split_name(const char *frame, const char *head, char where[PATH_SIZE],
+                       int64_t *number) {
     const char *slash = strrchr(frame, '/'), *name = slash ? slash + 1 : frame;
-    const size_t length = strlen(name), around = sizeof head + sizeof tail - 2;
+    const char *dot = strrchr(name, '.');
+    const size_t before = strlen(head);
+    snprintf(where, PATH_SIZE, "%.*s", slash ? (int)(slash - frame) : 1, slash ? frame : ".");
+    return dot && !strncmp(name, head, before) && name + before < dot &&
+           text_to_int64(name + before, (size_t)(dot - name) - before, number);
+}
+
+static bool is_called(const char *frame, const char *head) {
+    const char *slash = strrchr(frame, '/');
+    return !strncmp(slash ? slash + 1 : frame, head, strlen(head));
+}
+
+bool surface_beside(const spate_context *ctx, const char *frame, char out[PATH_SIZE]) {
+    char where[PATH_SIZE];
     int64_t number;
-    if (!strncmp(name, itself, sizeof itself - 1))
-        return snprintf(out, PATH_SIZE, "%s", frame) < PATH_SIZE;
-    if (length <= around || memcmp(name, head, sizeof head - 1) ||
-        strcmp(name + length - (sizeof tail - 1), tail) ||
-        !text_to_int64(name + sizeof head - 1, length - around, &number))
+    if (is_called(frame, "surface_")) return snprintf(out, PATH_SIZE, "%s", frame) < PATH_SIZE;
+    return (split_name(frame, "particles_", where, &number) ||
+            split_name(frame, "mesh_", where, &number)) &&
+           surface_find(ctx, where, number, out);
+}
+
+bool mesh_beside(const spate_context *ctx, const char *frame, char out[PATH_SIZE]) {
+    char where[PATH_SIZE], name[FRAME_NAME_SIZE];
+    int64_t number;
+    if (is_called(frame, "mesh_")) return snprintf(out, PATH_SIZE, "%s", frame) < PATH_SIZE;
+    if (!split_name(frame, "particles_", where, &number) &&
+        !split_name(frame, "surface_", where, &number))
         return false;
-    if (slash) snprintf(folder, sizeof folder, "%.*s", (int)(slash - frame), frame);
-    return surface_find(ctx, folder, number, out);
+    mesh_name(name, number, "vtp");
+    const int used = snprintf(out, PATH_SIZE, "%s/%s", where, name);
+    return used > 0 && used < PATH_SIZE && file_exists(ctx, out);
+}
+
+spate_status mesh_frame_read(const spate_scene *scene, const char *path, snapshot *out) {
+    const file_axes to = axes_of_files(scene), back = axes_back(&to);
+    TRY(snapshot_load(scene->ctx, path, out));
+    const spate_status status = axes_turn_snapshot(&back, out);
+    if (status) snapshot_free(out);
+    return status;
 }
 
 /* ---- Reading back ---------------------------------------------------------------------------- */

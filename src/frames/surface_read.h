@@ -12,6 +12,11 @@ bool surface_find(const spate_context *ctx, const char *folder, int64_t number,
 /* The same beside a frame's file of particles; a file of a surface is its own. */
 bool surface_beside(const spate_context *ctx, const char *frame, char out[PATH_SIZE]);
 
+/* The file of a frame's meshes (mesh_frame.h) beside any of its files, and reading it, in the
+ * scene's axes. */
+bool mesh_beside(const spate_context *ctx, const char *frame, char out[PATH_SIZE]);
+spate_status mesh_frame_read(const spate_scene *scene, const char *path, snapshot *out);
+
 /* A surface that was read back, in the scene's axes. */
 typedef struct read_surface {
     arena arena;

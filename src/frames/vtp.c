@@ -17,14 +17,36 @@ static const char *type_name(const attribute *a) {
     return sizeof(real) == 4 ? "Float32" : "Float64";
 }
 
-static uint64_t array_bytes(const particle_frame *f, int i) {
-    const attribute *a = f->arrays[i].attribute;
-    return (uint64_t)f->count * (uint64_t)a->components * attribute_size(a);
+static uint64_t array_bytes(const attribute *a, int64_t count) {
+    return (uint64_t)count * (uint64_t)a->components * attribute_size(a);
 }
 
-/* Declares an array whose data follow at *offset of the appended part, and moves the offset on. */
-static void declare(file_writer *w, const particle_frame *f, int i, uint64_t *offset) {
-    const attribute *a = f->arrays[i].attribute;
+void vtp_declare(file_writer *w, const char *type, const char *name, int components, uint64_t bytes,
+                 uint64_t *offset) {
+    file_print(w,
+               "<DataArray type=\"%s\" Name=\"%s\" NumberOfComponents=\"%d\" "
+               "format=\"appended\" offset=\"%llu\"/>\n",
+               type, name, components, (unsigned long long)*offset);
+    *offset += sizeof bytes + bytes;
+}
+
+void vtp_array(file_writer *w, const void *values, uint64_t bytes) {
+    file_write(w, &bytes, sizeof bytes);
+    file_write(w, values, (size_t)bytes);
+}
+
+void vtp_offsets(file_writer *w, int64_t count, int corners) {
+    int32_t batch[CELL_BATCH];
+    const uint64_t bytes = (uint64_t)count * sizeof *batch;
+    file_write(w, &bytes, sizeof bytes);
+    for (int64_t done = 0; done < count; done += CELL_BATCH) {
+        const int64_t n = count - done < CELL_BATCH ? count - done : CELL_BATCH;
+        for (int64_t k = 0; k < n; k++) batch[k] = (int32_t)(corners * (done + k + 1));
+        file_write(w, batch, (size_t)n * sizeof *batch);
+    }
+}
+
+void vtp_declare_attribute(file_writer *w, const attribute *a, int64_t count, uint64_t *offset) {
     file_print(w, "<DataArray type=\"%s\" Name=\"%s\" NumberOfComponents=\"%d\"", type_name(a),
                a->name, a->components);
     const char *word = a->component_names;
@@ -34,7 +56,11 @@ static void declare(file_writer *w, const particle_frame *f, int i, uint64_t *of
         word += length + (word[length] == ' ');
     }
     file_print(w, " format=\"appended\" offset=\"%llu\"/>\n", (unsigned long long)*offset);
-    *offset += sizeof(uint64_t) + array_bytes(f, i);
+    *offset += sizeof(uint64_t) + array_bytes(a, count);
+}
+
+void vtp_attribute(file_writer *w, const frame_array *array, int64_t count) {
+    vtp_array(w, array->values, array_bytes(array->attribute, count));
 }
 
 static void declare_cells(file_writer *w, const particle_frame *f, const char *name,
@@ -62,7 +88,13 @@ void vtk_write_field_data(file_writer *w, const char *scene_name, double time,
                    POSE_NUMBERS, poses->count);
     for (int i = 0; i < poses->count * POSE_NUMBERS; i++)
         file_print(w, "%.17g ", poses->values[i / POSE_NUMBERS][i % POSE_NUMBERS]);
-    file_print(w, poses->count ? "</DataArray>\n</FieldData>\n" : "</FieldData>\n");
+    if (poses->count) file_print(w, "</DataArray>\n");
+    if (poses->counted)
+        file_print(w,
+                   "<DataArray type=\"Int32\" Name=\"colliders\" NumberOfTuples=\"1\" "
+                   "format=\"ascii\">%d</DataArray>\n",
+                   poses->colliders);
+    file_print(w, "</FieldData>\n");
 }
 
 static void write_text(file_writer *w, const particle_frame *f) {
@@ -74,9 +106,10 @@ static void write_text(file_writer *w, const particle_frame *f) {
                "<Piece NumberOfPoints=\"%lld\" NumberOfVerts=\"%lld\" NumberOfLines=\"0\" "
                "NumberOfStrips=\"0\" NumberOfPolys=\"0\">\n<Points>\n",
                (long long)f->count, (long long)f->count);
-    declare(w, f, 0, &offset);
+    vtp_declare_attribute(w, f->arrays[0].attribute, f->count, &offset);
     file_print(w, "</Points>\n<PointData Vectors=\"v\">\n");
-    for (int i = 1; i < f->array_count; i++) declare(w, f, i, &offset);
+    for (int i = 1; i < f->array_count; i++)
+        vtp_declare_attribute(w, f->arrays[i].attribute, f->count, &offset);
     file_print(w, "</PointData>\n<Verts>\n");
     declare_cells(w, f, "connectivity", &offset);
     declare_cells(w, f, "offsets", &offset);
@@ -99,11 +132,7 @@ spate_status vtp_write(spate_context *ctx, const particle_frame *f, const char *
     file_writer w;
     TRY(file_create(ctx, path, false, &w));
     write_text(&w, f);
-    for (int i = 0; i < f->array_count; i++) {
-        const uint64_t bytes = array_bytes(f, i);
-        file_write(&w, &bytes, sizeof bytes);
-        file_write(&w, f->arrays[i].values, (size_t)bytes);
-    }
+    for (int i = 0; i < f->array_count; i++) vtp_attribute(&w, &f->arrays[i], f->count);
     write_cells(&w, f, 0);
     write_cells(&w, f, 1);
     file_print(&w, "\n</AppendedData>\n</VTKFile>\n");

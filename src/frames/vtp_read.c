@@ -9,7 +9,8 @@
 #include <string.h>
 
 enum { COMPONENTS_MAX = 64 };
-static const size_t file_limit = (size_t)1 << 36;
+/* 64 GiB; half of the memory where addresses have 32 bits. */
+static const size_t file_limit = SIZE_MAX >> (sizeof(size_t) > 4 ? 28 : 1);
 
 static const struct {
     const char *name;
@@ -153,6 +154,16 @@ static void read_time(reader *r) {
         r->s->time = time;
 }
 
+static void read_collider_count(reader *r) {
+    const char *c = find(r->text, r->text_end, "Name=\"colliders\"");
+    const char *value = c ? memchr(c, '>', (size_t)(r->text_end - c)) : NULL;
+    int64_t count;
+    r->s->collider_count = -1;
+    if (value && value++ && text_scan_int64(&value, r->text_end, &count) && count >= 0 &&
+        count <= INT32_MAX)
+        r->s->collider_count = (int)count;
+}
+
 /* Poses of driven colliders, where there are any. */
 static spate_status read_poses(reader *r) {
     enum { POSES_MOST = 65535, NUMBERS = 7 };
@@ -174,33 +185,72 @@ static spate_status read_poses(reader *r) {
     return SPATE_OK;
 }
 
-/* Three corners each, that are there. */
-static spate_status check_triangles(const reader *r) {
-    const snapshot *s = r->s;
-    for (int64_t i = 0; i < 3 * s->triangle_count; i++) {
-        int32_t corner;
-        memcpy(&corner, s->triangles + (size_t)i * sizeof corner, sizeof corner);
-        if (corner < 0 || corner >= s->count) return bad(r, "a triangle without a corner");
+static int32_t whole_at(const unsigned char *list, int64_t i) {
+    int32_t value;
+    memcpy(&value, list + (size_t)i * sizeof value, sizeof value);
+    return value;
+}
+
+/* Corners that are there. */
+static spate_status check_corners(const reader *r, const unsigned char *list, int64_t count) {
+    for (int64_t i = 0; i < count; i++) {
+        const int32_t corner = whole_at(list, i);
+        if (corner < 0 || corner >= r->s->count) return bad(r, "a cell without a corner");
     }
     return SPATE_OK;
 }
 
-/* The triangles of a surface. That they are triangles is seen by the number of their corners. */
-static spate_status read_triangles(reader *r, const char *piece) {
-    int64_t count = 0;
-    const char *from = find(r->text, r->text_end, "<Polys>"),
-               *to = find(from, r->text_end, "</Polys>");
-    if (!xml_int64(r, piece, "NumberOfPolys", &count) || count <= 0) return SPATE_OK;
+/* The array of that name, of `count` numbers, in <Polys> or <Lines>; NULL where there is none. */
+static spate_status find_cells(const reader *r, const char *const ends[2], const char *name,
+                               int64_t count, const unsigned char **out) {
+    const char *from = find(r->text, r->text_end, ends[0]), *to = find(from, r->text_end, ends[1]);
+    *out = NULL;
     for (const char *c = from; to && (c = find(c, to, "<DataArray ")); c++) {
-        if (!xml_is(r, c, "Name", "connectivity")) continue;
+        if (!xml_is(r, c, "Name", name)) continue;
         if (!xml_is(r, c, "type", types[SNAPSHOT_INT32].name))
             return bad(r, "its corners are no Int32");
-        TRY(find_data(r, c, count, 3 * sizeof(int32_t), &r->s->triangles));
-        r->s->triangle_count = count;
-        return check_triangles(r);
+        return find_data(r, c, count, sizeof(int32_t), out);
     }
-    return bad(r, "its triangles are missing");
+    return bad(r, "its triangles or lines are missing");
 }
+
+/* The triangles of a surface. That they are triangles is seen by the number of their corners. */
+static spate_status read_triangles(reader *r, const char *piece) {
+    static const char *const ends[2] = {"<Polys>", "</Polys>"};
+    int64_t count = 0;
+    if (!xml_int64(r, piece, "NumberOfPolys", &count) || count <= 0) return SPATE_OK;
+    if (count > INT32_MAX) return bad(r, "more triangles than there can be");
+    TRY(find_cells(r, ends, "connectivity", 3 * count, &r->s->triangles));
+    r->s->triangle_count = count;
+    return check_corners(r, r->s->triangles, 3 * count);
+}
+
+/* Lines of two corners or more. */
+static spate_status read_lines(reader *r, const char *piece) {
+    static const char *const ends[2] = {"<Lines>", "</Lines>"};
+    snapshot *s = r->s;
+    int64_t count = 0;
+    if (!xml_int64(r, piece, "NumberOfLines", &count) || count <= 0) return SPATE_OK;
+    if (count > INT32_MAX) return bad(r, "more lines than there can be");
+    TRY(find_cells(r, ends, "offsets", count, &s->line_ends));
+    int32_t last = 0;
+    for (int64_t k = 0; k < count; k++) {
+        const int32_t end = whole_at(s->line_ends, k);
+        if (end < last || end - last < 2) return bad(r, "a line without two corners");
+        last = end;
+    }
+    TRY(find_cells(r, ends, "connectivity", last, &s->line_corners));
+    s->line_count = count;
+    return check_corners(r, s->line_corners, last);
+}
+
+int32_t snapshot_triangle(const snapshot *s, int64_t t, int k) {
+    return whole_at(s->triangles, 3 * t + k);
+}
+int32_t snapshot_line_corner(const snapshot *s, int64_t at) {
+    return whole_at(s->line_corners, at);
+}
+int32_t snapshot_line_end(const snapshot *s, int64_t k) { return whole_at(s->line_ends, k); }
 
 static spate_status read_particles(reader *r) {
     const char *piece = find(r->text, r->text_end, "<Piece ");
@@ -211,6 +261,7 @@ static spate_status read_particles(reader *r) {
     if (r->s->array_count != 1 || points->components != 3 || points->type > SNAPSHOT_FLOAT64)
         return bad(r, "its points are not one array of three numbers each");
     TRY(read_triangles(r, piece));
+    TRY(read_lines(r, piece));
     return read_arrays(r, "<PointData", "</PointData>");
 }
 
@@ -270,6 +321,7 @@ static spate_status read_all(reader *r, size_t length) {
     if (!xml_is(r, head, "byte_order", "LittleEndian") || !xml_is(r, head, "header_type", "UInt64"))
         return bad(r, "its arrays are not little endian with UInt64 lengths");
     read_time(r);
+    read_collider_count(r);
     TRY(read_poses(r));
     return r->s->on_grid ? read_grid(r) : read_particles(r);
 }

@@ -1,5 +1,5 @@
 /*
- * Reading frames back: the .vtp files that vtp.c and surface_frame.c write (VTK XML PolyData) and
+ * Reading frames back: the .vtp files that vtp.c, surface_frame.c and mesh_files.c write (VTK XML PolyData) and
  * the .vti files of volume.c (ImageData); one piece, appended raw arrays, little endian, UInt64
  * lengths. A damaged file is told by name and never read past its end.
  */
@@ -27,7 +27,7 @@ typedef struct snapshot_array {
     const unsigned char *data; /* not aligned */
 } snapshot_array;
 
-/* One frame: particles, the vertices of a surface, or the cells of a grid. */
+/* One frame: particles, the vertices of a surface or of meshes, or the cells of a grid. */
 typedef struct snapshot {
     spate_context *ctx;
     char *bytes;   /* the whole file */
@@ -35,10 +35,13 @@ typedef struct snapshot {
     double time;   /* NAN when the file does not say */
     double *poses; /* of driven colliders, seven numbers each (poses.h) */
     int pose_count;
+    int collider_count; /* that there are; -1 when the file does not say */
     snapshot_array arrays[SNAPSHOT_ARRAYS];
     int array_count;                /* of particles the first holds the positions */
     const unsigned char *triangles; /* of a surface: three int32 each, not aligned; NULL: none */
     int64_t triangle_count;
+    const unsigned char *line_corners, *line_ends; /* of a mesh: int32 each, not aligned */
+    int64_t line_count;
     bool on_grid;
     int cells[3]; /* of a grid, x fastest in the arrays; in 2D one along z */
     double origin[3], spacing[3];
@@ -56,5 +59,9 @@ const snapshot_array *snapshot_find(const snapshot *s, const char *name);
 /* Bytes of a number. */
 size_t snapshot_type_size(snapshot_type type);
 double snapshot_value(const snapshot_array *a, int64_t particle, int component);
+/* Of triangle `t` corner k; of all lines the corner `at`, and where line k ends among them. */
+int32_t snapshot_triangle(const snapshot *s, int64_t t, int k);
+int32_t snapshot_line_corner(const snapshot *s, int64_t at);
+int32_t snapshot_line_end(const snapshot *s, int64_t k);
 
 #endif

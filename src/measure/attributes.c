@@ -61,6 +61,12 @@ static void value_material(const particle_view *p, double *out) {
     out[0] = scene_group_material(p->sim->scene, p->sim->particles.group[p->index]);
 }
 
+static void value_role(const particle_view *p, double *out) {
+    /* Solvers without meshes use the field otherwise. */
+    const uint8_t *role = p->sim->type->mesh_first_id ? p->sim->particles.role : NULL;
+    out[0] = role ? role[p->index] : ROLE_MATTER;
+}
+
 static void value_jacobian(const particle_view *p, double *out) {
     out[0] = jacobian(p->sim, p->index);
 }
@@ -112,6 +118,11 @@ static void value_concentration(const particle_view *p, double *out) {
     for (int k = 0; k < SPECIES_MAX; k++) out[k] = all ? (double)all[p->index][k] : 0;
 }
 
+static void value_temperature(const particle_view *p, double *out) {
+    const real *all = p->sim->particles.temperature;
+    out[0] = all ? (double)all[p->index] : 0;
+}
+
 static void value_phase(const particle_view *p, double *out) {
     const spate_scene *scene = p->sim->scene;
     out[0] = scene->group_phase ? scene->group_phase[p->sim->particles.group[p->index]] : 0;
@@ -156,6 +167,7 @@ const attribute attributes[ATTRIBUTE_COUNT] = {
     {"pscale", 1, ATTRIBUTE_REAL, NULL, value_radius},
     {"material", 1, ATTRIBUTE_WHOLE, NULL, value_material},
     {"group", 1, ATTRIBUTE_WHOLE, NULL, value_group},
+    {"role", 1, ATTRIBUTE_WHOLE, NULL, value_role},
     {"J", 1, ATTRIBUTE_REAL, NULL, value_jacobian},
     {"density", 1, ATTRIBUTE_REAL, NULL, value_density},
     {"pressure", 1, ATTRIBUTE_REAL, NULL, value_pressure},
@@ -167,6 +179,7 @@ const attribute attributes[ATTRIBUTE_COUNT] = {
     {"inserted", 1, ATTRIBUTE_WHOLE, NULL, value_inserted},
     {"concentration", 4, ATTRIBUTE_REAL, "a b c d", value_concentration},
     {"phase", 1, ATTRIBUTE_WHOLE, NULL, value_phase},
+    {"temperature", 1, ATTRIBUTE_REAL, NULL, value_temperature},
     {"F", 9, ATTRIBUTE_REAL, "xx xy xz yx yy yz zx zy zz", value_deformation},
     {"green_strain", 6, ATTRIBUTE_REAL, "xx yy zz xy yz xz", value_green_strain},
     {"linear_strain", 6, ATTRIBUTE_REAL, "xx yy zz xy yz xz", value_linear_strain},
@@ -178,6 +191,7 @@ const char *const attribute_names[] = {"P",
                                        "pscale",
                                        "material",
                                        "group",
+                                       "role",
                                        "J",
                                        "density",
                                        "pressure",
@@ -189,6 +203,7 @@ const char *const attribute_names[] = {"P",
                                        "inserted",
                                        "concentration",
                                        "phase",
+                                       "temperature",
                                        "F",
                                        "green_strain",
                                        "linear_strain",

@@ -9,6 +9,7 @@
  *    pscale    1   radius: half the spacing of particles at rest, (m / rho0)^(1/d) / 2
  *    material  1   index into the scene's materials, in the order of the file
  *    group     1   body or source it came from: bodies first, then sources
+ *    role      1   0: matter; 1: vertex of a mesh (particle_role)
  *    J         1   volume over volume at rest
  *    density   1   rho0 / J
  *    pressure  1   -tr(sigma) / d
@@ -20,6 +21,7 @@
  *    concentration  4   mass fractions of the phases that mix: liquids first, then what dissolves in
  *                  them, both by the alphabet; 0 in what does not mix
  *    phase     1   index of its phase by the alphabet; of a dissolved particle the liquid's
+ *    temperature    1   K above the surroundings, of liquids under mpm that have one
  *    inserted  1   0, or the generation of a particle that was inserted into a sheet
  *
  * and from the deformation gradient, which a solver follows only where output.fields asks:
@@ -33,7 +35,7 @@
 
 #include "solver/solver.h"
 
-enum { ATTRIBUTE_COMPONENTS_MAX = 9, ATTRIBUTE_COUNT = 20 };
+enum { ATTRIBUTE_COMPONENTS_MAX = 9, ATTRIBUTE_COUNT = 22 };
 
 /* Reals are stored as `real`, whole numbers as uint32_t. */
 typedef enum attribute_type { ATTRIBUTE_REAL, ATTRIBUTE_WHOLE } attribute_type;

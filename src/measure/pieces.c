@@ -35,16 +35,21 @@ typedef struct joining {
     int64_t *size;   /* particles of a root's piece */
 } joining;
 
+/* Makes one piece of those of two roots. */
+static void unite(joining *j, int64_t a, int64_t b) {
+    if (a == b) return;
+    int64_t low = a < b ? a : b, high = a < b ? b : a;
+    j->parent[high] = low;
+    j->size[low] += j->size[high];
+    j->size[high] = 0;
+}
+
 static void join(joining *j, int64_t cell, const int64_t offset[3]) {
     const point_grid *c = j->point_grid;
     int64_t other = point_grid_neighbour(c, &c->cells[cell], offset);
     if (other < 0) return;
     int64_t a = root_of(j->parent, cell), b = root_of(j->parent, other);
-    if (a == b || !are_near(c, &c->cells[cell], &c->cells[other], j->gap)) return;
-    int64_t low = a < b ? a : b, high = a < b ? b : a;
-    j->parent[high] = low;
-    j->size[low] += j->size[high];
-    j->size[high] = 0;
+    if (a != b && are_near(c, &c->cells[cell], &c->cells[other], j->gap)) unite(j, a, b);
 }
 
 static int64_t largest_root(const joining *j) {
@@ -69,6 +74,60 @@ static void join_all(joining *j, const point_grid_reach *reach) {
     }
 }
 
+/* ---- Meshes ---------------------------------------------------------------------------------- */
+
+/* The cells of a body's vertices, which have ids one after the other; -1: not there. *known: as
+ * long as the first and the last of them are. */
+static spate_status find_vertices(const joining *j, int group, int64_t **cell_of, bool *known) {
+    const point_grid *c = j->point_grid;
+    const particles *p = &c->sim->particles;
+    const int64_t count = c->sim->scene->bodies[group].mesh.vertex_count;
+    uint64_t first = UINT64_MAX, last = 0;
+    for (int64_t i = 0; i < c->count; i++) {
+        if (p->group[c->stored[i]] != group) continue;
+        const uint64_t id = p->id[c->stored[i]];
+        first = id < first ? id : first, last = id > last ? id : last;
+    }
+    *known = last >= first && last - first + 1 == (uint64_t)count;
+    if (!*known) return SPATE_OK;
+    *cell_of = take(c->ctx, (size_t)count, sizeof **cell_of);
+    if (!*cell_of) return SPATE_OUT_OF_MEMORY;
+    for (int64_t v = 0; v < count; v++) (*cell_of)[v] = -1;
+    for (int64_t k = 0; k < c->cell_count; k++)
+        for (int64_t i = c->cells[k].first; i >= 0; i = c->next[i])
+            if (p->group[c->stored[i]] == group) (*cell_of)[p->id[c->stored[i]] - first] = k;
+    return SPATE_OK;
+}
+
+static void join_vertices(joining *j, int64_t a, int64_t b) {
+    if (a >= 0 && b >= 0) unite(j, root_of(j->parent, a), root_of(j->parent, b));
+}
+
+/* Vertices of an element, or beside each other on a strand, hang together however far apart. */
+static spate_status join_mesh(joining *j, int group) {
+    const mesh_body *m = &j->point_grid->sim->scene->bodies[group].mesh;
+    const int corners = m->kind == MESH_CLOTH ? 3 : j->point_grid->dim + 1;
+    int64_t *cell_of = NULL;
+    bool known;
+    TRY(find_vertices(j, group, &cell_of, &known));
+    if (!known) return SPATE_OK;
+    for (int64_t e = 0; e < m->element_count; e++)
+        for (int k = 1; k < corners; k++)
+            join_vertices(j, cell_of[m->elements[e][0]], cell_of[m->elements[e][k]]);
+    for (int64_t s = 0; s < m->strand_count; s++)
+        for (int64_t v = m->strand_first[s] + 1; v < m->strand_first[s + 1]; v++)
+            join_vertices(j, cell_of[v - 1], cell_of[v]);
+    give(j->point_grid->ctx, cell_of);
+    return SPATE_OK;
+}
+
+static spate_status join_meshes(joining *j) {
+    const spate_simulation *sim = j->point_grid->sim;
+    for (int b = 0; sim && b < sim->scene->body_count; b++)
+        if (sim->scene->bodies[b].mesh.kind) TRY(join_mesh(j, b));
+    return SPATE_OK;
+}
+
 spate_status pieces_count(point_grid *c, double gap, int64_t at_least, int64_t *count,
                           int64_t *largest) {
     *count = *largest = 0;
@@ -82,6 +141,7 @@ spate_status pieces_count(point_grid *c, double gap, int64_t at_least, int64_t *
     if (!status) {
         point_grid_reach_of(c, gap, reach);
         join_all(&j, reach);
+        status = join_meshes(&j);
         for (int64_t k = 0; k < c->cell_count; k++) {
             *count += j.size[k] > 0 && j.size[k] >= at_least;
             if (j.size[k] > *largest) *largest = j.size[k];

@@ -1,6 +1,7 @@
 /*
  * Pieces: connected components of particles, two of which hang together when they are nearer than a
- * gap. Time and memory follow the number of particles, whatever the gap.
+ * gap, or are vertices of one element or segment. Time and memory follow the number of particles,
+ * whatever the gap.
  */
 #ifndef SPATE_MEASURE_PIECES_H
 #define SPATE_MEASURE_PIECES_H

@@ -105,7 +105,7 @@ static spate_status evaluate_basics(statistics *s) {
         v[COLUMN_penetration_count] = v[COLUMN_penetration_max] = 0;
         return SPATE_OK;
     }
-    boundary_move(&sim->boundary, sim->time);
+    TRY(boundary_move(&sim->boundary, sim->time));
     boundary_appear(&sim->boundary, sim->time);
     TRY(tally_all(&(tally_job){.sim = sim, .visit = visit_penetration}, &t));
     v[COLUMN_penetration_count] = t.sums[0];

@@ -2,7 +2,10 @@
 #include "pictures/frame_2d.h"
 #include "core/threads.h"
 #include "pictures/liquid_area.h"
+#include "pictures/mesh_2d.h"
+#include "pictures/mesh_pictures.h"
 #include "pictures/smoke_cells.h"
+#include "scene/mesh_sequence.h"
 #include <math.h>
 
 static const rgb paper = {0.93f, 0.94f, 0.95f}, water_room = {1, 1, 1},
@@ -37,6 +40,7 @@ typedef struct frame_2d_job {
     const spate_scene *scene;
     frame_2d_map map;
     pose *poses; /* of the colliders */
+    const shape **shapes;
     double time;
     picture *out;
 } frame_2d_job;
@@ -48,9 +52,9 @@ static double colliders_distance(const frame_2d_job *job, const double world[3],
     *colour = grey;
     for (int c = 0; c < job->scene->collider_count; c++) {
         const collider *solid = &job->scene->colliders[c];
-        if (!collider_is_present(solid, job->time)) continue;
+        if (!collider_is_present(solid, job->time) || solid->grip) continue;
         pose_to_rest(&job->poses[c], world, rest);
-        const double distance = shape_distance(solid->shape, 2, rest);
+        const double distance = shape_distance(job->shapes[c], 2, rest);
         if (!(distance < nearest)) continue;
         nearest = distance;
         *colour = colour_given(&solid->color, grey);
@@ -109,7 +113,7 @@ typedef struct frame_2d_frame {
     const colouring *colouring;
     const frame_2d_map *map;
     const snapshot *frame;
-    const snapshot_array *sizes, *materials;
+    const snapshot_array *sizes, *materials, *roles;
     colour_source by;
 } frame_2d_frame;
 
@@ -118,6 +122,7 @@ static bool read_particle(const frame_2d_frame *f, int64_t i, frame_2d_particle 
     const spate_scene *scene = f->colouring->scene;
     const domain *d = &scene->domain;
     const snapshot_array *x = &f->frame->arrays[0];
+    if (mesh_pictures_has(f->roles, i)) return false;
     p->at[0] = f->map->left + (snapshot_value(x, i, 0) - d->origin[0]) * f->map->scale;
     p->at[1] = f->map->bottom - (snapshot_value(x, i, 1) - d->origin[1]) * f->map->scale;
     p->radius = (f->sizes ? snapshot_value(f->sizes, i, 0) : 0.25 * d->dx) * f->map->scale;
@@ -205,10 +210,18 @@ static spate_status draw_particles(const colouring *s, const snapshot *frame, co
                         .frame = frame,
                         .sizes = snapshot_find(frame, "pscale"),
                         .materials = snapshot_find(frame, "material")};
+    snapshot drawn;
     TRY(colouring_source(s, frame, file, &f.by));
-    TRY(draw_liquid(&f, job));
-    draw_grains(&f, job->out);
-    return SPATE_OK;
+    TRY(mesh_pictures_load(s->scene, file, &drawn));
+    if (drawn.bytes) f.roles = snapshot_find(frame, "role");
+    spate_status status = SPATE_OK;
+    if (!frame->triangles && !frame->line_ends) { /* which are a frame of meshes alone */
+        status = draw_liquid(&f, job);
+        draw_grains(&f, job->out);
+    }
+    if (!status && drawn.bytes) status = mesh_2d_draw(s, f.map, &drawn, file, job->out);
+    snapshot_free(&drawn);
+    return status;
 }
 
 /* ---- Smoke ----------------------------------------------------------------------------------- */
@@ -297,10 +310,12 @@ static void lay_mount(const colouring *s, const frame_2d_view *shown, const fram
 }
 
 static spate_status draw_frame(const colouring *s, const snapshot *frame, const char *file,
-                               frame_2d_job *job) {
+                               arena *shown, frame_2d_job *job) {
     const spate_scene *scene = s->scene;
-    for (int c = 0; c < scene->collider_count; c++)
+    for (int c = 0; c < scene->collider_count; c++) {
         job->poses[c] = motion_pose(&scene->colliders[c].motion, job->time);
+        TRY(mesh_sequence_shape(shown, scene->colliders[c].shape, job->time, &job->shapes[c]));
+    }
     TRY(frame->on_grid ? draw_smoke(s, &job->map, frame, file, job->out)
                        : draw_particles(s, frame, file, job));
     if (scene->collider_count)
@@ -317,11 +332,14 @@ spate_status frame_2d_draw(const colouring *s, const snapshot *frame, const char
     picture_fill(out, paper);
     picture_box(out, m.left, m.bottom - d->size[1] * m.scale, m.left + d->size[0] * m.scale,
                 m.bottom, frame->on_grid ? smoke_room : water_room, 1);
-    pose *poses = take(scene->ctx, (size_t)scene->collider_count + 1, sizeof *poses);
-    if (!poses) return SPATE_OUT_OF_MEMORY;
-    frame_2d_job job = {scene, m, poses, time, out};
-    spate_status status = draw_frame(s, frame, file, &job);
-    give(scene->ctx, poses);
+    arena own = arena_create(scene->ctx);
+    const size_t colliders = (size_t)scene->collider_count + 1;
+    pose *poses = arena_take(&own, colliders, sizeof *poses);
+    const shape **shapes = arena_take(&own, colliders, sizeof *shapes);
+    frame_2d_job job = {scene, m, poses, shapes, time, out};
+    spate_status status =
+        poses && shapes ? draw_frame(s, frame, file, &own, &job) : SPATE_OUT_OF_MEMORY;
+    arena_free(&own);
     TRY(status);
     draw_walls(s, &m, out);
     lay_mount(s, &shown, &m, out);

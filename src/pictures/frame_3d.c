@@ -2,6 +2,7 @@
 #include "pictures/frame_3d.h"
 #include "core/threads.h"
 #include "frames/surface_read.h"
+#include "pictures/mesh_pictures.h"
 #include "pictures/particle_batches.h"
 #include "pictures/smoke_cells.h"
 #include "pictures/trace/trace.h"
@@ -49,20 +50,27 @@ spate_status frame_3d_particles(const colouring *s, const snapshot *frame, const
     spate_context *ctx = s->scene->ctx;
     batches c = {0};
     triangle_mesh surface = {0};
+    snapshot drawn = {0}; /* meshes, which their particles are not drawn beside */
+    mesh_parts parts = {0};
     stage st;
     spate_status status;
     TRY_OR_DONE(status, stage_create(s->scene, time, &st));
-    TRY_OR_DONE(status, batches_create(s, &st, frame, file, &c));
+    TRY_OR_DONE(status, mesh_pictures_load(s->scene, file, &drawn));
+    if (drawn.bytes) TRY_OR_DONE(status, mesh_pictures_create(s, &st, &drawn, file, &parts));
+    TRY_OR_DONE(status, batches_create(s, &st, frame, file, drawn.bytes, &c));
     if (!frame->count || (batches_find(&c, LOOK_SURFACE) && surface_is_drawn(s->scene)))
         TRY_OR_DONE(status, load_surface(s, &st, frame, file, &surface));
     trace_input in = {.stage = &st,
                       .batches = &c,
                       .surface = surface.triangle_count ? &surface : NULL,
+                      .meshes = drawn.bytes ? &parts : NULL,
                       .samples = samples};
     TRY_OR_DONE(status, trace_picture(ctx, &in, out));
     colouring_caption(s, time, out);
 done:
     stage_free(&st);
+    snapshot_free(&drawn);
+    mesh_parts_free(ctx, &parts);
     batches_free(&c);
     give(ctx, surface.vertices);
     give(ctx, surface.triangles);

@@ -1,5 +1,6 @@
 /* Particles sorted by how they are drawn. */
 #include "pictures/particle_batches.h"
+#include "pictures/mesh_pictures.h"
 
 /* Places in the list; skins follow, one for each material. */
 enum { CLEAR, GRAINS, SKINS };
@@ -8,7 +9,7 @@ typedef struct sorting {
     const colouring *colouring;
     const stage *stage;
     const snapshot *frame;
-    const snapshot_array *sizes, *materials;
+    const snapshot_array *sizes, *materials, *roles;
     colour_source by;
     double far, swell;
     batches *out;
@@ -26,6 +27,7 @@ static batch *batch_of(const sorting *s, int64_t i) {
  * and would only spoil the rest. */
 static bool place(const sorting *s, int64_t i, v3 *at) {
     double world[3];
+    if (mesh_pictures_has(s->roles, i) || s->frame->triangles || s->frame->line_ends) return false;
     for (int a = 0; a < 3; a++) world[a] = snapshot_value(&s->frame->arrays[0], i, a);
     const double radius =
         s->sizes ? snapshot_value(s->sizes, i, 0) : 0.25 * s->colouring->scene->domain.dx;
@@ -90,12 +92,13 @@ static spate_status take_list(const colouring *s, batches *out) {
 }
 
 spate_status batches_create(const colouring *s, const stage *st, const snapshot *frame,
-                            const char *file, batches *out) {
+                            const char *file, bool without, batches *out) {
     sorting sort = {.colouring = s,
                     .stage = st,
                     .frame = frame,
                     .sizes = snapshot_find(frame, "pscale"),
                     .materials = snapshot_find(frame, "material"),
+                    .roles = without ? snapshot_find(frame, "role") : NULL,
                     .far = 100 * (double)v3_length(st->size),
                     /* Heaps read as one piece, single values as particles. */
                     .swell = colouring_by_material(s) ? 1.3 : 1.1,

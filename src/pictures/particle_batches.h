@@ -6,8 +6,9 @@
 #include "pictures/trace/batches.h"
 #include "pictures/trace/stage.h"
 
-/* `file` is for messages. Free it with batches_free. */
+/* `file` is for messages; `without`: particles of meshes are left out, which are drawn as they are.
+ * Free it with batches_free. */
 spate_status batches_create(const colouring *s, const stage *st, const snapshot *frame,
-                            const char *file, batches *out);
+                            const char *file, bool without, batches *out);
 
 #endif

@@ -206,8 +206,13 @@ static spate_status draw_frame(render_job *job, int64_t i) {
     TRY(reel_picture_path(job->ctx, job->output, job->frames.numbers[at], to));
     TRY(frame_list_load(&job->frames, job->folder, at, from, &frame));
     place_driven(job, &frame);
+    /* Those that were added later are not there yet. */
+    const int colliders = job->scene->collider_count;
+    if (frame.collider_count >= 0 && frame.collider_count < colliders)
+        job->scene->collider_count = frame.collider_count;
     spate_status status = render_frame(&job->colouring, &frame, from, frame.time,
                                        job->options->samples, &job->picture);
+    job->scene->collider_count = colliders;
     snapshot_free(&frame);
     TRY(status);
     picture_to_bytes(&job->picture, job->bytes);

@@ -118,6 +118,10 @@ spate_status render_load_scene(spate_context *ctx, const char *folder,
     if (!file_exists(ctx, path))
         return fail(ctx, SPATE_BAD_INPUT,
                     "%s: not the folder of a run: there is no run.scene.yaml in it", folder);
-    TRY(spate_scene_load(ctx, path, o->sets, o->set_count, out));
+    /* What events have added is drawn, too. */
+    char added[PATH_SIZE];
+    TRY(path_join(ctx, folder, "run.added.yaml", added));
+    const bool more = file_exists(ctx, added);
+    TRY(spate_scene_load(ctx, more ? added : path, o->sets, o->set_count, out));
     return place(*out, o);
 }

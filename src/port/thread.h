@@ -7,6 +7,7 @@
 #define SPATE_PORT_THREAD_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
 #ifdef SPATE_NO_THREADS
 enum { THREADS_MOST = 1 };
@@ -41,6 +42,8 @@ void thread_condition_create(thread_condition *c);
 void thread_condition_free(thread_condition *c);
 /* Gives the lock back while it waits. */
 void thread_condition_wait(thread_condition *c, thread_lock *l);
+/* The same for at most this long. */
+void thread_condition_wait_for(thread_condition *c, thread_lock *l, int64_t nanoseconds);
 void thread_condition_wake_one(thread_condition *c);
 void thread_condition_wake_all(thread_condition *c);
 

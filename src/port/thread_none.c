@@ -29,5 +29,8 @@ void thread_lock_give(thread_lock *l) { (void)l; }
 void thread_condition_create(thread_condition *c) { (void)c; }
 void thread_condition_free(thread_condition *c) { (void)c; }
 void thread_condition_wait(thread_condition *c, thread_lock *l) { (void)c, (void)l; }
+void thread_condition_wait_for(thread_condition *c, thread_lock *l, int64_t nanoseconds) {
+    (void)c, (void)l, (void)nanoseconds;
+}
 void thread_condition_wake_one(thread_condition *c) { (void)c; }
 void thread_condition_wake_all(thread_condition *c) { (void)c; }

@@ -5,6 +5,7 @@
 #include "port/thread.h"
 #include <sched.h>
 #include <signal.h>
+#include <time.h>
 #include <unistd.h>
 
 int thread_start(thread_handle *t, void *(*run)(void *), void *argument) {
@@ -38,8 +39,24 @@ void thread_lock_free(thread_lock *l) { pthread_mutex_destroy(l); }
 void thread_lock_take(thread_lock *l) { pthread_mutex_lock(l); }
 void thread_lock_give(thread_lock *l) { pthread_mutex_unlock(l); }
 
-void thread_condition_create(thread_condition *c) { pthread_cond_init(c, NULL); }
+/* By the clock that nobody sets. */
+void thread_condition_create(thread_condition *c) {
+    pthread_condattr_t by;
+    pthread_condattr_init(&by);
+    pthread_condattr_setclock(&by, CLOCK_MONOTONIC);
+    pthread_cond_init(c, &by);
+    pthread_condattr_destroy(&by);
+}
 void thread_condition_free(thread_condition *c) { pthread_cond_destroy(c); }
 void thread_condition_wait(thread_condition *c, thread_lock *l) { pthread_cond_wait(c, l); }
+void thread_condition_wait_for(thread_condition *c, thread_lock *l, int64_t nanoseconds) {
+    const int64_t second = 1000000000;
+    struct timespec until;
+    clock_gettime(CLOCK_MONOTONIC, &until);
+    const int64_t sum = until.tv_nsec + nanoseconds;
+    until.tv_sec += (time_t)(sum / second);
+    until.tv_nsec = (long)(sum % second);
+    pthread_cond_timedwait(c, l, &until);
+}
 void thread_condition_wake_one(thread_condition *c) { pthread_cond_signal(c); }
 void thread_condition_wake_all(thread_condition *c) { pthread_cond_broadcast(c); }

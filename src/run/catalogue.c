@@ -1,7 +1,10 @@
 /* Everything that a scene may name, handed to the scene's reader: the public way in to it. */
+#include "core/text.h"
 #include "measure/attributes.h"
+#include "scene/fields_json.h"
 #include "solver/materials/material.h"
 #include "solver/solver.h"
+#include <spate/drive.h>
 
 static registry everything(void) {
     return (registry){
@@ -32,4 +35,15 @@ spate_status spate_scene_reference(spate_context *context, void (*write)(const c
                                    void *user) {
     const registry all = everything();
     return scene_reference(context, &all, write, user);
+}
+
+spate_status spate_scene_fields(spate_context *context, void (*write)(const char *, void *),
+                                void *user) {
+    const registry all = everything();
+    text t = {.ctx = context};
+    fields_json(&t, &all);
+    const bool failed = t.failed;
+    if (!failed) write(t.data, user);
+    text_free(&t);
+    return failed ? fail(context, SPATE_OUT_OF_MEMORY, "no memory for the field tables") : SPATE_OK;
 }

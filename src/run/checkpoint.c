@@ -653,7 +653,7 @@ static spate_status fill_simulation(reading *r, spate_simulation *sim) {
                 return fail_damaged(r, "impossible values in block ", "sources");
     TRY(read_drive(r, sim));
     set_scalars(sim, &numbers);
-    boundary_move(&sim->boundary, sim->time);
+    TRY(boundary_move(&sim->boundary, sim->time));
     boundary_appear(&sim->boundary, sim->time);
     TRY(sim->type->create(sim));
     set_scalars(sim, &numbers); /* whatever the solver's start has made of them */

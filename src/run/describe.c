@@ -122,6 +122,15 @@ static double number_at(const file_content *f, const char *from, const char *end
     return from && text_scan_double(f->ctx, &from, end, &value) ? value : NAN;
 }
 
+/* How many cells of a kind a file has, in words and as a fact. */
+static void describe_cells(const file_content *f, const char *end, const char *attribute,
+                           const char *name) {
+    int length;
+    const char *count = xml_value(f->bytes, end, attribute, &length);
+    if (count) text_add(f->out, ", %.*s %s", length, count, name);
+    if (count) fact_number(f, name, number_at(f, count, end));
+}
+
 static spate_status describe_vtp(const file_content *f) {
     const char *last = f->bytes + f->length;
     const char *end = find_bytes(f->bytes, last, "<AppendedData");
@@ -133,16 +142,14 @@ static spate_status describe_vtp(const file_content *f) {
     const char *points = xml_value(f->bytes, end, "NumberOfPoints", &length);
     const char *lines = find_bytes(f->bytes, end, "<Lines>"),
                *faces = lines ? lines : find_bytes(f->bytes, end, "<Polys>");
-    const char *const cell = lines ? "lines" : "triangles";
+    const char *const meshes = find_bytes(f->bytes, end, "<CellData>");
     text_add(f->out, ", %.*s %s", points ? length : 1, points ? points : "?",
              faces ? "vertices" : "particles");
-    fact_text(f, "kind", faces ? "surface" : "particles");
+    fact_text(f, "kind", meshes ? "meshes" : faces ? "surface" : "particles");
     fact_text(f, "format", "vtp");
     fact_number(f, faces ? "vertices" : "particles", number_at(f, points, end));
-    const char *triangles =
-        faces ? xml_value(f->bytes, end, lines ? "NumberOfLines" : "NumberOfPolys", &length) : NULL;
-    if (triangles) text_add(f->out, ", %.*s %s", length, triangles, cell);
-    if (triangles) fact_number(f, cell, number_at(f, triangles, end));
+    if (lines) describe_cells(f, end, "NumberOfLines", "lines");
+    if (faces && (meshes || !lines)) describe_cells(f, end, "NumberOfPolys", "triangles");
     const char *time = find_bytes(f->bytes, end, "\"TimeValue\"");
     if (time) time = memchr(time, '>', (size_t)(end - time));
     if (time) text_add(f->out, ", t = %.*s s", (int)strcspn(time + 1, "<"), time + 1);
@@ -151,7 +158,7 @@ static spate_status describe_vtp(const file_content *f) {
     text_add(f->facts, ", \"attributes\": [");
     bool first = true;
     const char *array = points ? find_bytes(points, end, "<DataArray") : NULL;
-    const char *cells = faces ? faces : find_bytes(f->bytes, end, "<Verts>");
+    const char *cells = meshes ? meshes : faces ? faces : find_bytes(f->bytes, end, "<Verts>");
     for (; array && array < (cells ? cells : end);
          array = find_bytes(array + 1, end, "<DataArray")) {
         const char *close = memchr(array, '>', (size_t)(end - array));

@@ -7,15 +7,17 @@
 /* Pictures of a frame need its scene, with what was added to it. */
 static spate_status write_frame(spate_simulation *sim, const char *folder, int frame) {
     frame_files f;
+    mesh_cells cells = {.ctx = sim->ctx};
     if (!folder || frame < 0)
         return fail(sim->ctx, SPATE_BAD_INPUT,
                     "frame %d in folder '%s'; give a number from 0 on and the path of a folder",
                     frame, folder ? folder : "");
     TRY(file_make_folder(sim->ctx, folder));
     TRY(run_scene_write(sim->scene, folder));
-    spate_status status = frame_files_take(sim, folder, frame, &f);
+    spate_status status = frame_files_take(sim, folder, frame, &cells, &f);
     if (!status) status = frame_files_write(sim->ctx, &f);
     frame_files_free(&f);
+    mesh_cells_free(&cells);
     return status;
 }
 

@@ -7,6 +7,7 @@
  * counts: the solver's cost of a particle or cell (solver_cost), and the bytes of a frame.
  */
 #include "core/vec.h"
+#include "frames/mesh_cells.h"
 #include "measure/attributes.h"
 #include "port/memory.h"
 #include "scene/slips.h"
@@ -242,7 +243,11 @@ static double frame_bytes(const spate_scene *s) {
     for (int i = 0; i < s->output.field_count; i++) bytes += attribute_bytes(s->output.fields[i]);
     for (unsigned bit = s->output.particles; bit; bit >>= 1) formats += bit & 1;
     const double cells = s->output.particles & OUTPUT_VTP ? 2 * sizeof(int64_t) : 0;
-    return formats * bytes + cells;
+    /* A mesh has its vertices once more, and about two triangles for each. */
+    int meshes = 0;
+    for (unsigned bit = mesh_cells_are_in(s) ? s->output.meshes : 0; bit; bit >>= 1)
+        meshes += bit & 1;
+    return formats * bytes + cells + meshes * (bytes + 2 * 4 * sizeof(int32_t));
 }
 
 static double state_bytes(const inquiry *q) {

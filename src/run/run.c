@@ -9,6 +9,7 @@
  */
 #include "run/run.h"
 #include "core/cookie.h"
+#include "core/hash.h"
 #include "measure/attributes.h"
 #include "measure/phase_meters.h"
 #include "run/run_scene.h"
@@ -109,6 +110,7 @@ static spate_status add_row(run *r) {
 static spate_status enter_frame(run *r) {
     const frame_files *f = &r->files;
     if (frame_files_has_vtp(f)) TRY(list_frame(r, &r->frame_list, RUN_COLLECTION));
+    if (frame_files_has_mesh_vtp(f)) TRY(list_frame(r, &r->mesh_list, RUN_MESHES));
     if (frame_files_has_surface_vtp(f)) TRY(list_frame(r, &r->surface_list, RUN_SURFACES));
     if (f->has_volumes) TRY(list_frame(r, &r->volume_list, RUN_VOLUMES));
     return r->row.length ? add_row(r) : SPATE_OK;
@@ -170,6 +172,10 @@ static void add_to_collections(run *r) {
         frame_name(name, r->record.frame, "vtp");
         pvd_add(&r->frame_list, r->sim->time, name);
     }
+    if (frame_files_has_mesh_vtp(&r->files)) {
+        mesh_name(name, r->record.frame, "vtp");
+        pvd_add(&r->mesh_list, r->sim->time, name);
+    }
     if (frame_files_has_surface_vtp(&r->files)) {
         surface_name(name, r->record.frame, "vtp");
         pvd_add(&r->surface_list, r->sim->time, name);
@@ -186,10 +192,22 @@ static spate_status write_files(spate_context *beside, void *data) {
     return frame_files_write(beside, &r->files);
 }
 
+/* Pictures of the frame need what events have added to the scene. */
+static spate_status keep_added(run *r) {
+    const spate_scene *now = r->sim->scene;
+    if (now == r->scene || !now->canonical) return SPATE_OK;
+    const uint64_t hash = hash_bytes(now->canonical, strlen(now->canonical), 1);
+    if (hash == r->added) return SPATE_OK;
+    TRY(run_scene_write_added(now, r->folder));
+    r->added = hash;
+    return SPATE_OK;
+}
+
 /* Takes the frame that r->record.frame names and lets it be written while the run goes on. The one
  * before is done: no more than one is in memory. What was taken before a failure is written. */
 static spate_status start_frame(run *r) {
-    spate_status taken = frame_files_take(r->sim, r->folder, r->record.frame, &r->files);
+    TRY(keep_added(r));
+    spate_status taken = frame_files_take(r->sim, r->folder, r->record.frame, &r->cells, &r->files);
     double start = phase_start();
     add_to_collections(r);
     r->writing = true;
@@ -440,6 +458,7 @@ static spate_status list_frames(run *r) {
         const char *name;
         text *lines;
     } lists[] = {{FRAMES_OF_PARTICLES, RUN_COLLECTION, &r->frame_list},
+                 {FRAMES_OF_MESHES, RUN_MESHES, &r->mesh_list},
                  {FRAMES_OF_SURFACES, RUN_SURFACES, &r->surface_list},
                  {FRAMES_OF_VOLUMES, RUN_VOLUMES, &r->volume_list}};
     for (int i = 0; i < COUNT_OF(lists); i++) {
@@ -509,7 +528,8 @@ static spate_status check_changes(run *r, scene_changes *c) {
 
 /* The files of the frame that is there; its row is, too. */
 static spate_status write_again(run *r) {
-    spate_status status = frame_files_take(r->sim, r->folder, r->record.frame, &r->files);
+    spate_status status =
+        frame_files_take(r->sim, r->folder, r->record.frame, &r->cells, &r->files);
     if (status == SPATE_OK) status = write_files(r->ctx, r);
     frame_files_free(&r->files);
     return status;
@@ -632,8 +652,10 @@ static void run_free(run *r) {
     file_abandon(&r->statistics_file);
     file_abandon(&r->step_file);
     text_free(&r->frame_list);
+    text_free(&r->mesh_list);
     text_free(&r->surface_list);
     text_free(&r->volume_list);
+    mesh_cells_free(&r->cells);
     statistics_free(&r->statistics);
     spate_simulation_free(r->sim);
     file_unlock_folder(r->lock);
@@ -657,6 +679,8 @@ spate_status spate_run(spate_scene *scene, const spate_run_options *options,
                .saved_step = -1,
                .lock = -1,
                .frame_list.ctx = ctx,
+               .mesh_list.ctx = ctx,
+               .cells.ctx = ctx,
                .surface_list.ctx = ctx,
                .volume_list.ctx = ctx,
                .row.ctx = ctx};

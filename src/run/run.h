@@ -32,8 +32,10 @@ typedef struct run {
     int64_t saved_step; /* of the newest checkpoint, -1 for none */
     int64_t saved_frame;
     int lock; /* of the folder, -1 for none: one run at a time writes to it */
-    /* Lines of particles.pvd, surface.pvd and volume.pvd. */
-    text frame_list, surface_list, volume_list;
+    /* Lines of particles.pvd, mesh.pvd, surface.pvd and volume.pvd. */
+    text frame_list, mesh_list, surface_list, volume_list;
+    uint64_t added;     /* hash of the scene in run.added.yaml; 0: none */
+    mesh_cells cells;   /* of the scene's meshes, for their frames */
     background *writer; /* of frames, on a thread of its own */
     bool writing;       /* a frame is under way: */
     frame_files files;  /* its files */

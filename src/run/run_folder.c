@@ -26,6 +26,7 @@ static bool is_numbered(const char *name, size_t length, int64_t *frame) {
     static const char *const kinds[][2] = {
         {"particles_", ".vtp"}, {"particles_", ".ply"}, {"particles_", ".bgeo"},
         {"surface_", ".ply"},   {"surface_", ".obj"},   {"surface_", ".vtp"},
+        {"mesh_", ".vtp"},      {"mesh_", ".ply"},      {"mesh_", ".obj"},
         {"volume_", ".vti"},    {"volume_", ".vdb"},
     };
     for (int k = 0; k < COUNT_OF(kinds); k++) {
@@ -41,9 +42,9 @@ static bool is_numbered(const char *name, size_t length, int64_t *frame) {
 }
 
 bool run_folder_owns(const char *name, int64_t *frame) {
-    static const char *const whole[] = {RUN_CHECKPOINT, RUN_PREVIOUS,   RUN_REPORT,
-                                        RUN_SCENE,      RUN_STATISTICS, RUN_STEPS,
-                                        RUN_COLLECTION, RUN_VOLUMES,    RUN_SURFACES};
+    static const char *const whole[] = {RUN_CHECKPOINT, RUN_PREVIOUS,   RUN_REPORT, RUN_ADDED,
+                                        RUN_SCENE,      RUN_STATISTICS, RUN_STEPS,  RUN_COLLECTION,
+                                        RUN_VOLUMES,    RUN_SURFACES,   RUN_MESHES};
     static const char temporary[] = ".tmp"; /* a write that was cut short */
     size_t length = strlen(name);
     const size_t tail = strlen(temporary);
@@ -183,6 +184,7 @@ spate_status run_folder_trim_steps(spate_context *ctx, const char *folder, int64
 static void listed_name(frame_kind kind, int64_t number, char out[FRAME_NAME_SIZE]) {
     switch (kind) {
     case FRAMES_OF_PARTICLES: frame_name(out, number, "vtp"); break;
+    case FRAMES_OF_MESHES: mesh_name(out, number, "vtp"); break;
     case FRAMES_OF_SURFACES: surface_name(out, number, "vtp"); break;
     case FRAMES_OF_VOLUMES: volume_name(out, number); break;
     }

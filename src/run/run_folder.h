@@ -14,11 +14,13 @@
 #define RUN_PREVIOUS   "checkpoint.prev.spate"
 #define RUN_REPORT     "run.json"
 #define RUN_SCENE      "run.scene.yaml"
+#define RUN_ADDED      "run.added.yaml"
 #define RUN_STATISTICS "stats.csv"
 #define RUN_STEPS      "steps.jsonl"
 #define RUN_COLLECTION "particles.pvd"
 #define RUN_VOLUMES    "volume.pvd"
 #define RUN_SURFACES   "surface.pvd"
+#define RUN_MESHES     "mesh.pvd"
 
 /* The folder's path: as given, or the scene file's name without folder and extension. */
 spate_status run_folder_choose(spate_context *ctx, const char *scene_path, const char *given,
@@ -41,7 +43,7 @@ spate_status run_folder_trim_statistics(spate_context *ctx, const char *folder, 
                                         int64_t frame, int64_t *rows);
 /* Cuts steps.jsonl after the line of `step`. A missing file is fine. */
 spate_status run_folder_trim_steps(spate_context *ctx, const char *folder, int64_t step);
-/* Lines of particles.pvd, surface.pvd or volume.pvd for the frames 0..frame that exist. */
+/* Lines of particles.pvd, mesh.pvd, surface.pvd or volume.pvd for the frames 0..frame that exist. */
 spate_status run_folder_list_frames(const spate_scene *scene, const char *folder, frame_kind kind,
                                     int64_t frame, double last_time, text *lines);
 

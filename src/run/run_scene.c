@@ -39,10 +39,10 @@ static bool is_plain(const char *name) {
     return true;
 }
 
-spate_status run_scene_write(const spate_scene *scene, const char *folder) {
+static spate_status write_scene(const spate_scene *scene, const char *folder, const char *name) {
     char path[PATH_SIZE];
     file_writer w;
-    TRY(path_join(scene->ctx, folder, RUN_SCENE, path));
+    TRY(path_join(scene->ctx, folder, name, path));
     TRY(file_create(scene->ctx, path, false, &w));
     write_sets(scene, &w);
     if (!scene->named && is_plain(scene->name)) /* its file's, which is another now */
@@ -52,6 +52,14 @@ spate_status run_scene_write(const spate_scene *scene, const char *folder) {
     for (int i = 0; i < scene->mesh_file_count; i++)
         TRY(copy_mesh(scene->ctx, folder, &scene->mesh_files[i]));
     return SPATE_OK;
+}
+
+spate_status run_scene_write(const spate_scene *scene, const char *folder) {
+    return write_scene(scene, folder, RUN_SCENE);
+}
+
+spate_status run_scene_write_added(const spate_scene *scene, const char *folder) {
+    return write_scene(scene, folder, RUN_ADDED);
 }
 
 /* Overrides, the earlier ones first. */

@@ -163,8 +163,13 @@ static double crossing(const stuffing *s, int64_t a, int64_t b) {
     return s->distance[a] / (s->distance[a] - s->distance[b]);
 }
 
-/* The share of an edge within which its end is moved to the surface. */
-#define WARP 0.3
+/* The share of an edge within which its end is moved to the surface: edges from a corner to a
+ * centre are the short ones. 3D: Labelle and Shewchuk, table 1, with which angles have bounds; 2D:
+ * best of those tried. */
+static double warp_share(const stuffing *s, int64_t a, int64_t b) {
+    static const double of[2][2] = {{0.3, 0.41}, {0.24999, 0.41189}};
+    return of[s->dim - 2][(a < s->corners) != (b < s->corners)];
+}
 
 static void note_warp(stuffing *s, const int64_t simplex[4], spate_status *status) {
     warp *all = s->warps;
@@ -174,7 +179,8 @@ static void note_warp(stuffing *s, const int64_t simplex[4], spate_status *statu
             const int64_t a = simplex[i], b = simplex[k];
             if (!(s->distance[a] * s->distance[b] < 0)) continue;
             const double share = crossing(s, a, b);
-            if (share < WARP && (share < all[a].share || (share == all[a].share && b < all[a].to)))
+            if (share < warp_share(s, a, b) &&
+                (share < all[a].share || (share == all[a].share && b < all[a].to)))
                 all[a] = (warp){share, b};
         }
 }
@@ -285,15 +291,25 @@ static spate_status add_tip(stuffing *s, const sorted_simplex *r, int64_t cut[4]
     return add_element(s, of[0], of[1], of[2], of[3]);
 }
 
+static double squared_distance(const stuffing *s, int64_t a, int64_t b) {
+    double d[3];
+    vec_sub(d, s->x[a], s->x[b]);
+    return vec_dot(d, d);
+}
+
+/* A quadrilateral in 2D, cut along the shorter diagonal. */
+static spate_status add_quad(stuffing *s, int64_t a, int64_t b, int64_t c, int64_t d) {
+    const bool from_a = squared_distance(s, a, c) < squared_distance(s, b, d);
+    TRY(add_element(s, a, b, from_a ? c : d, 0));
+    return from_a ? add_element(s, a, c, d, 0) : add_element(s, b, c, d, 0);
+}
+
 static spate_status add_cut_simplex(stuffing *s, const sorted_simplex *r) {
     int64_t cut[4][4] = {{0}};
     const int64_t *in = r->in;
     TRY(cut_all(s, r, cut));
     if (r->in_count == 1) return add_tip(s, r, cut);
-    if (s->dim == 2) { /* two inside, one outside */
-        TRY(add_element(s, in[0], in[1], cut[1][0], 0));
-        return add_element(s, in[0], cut[1][0], cut[0][0], 0);
-    }
+    if (s->dim == 2) return add_quad(s, in[0], in[1], cut[1][0], cut[0][0]);
     if (r->in_count == 2 && r->on_count == 1) { /* a pyramid */
         TRY(add_element(s, r->on[0], in[0], in[1], cut[1][0]));
         return add_element(s, r->on[0], in[0], cut[1][0], cut[0][0]);

@@ -5,7 +5,8 @@
 #include "scene/mesh_build.h"
 #include <string.h>
 
-static const size_t LARGEST_FILE = (size_t)1 << 34;
+/* 16 GiB; half of the memory where addresses have 32 bits. */
+static const size_t LARGEST_FILE = SIZE_MAX >> (sizeof(size_t) > 4 ? 30 : 1);
 
 typedef enum mesh_format {
     FORMAT_OBJ,
@@ -42,8 +43,8 @@ static mesh_format format_of(const spate_context *ctx, const char *bytes, size_t
     return FORMAT_TEXT;
 }
 
-static spate_status read_raw(arena *a, const char *name, const char *bytes, size_t length,
-                             mesh *m) {
+spate_status mesh_read_raw(arena *a, const char *name, const char *bytes, size_t length, mesh *m) {
+    if (length == 0) return fail(a->ctx, SPATE_BAD_INPUT, "%s: the mesh file is empty", name);
     switch (format_of(a->ctx, bytes, length)) {
     case FORMAT_OBJ: return mesh_read_obj(a, name, bytes, length, m);
     case FORMAT_PLY: return mesh_read_ply(a, name, bytes, length, m);
@@ -56,11 +57,18 @@ static spate_status read_raw(arena *a, const char *name, const char *bytes, size
     return fail(a->ctx, SPATE_BAD_INPUT, "%s: is not a mesh; OBJ, PLY and STL are read", name);
 }
 
+spate_status mesh_read_lines(arena *a, const char *name, const char *bytes, size_t length,
+                             mesh *m) {
+    const mesh_format format = length ? format_of(a->ctx, bytes, length) : FORMAT_OTHER;
+    if (format == FORMAT_OBJ) return mesh_read_obj_lines(a, name, bytes, length, m);
+    if (format == FORMAT_PLY) return mesh_read_ply_lines(a, name, bytes, length, m);
+    return fail(a->ctx, SPATE_BAD_INPUT, "%s: is not a file of lines; OBJ and PLY are read", name);
+}
+
 spate_status mesh_read(arena *a, const char *name, const char *bytes, size_t length, mesh **out) {
-    if (length == 0) return fail(a->ctx, SPATE_BAD_INPUT, "%s: the mesh file is empty", name);
     mesh *m = arena_take(a, 1, sizeof *m);
     if (!m) return SPATE_OUT_OF_MEMORY;
-    TRY(read_raw(a, name, bytes, length, m));
+    TRY(mesh_read_raw(a, name, bytes, length, m));
     TRY(mesh_prepare(a, name, m));
     *out = m;
     return SPATE_OK;

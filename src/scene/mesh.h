@@ -24,6 +24,8 @@ typedef struct mesh {
     int64_t vertex_count;
     int32_t (*triangles)[3]; /* in the hierarchy's order once prepared */
     int64_t triangle_count;
+    int32_t (*edges)[2]; /* of polylines, where these were asked for */
+    int64_t edge_count;
     mesh_state state;   /* inverted: closed, facing in; it is turned round and a warning given */
     int64_t open_edges; /* edges with one triangle */
     int64_t
@@ -50,6 +52,10 @@ spate_status mesh_read(arena *a, const char *name, const char *bytes, size_t len
 spate_status mesh_read_obj(arena *a, const char *name, const char *bytes, size_t length, mesh *m);
 spate_status mesh_read_ply(arena *a, const char *name, const char *bytes, size_t length, mesh *m);
 spate_status mesh_read_stl(arena *a, const char *name, const char *bytes, size_t length, mesh *m);
+/* Raw vertices, triangles and, where there are any, edges of polylines, by the file's content. */
+spate_status mesh_read_raw(arena *a, const char *name, const char *bytes, size_t length, mesh *m);
+/* Vertices and edges of polylines, of OBJ or PLY; other faces do not matter. */
+spate_status mesh_read_lines(arena *a, const char *name, const char *bytes, size_t length, mesh *m);
 /* Welds equal vertices, drops degenerate triangles, turns triangles alike, finds holes, builds
  * normals and hierarchy. */
 spate_status mesh_prepare(arena *a, const char *name, mesh *m);

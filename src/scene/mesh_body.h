@@ -4,9 +4,10 @@
  *
  *   fe       a shape as triangles in 2D, tetrahedra in 3D (fe_mesh.c)
  *   cloth    a parallelogram of triangles in 3D
- *   strands  polylines, in rows; straight or curled
+ *   strands  polylines, straight or curled: in rows, as a brush, as hair on a surface (strands.h)
  *
- * `hold` fixes the vertices that begin in a shape: they stay, or move with keys.
+ * `contact` makes its surface resist being pressed, and rub on others. `hold` fixes some of the
+ * vertices: they stay, or move with keys.
  */
 #ifndef SPATE_SCENE_MESH_BODY_H
 #define SPATE_SCENE_MESH_BODY_H
@@ -41,17 +42,20 @@ typedef struct cloth_fields {
     stepping_fields stepping;
 } cloth_fields;
 
-typedef struct strands_fields {
-    double root[3], direction[3]; /* the first root; from root to tip */
-    double row[3], rows[3];       /* to the last root of a row, and to the last row */
-    int64_t count[2];             /* strands in a row, rows */
-    double spacing, radius;
-    double curl_radius, curl_length; /* of the helix, and of a turn along the strand */
-    stepping_fields stepping;
-} strands_fields;
+/* Which vertices a hold may have: the first two of a strand, its last two, both; those on the edge
+ * of a cloth, or the surface of finite elements. */
+typedef enum hold_part { HOLD_ALL, HOLD_ROOTS, HOLD_TIPS, HOLD_ENDS, HOLD_RIM } hold_part;
+
+/* Contact elements (solver/lagrangian/contact_element.h). */
+typedef struct contact_moduli {
+    double stiffness, shear; /* Pa */
+    double friction_angle;   /* degrees */
+    double thickness;        /* m */
+} contact_moduli;
 
 typedef struct mesh_hold {
-    shape *shape;
+    shape *shape; /* NULL: anywhere */
+    int of;       /* hold_part */
     motion motion;
     double until; /* s; HUGE_VAL by default */
 } mesh_hold;
@@ -71,6 +75,7 @@ typedef struct mesh_body {
     const shape *solid; /* fe: what it fills */
     mesh_hold *holds;
     int hold_count;
+    int32_t *held; /* by vertex: the first hold that has it, or -1; NULL: there are none */
 } mesh_body;
 
 /* The most vertices of one body. */
@@ -80,6 +85,10 @@ enum { MESH_VERTICES_MOST = 100000000 };
  * vertices (fe) or with vertex_count beyond MESH_VERTICES_MOST. */
 spate_status mesh_from_shape(arena *a, const shape *s, int dim, const fe_fields *g, mesh_body *out);
 spate_status mesh_of_cloth(arena *a, const cloth_fields *g, mesh_body *out);
-spate_status mesh_of_strands(arena *a, const strands_fields *g, int dim, mesh_body *out);
+/* Faces of fe elements that one element alone has, outwards; 2D: edges, [2] is -1. */
+spate_status mesh_body_skin(arena *a, const mesh_body *m, int dim, int32_t (**faces)[3],
+                            int64_t *count);
+/* How many pieces of about this length make another; at least one. */
+int64_t mesh_pieces(double length, double spacing);
 
 #endif

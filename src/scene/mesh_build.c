@@ -47,19 +47,39 @@ spate_status mesh_add_corner(mesh_builder *b, int64_t line, int64_t corner, int6
     return SPATE_OK;
 }
 
+spate_status mesh_add_edge(mesh_builder *b, int64_t line, int64_t from, int64_t to, int64_t of) {
+    const int64_t worse = from < 0 || from >= of ? from : to;
+    if (worse < 0 || worse >= of || worse > INT32_MAX - 1)
+        return mesh_fail(b, line, "line refers to vertex %lld of %lld; the file is damaged",
+                         (long long)worse + 1, (long long)of);
+    TRY(GROW(b->ctx, b->edges, b->edge_capacity, b->edge_count + 1));
+    b->edges[b->edge_count][0] = (int32_t)from, b->edges[b->edge_count][1] = (int32_t)to;
+    b->edge_count++;
+    return SPATE_OK;
+}
+
 static spate_status hand_over(mesh_builder *b, arena *a, mesh *m) {
     if (b->vertex_count == 0) return mesh_fail(b, 0, "the mesh has no vertices");
-    if (b->triangle_count == 0)
+    if (b->lines && b->edge_count == 0)
+        return mesh_fail(b, 0,
+                         "the file has no lines; strands are read from `l 1 2 3` of OBJ and the "
+                         "edges of PLY");
+    if (!b->lines && b->triangle_count == 0)
         return mesh_fail(b, 0, "the mesh has no triangles; a surface is needed, not points alone");
     double(*vertices)[3] = arena_take(a, (size_t)b->vertex_count, sizeof *vertices);
-    int32_t(*triangles)[3] = arena_take(a, (size_t)b->triangle_count, sizeof *triangles);
-    if (!vertices || !triangles) return SPATE_OUT_OF_MEMORY;
+    int32_t(*triangles)[3] = arena_take(a, (size_t)b->triangle_count + 1, sizeof *triangles);
+    int32_t(*edges)[2] = arena_take(a, (size_t)b->edge_count + 1, sizeof *edges);
+    if (!vertices || !triangles || !edges) return SPATE_OUT_OF_MEMORY;
     memcpy(vertices, b->vertices, (size_t)b->vertex_count * sizeof *vertices);
-    memcpy(triangles, b->triangles, (size_t)b->triangle_count * sizeof *triangles);
+    for (int64_t t = 0; t < b->triangle_count; t++)
+        memcpy(triangles[t], b->triangles[t], sizeof triangles[t]);
+    for (int64_t e = 0; e < b->edge_count; e++) memcpy(edges[e], b->edges[e], sizeof edges[e]);
     *m = (mesh){.vertices = vertices,
                 .vertex_count = b->vertex_count,
                 .triangles = triangles,
-                .triangle_count = b->triangle_count};
+                .triangle_count = b->triangle_count,
+                .edges = edges,
+                .edge_count = b->edge_count};
     return SPATE_OK;
 }
 
@@ -67,6 +87,7 @@ spate_status mesh_builder_finish(mesh_builder *b, spate_status status, arena *a,
     if (status == SPATE_OK) status = hand_over(b, a, m);
     give(b->ctx, b->vertices);
     give(b->ctx, b->triangles);
+    give(b->ctx, b->edges);
     return status;
 }
 

@@ -12,6 +12,9 @@ typedef struct mesh_builder {
     int64_t vertex_count, vertex_capacity;
     int32_t (*triangles)[3];
     int64_t triangle_count, triangle_capacity;
+    bool lines; /* edges are wanted, and there need not be triangles */
+    int32_t (*edges)[2];
+    int64_t edge_count, edge_capacity;
 } mesh_builder;
 
 /* `line` 0: a binary file, which has none. */
@@ -20,8 +23,15 @@ spate_status mesh_add_vertex(mesh_builder *b, int64_t line, const double x[3]);
  * `corner` counts them from 0, fan[2] keeps the first and the one before. `of` vertices exist. */
 spate_status mesh_add_corner(mesh_builder *b, int64_t line, int64_t corner, int64_t vertex,
                              int64_t of, int32_t fan[2]);
+/* An edge of a polyline. */
+spate_status mesh_add_edge(mesh_builder *b, int64_t line, int64_t from, int64_t to, int64_t of);
 /* Hands the mesh to the arena; an empty one is an error. Frees the builder either way. */
 spate_status mesh_builder_finish(mesh_builder *b, spate_status status, arena *a, mesh *m);
+
+spate_status mesh_read_obj_lines(arena *a, const char *name, const char *bytes, size_t length,
+                                 mesh *m);
+spate_status mesh_read_ply_lines(arena *a, const char *name, const char *bytes, size_t length,
+                                 mesh *m);
 
 /* A failure at a line: "name:line: ...". */
 spate_status mesh_fail(const mesh_builder *b, int64_t line, const char *format, ...)

@@ -59,6 +59,14 @@ static inline void try_triangle(const mesh *m, int64_t triangle, const double x[
     vec_copy(best->away, ap);
 }
 
+void mesh_nearest_shares(const mesh *m, int64_t triangle, const double x[3], double out[3]) {
+    const mesh_corner *c = &m->corners[triangle];
+    double ap[3];
+    vec_sub(ap, x, c->at);
+    nearest_on_triangle(c->ab, c->ac, ap, &out[1], &out[2]);
+    out[0] = 1 - out[1] - out[2];
+}
+
 typedef float four __attribute__((vector_size(4 * sizeof(float))));
 typedef int32_t four_masks __attribute__((vector_size(4 * sizeof(int32_t))));
 

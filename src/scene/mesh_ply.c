@@ -1,7 +1,8 @@
 /*
  * PLY (Turk 1994): a header in text that declares elements and their properties, then the data, in
- * text or binary of either byte order. The vertex element's x, y, z and the face element's list of
- * vertices are read; all else is skipped by its declared size.
+ * text or binary of either byte order. The vertex element's x, y, z, the face element's list of
+ * vertices and, where lines are asked for, the edge element's vertex1 and vertex2 are read; all
+ * else is skipped by its declared size.
  */
 #include "core/text.h"
 #include "core/vec.h"
@@ -17,7 +18,7 @@ static const char *const NAMES[NUMBER_KINDS][2] = {
     {"int", "int32"}, {"uint", "uint32"}, {"float", "float32"}, {"double", "float64"},
 };
 
-typedef enum role { SKIP, X, Y, Z, CORNERS } role;
+typedef enum role { SKIP, X, Y, Z, CORNERS, END_1, END_2 } role;
 
 typedef struct property {
     bool is_list;
@@ -25,7 +26,7 @@ typedef struct property {
     role role;
 } property;
 
-typedef enum element_kind { OTHER, VERTEX, FACE } element_kind;
+typedef enum element_kind { OTHER, VERTEX, FACE, EDGE } element_kind;
 
 typedef struct element {
     element_kind kind;
@@ -92,7 +93,10 @@ static spate_status read_element(ply *p, const words *w) {
     if (p->element_count == MOST_ELEMENTS)
         return mesh_fail(p->b, p->t.line, "more than %d elements in a PLY header", MOST_ELEMENTS);
     element *e = &p->elements[p->element_count];
-    *e = (element){.kind = is_word(w, 1, "vertex") ? VERTEX : is_word(w, 1, "face") ? FACE : OTHER};
+    *e = (element){.kind = is_word(w, 1, "vertex")                ? VERTEX
+                           : is_word(w, 1, "face")                ? FACE
+                           : p->b->lines && is_word(w, 1, "edge") ? EDGE
+                                                                  : OTHER};
     if (w->count != 3 || !text_to_int64(w->from[2], (size_t)(w->to[2] - w->from[2]), &e->count) ||
         e->count < 0)
         return mesh_fail(p->b, p->t.line,
@@ -113,6 +117,8 @@ static role role_of(const element *e, const property *q, const words *w) {
                : is_word(w, last, "y") ? Y
                : is_word(w, last, "z") ? Z
                                        : SKIP;
+    if (e->kind == EDGE && !q->is_list)
+        return is_word(w, last, "vertex1") ? END_1 : is_word(w, last, "vertex2") ? END_2 : SKIP;
     if (e->kind == FACE && q->is_list &&
         (is_word(w, last, "vertex_indices") || is_word(w, last, "vertex_index")))
         return CORNERS;
@@ -172,7 +178,9 @@ static spate_status read_header(ply *p) {
                          ended ? "format" : "end_header");
     if (!has_role(p, VERTEX, X) || !has_role(p, VERTEX, Y) || !has_role(p, VERTEX, Z))
         return mesh_fail(p->b, 0, "the PLY header declares no vertices with x, y and z");
-    if (!has_role(p, FACE, CORNERS))
+    if (p->b->lines && (!has_role(p, EDGE, END_1) || !has_role(p, EDGE, END_2)))
+        return mesh_fail(p->b, 0, "the PLY header declares no edges with vertex1 and vertex2");
+    if (!p->b->lines && !has_role(p, FACE, CORNERS))
         return mesh_fail(p->b, 0,
                          "the PLY header declares no faces with vertex_indices; a surface "
                          "is needed, not points alone");
@@ -249,7 +257,7 @@ static spate_status read_list(ply *p, const element *e, const property *q, int64
 }
 
 static spate_status read_row(ply *p, const element *e, int64_t row) {
-    double x[3] = {0, 0, 0}, value;
+    double x[3] = {0, 0, 0}, end[2] = {0, 0}, value;
     for (int i = 0; i < e->property_count; i++) {
         const property *q = &e->properties[i];
         if (q->is_list) {
@@ -257,8 +265,13 @@ static spate_status read_row(ply *p, const element *e, int64_t row) {
             continue;
         }
         if (!read_number(p, q->type, &value)) return no_number(p, e, row);
-        if (q->role != SKIP) x[q->role - X] = value;
+        if (q->role >= END_1)
+            end[q->role - END_1] = fabs(value) < 1e15 && value == floor(value) ? value : -1;
+        else if (q->role != SKIP)
+            x[q->role - X] = value;
     }
+    if (e->kind == EDGE)
+        return mesh_add_edge(p->b, p->t.line, (int64_t)end[0], (int64_t)end[1], p->vertex_total);
     return e->kind == VERTEX ? mesh_add_vertex(p->b, p->t.line, x) : SPATE_OK;
 }
 
@@ -276,8 +289,9 @@ static spate_status read_data(ply *p) {
     return SPATE_OK;
 }
 
-spate_status mesh_read_ply(arena *a, const char *name, const char *bytes, size_t length, mesh *m) {
-    mesh_builder b = {.ctx = a->ctx, .name = name};
+static spate_status read_ply(arena *a, const char *name, const char *bytes, size_t length,
+                             bool lines, mesh *m) {
+    mesh_builder b = {.ctx = a->ctx, .name = name, .lines = lines};
     ply *p = take(a->ctx, 1, sizeof *p);
     if (!p) return SPATE_OUT_OF_MEMORY;
     p->b = &b;
@@ -286,4 +300,13 @@ spate_status mesh_read_ply(arena *a, const char *name, const char *bytes, size_t
     if (status == SPATE_OK) status = read_data(p);
     give(a->ctx, p);
     return mesh_builder_finish(&b, status, a, m);
+}
+
+spate_status mesh_read_ply(arena *a, const char *name, const char *bytes, size_t length, mesh *m) {
+    return read_ply(a, name, bytes, length, false, m);
+}
+
+spate_status mesh_read_ply_lines(arena *a, const char *name, const char *bytes, size_t length,
+                                 mesh *m) {
+    return read_ply(a, name, bytes, length, true, m);
 }

@@ -80,7 +80,7 @@ static spate_status weld(spate_context *ctx, const char *name, mesh *m) {
     return status;
 }
 
-static void measure_bounds(mesh *m) {
+void mesh_measure_bounds(mesh *m) {
     for (int i = 0; i < 3; i++) m->min[i] = HUGE_VAL, m->max[i] = -HUGE_VAL;
     for (int64_t v = 0; v < m->vertex_count; v++)
         for (int i = 0; i < 3; i++) {
@@ -328,7 +328,7 @@ static spate_status build(arena *a, mesh *m) {
 
 spate_status mesh_prepare(arena *a, const char *name, mesh *m) {
     TRY(weld(a->ctx, name, m));
-    measure_bounds(m);
+    mesh_measure_bounds(m);
     repair r = {.ctx = a->ctx, .m = m};
     spate_status status = repair_surface(&r, name);
     give(r.ctx, r.twins);
@@ -353,7 +353,7 @@ spate_status mesh_map(arena *a, const mesh *m, const double by[3][3], mesh **out
     memcpy(c->triangles, m->triangles, (size_t)m->triangle_count * sizeof *c->triangles);
     mat_apply(c->hole, by, m->hole);
     c->volume *= mat_determinant(by);
-    measure_bounds(c);
+    mesh_measure_bounds(c);
     *out = c;
     return build(a, c);
 }

@@ -118,6 +118,15 @@ static void set_leaf_box(const tree_builder *b, range r, mesh_node *n, int k) {
         }
 }
 
+/* The box of child k holds those of the child's own children. */
+static void join_boxes(mesh_node *n, int k, const mesh_node *child) {
+    for (int i = 0; i < 3; i++)
+        for (int j = 0; j < MESH_WAYS; j++) {
+            n->low[i][k] = fminf(n->low[i][k], child->low[i][j]);
+            n->high[i][k] = fmaxf(n->high[i][k], child->high[i][j]);
+        }
+}
+
 static int32_t build(tree_builder *b, range r) {
     int32_t own = b->node_count++;
     mesh_node *n = &b->m->nodes[own];
@@ -132,12 +141,7 @@ static int32_t build(tree_builder *b, range r) {
             continue;
         }
         n->first[k] = build(b, parts[k]), n->count[k] = MESH_INNER;
-        const mesh_node *child = &b->m->nodes[n->first[k]];
-        for (int i = 0; i < 3; i++)
-            for (int j = 0; j < MESH_WAYS; j++) {
-                n->low[i][k] = fminf(n->low[i][k], child->low[i][j]);
-                n->high[i][k] = fmaxf(n->high[i][k], child->high[i][j]);
-            }
+        join_boxes(n, k, &b->m->nodes[n->first[k]]);
     }
     return own;
 }
@@ -230,11 +234,8 @@ static double corner_angle(const mesh *m, int64_t t, int c) {
     return atan2(vec_length(across), vec_dot(a, b));
 }
 
-spate_status mesh_build_normals(arena *a, mesh *m) {
-    m->face_normals = arena_take(a, (size_t)m->triangle_count, sizeof *m->face_normals);
-    m->edge_normals = arena_take(a, 3 * (size_t)m->triangle_count, sizeof *m->edge_normals);
-    m->vertex_normals = arena_take(a, (size_t)m->vertex_count, sizeof *m->vertex_normals);
-    if (!m->face_normals || !m->edge_normals || !m->vertex_normals) return SPATE_OUT_OF_MEMORY;
+static void fill_normals(mesh *m, const int32_t *twins) {
+    memset(m->vertex_normals, 0, (size_t)m->vertex_count * sizeof *m->vertex_normals);
     for (int64_t t = 0; t < m->triangle_count; t++) {
         double *n = m->face_normals[t];
         mesh_area_vector(m, t, n);
@@ -244,8 +245,6 @@ spate_status mesh_build_normals(arena *a, mesh *m) {
             vec_add_scaled(v, v, corner_angle(m, t, c), n);
         }
     }
-    int32_t *twins;
-    TRY(mesh_pair_edges(a->ctx, m, &twins));
     for (int64_t h = 0; h < 3 * m->triangle_count; h++) {
         vec_copy(m->edge_normals[h], m->face_normals[h / 3]);
         if (twins[h] >= 0)
@@ -253,6 +252,16 @@ spate_status mesh_build_normals(arena *a, mesh *m) {
         vec_normalise(m->edge_normals[h]);
     }
     for (int64_t v = 0; v < m->vertex_count; v++) vec_normalise(m->vertex_normals[v]);
+}
+
+spate_status mesh_build_normals(arena *a, mesh *m) {
+    m->face_normals = arena_take(a, (size_t)m->triangle_count, sizeof *m->face_normals);
+    m->edge_normals = arena_take(a, 3 * (size_t)m->triangle_count, sizeof *m->edge_normals);
+    m->vertex_normals = arena_take(a, (size_t)m->vertex_count, sizeof *m->vertex_normals);
+    if (!m->face_normals || !m->edge_normals || !m->vertex_normals) return SPATE_OUT_OF_MEMORY;
+    int32_t *twins;
+    TRY(mesh_pair_edges(a->ctx, m, &twins));
+    fill_normals(m, twins);
     give(a->ctx, twins);
     return SPATE_OK;
 }
@@ -304,4 +313,45 @@ spate_status mesh_build_far(arena *a, mesh *m) {
     double area[3] = {0, 0, 0}, weighted[4] = {0, 0, 0, 0};
     build_dipoles(m, 0, area, weighted);
     return SPATE_OK;
+}
+
+/* ---- Vertices that have moved ---------------------------------------------------------------- */
+
+/* The box of triangles, rounded outwards. */
+static void refit_leaf(const mesh *m, mesh_node *n, int k) {
+    for (int32_t t = n->first[k]; t < n->first[k] + n->count[k]; t++)
+        for (int c = 0; c < 3; c++) {
+            const double *x = m->vertices[m->triangles[t][c]];
+            for (int i = 0; i < 3; i++) {
+                n->low[i][k] = fminf(n->low[i][k], nextafterf((float)x[i], -HUGE_VALF));
+                n->high[i][k] = fmaxf(n->high[i][k], nextafterf((float)x[i], HUGE_VALF));
+            }
+        }
+}
+
+/* Children come after their parent, so from the last node to the first. */
+static void refit_boxes(mesh *m) {
+    for (int64_t own = m->node_count - 1; own >= 0; own--) {
+        mesh_node *n = &m->nodes[own];
+        for (int i = 0; i < 3; i++)
+            for (int k = 0; k < MESH_WAYS; k++)
+                n->low[i][k] = HUGE_VALF, n->high[i][k] = -HUGE_VALF;
+        for (int k = 0; k < MESH_WAYS; k++) {
+            if (n->count[k] == MESH_INNER)
+                join_boxes(n, k, &m->nodes[n->first[k]]);
+            else
+                refit_leaf(m, n, k);
+        }
+    }
+}
+
+void mesh_refit(mesh *m, const int32_t *twins) {
+    mesh_measure_bounds(m);
+    refit_boxes(m);
+    for (int64_t t = 0; t < m->triangle_count; t++) lay_out_triangle(m, t);
+    fill_normals(m, twins);
+    if (!m->far) return;
+    double area[3] = {0, 0, 0}, weighted[4] = {0, 0, 0, 0};
+    memset(m->far, 0, MESH_WAYS * (size_t)m->node_count * sizeof *m->far);
+    build_dipoles(m, 0, area, weighted);
 }

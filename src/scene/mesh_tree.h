@@ -33,6 +33,10 @@ spate_status mesh_build_normals(arena *a, mesh *m);
 /* Dipoles of all children of all nodes, for the winding number; after mesh_build_tree. */
 spate_status mesh_build_far(arena *a, mesh *m);
 
+/* All of these anew for vertices that have moved; `twins` are those of mesh_pair_edges. Takes no
+ * memory. The hierarchy stays as it was, with other boxes. */
+void mesh_refit(mesh *m, const int32_t *twins);
+
 /* Half-edge 3 t + c runs from corner c of triangle t to the next one. */
 enum {
     MESH_OPEN_EDGE = -1,   /* nothing on the other side */
@@ -42,6 +46,10 @@ enum {
 /* The half-edge on the other side of each, or one of the marks above; memory from take(). */
 spate_status mesh_pair_edges(spate_context *ctx, const mesh *m, int32_t **twins);
 
+/* Shares of a triangle's corners in its point that is nearest to x. */
+void mesh_nearest_shares(const mesh *m, int64_t triangle, const double x[3], double out[3]);
+/* The box of all vertices. */
+void mesh_measure_bounds(mesh *m);
 /* Twice the area, as a vector along the normal. */
 void mesh_area_vector(const mesh *m, int64_t triangle, double out[3]);
 

@@ -9,15 +9,20 @@
 #include "scene/scene.h"
 #include "scene/yaml.h"
 
-typedef struct loaded_mesh loaded_mesh;
-struct loaded_mesh {
+/* Makes something of a file's bytes; `name` is used in messages. */
+typedef spate_status (*file_parser)(arena *a, const char *name, const char *bytes, size_t length,
+                                    void **out);
+
+typedef struct loaded_file loaded_file;
+struct loaded_file {
     const char *given; /* as the scene wrote it */
     const char *file;  /* as a run keeps it: below the folder */
     const char *path;
     bool outside;  /* the scene's folder */
     uint64_t hash; /* of the file's bytes */
-    mesh *mesh;
-    loaded_mesh *next;
+    file_parser parse;
+    void *content; /* what it made */
+    loaded_file *next;
 };
 
 typedef struct reader {
@@ -30,7 +35,7 @@ typedef struct reader {
     unit_system units;
     char path[YAML_PATH_SIZE]; /* of the field being read, "bodies.0.shape" */
     int path_length;
-    loaded_mesh *meshes;
+    loaded_file *files;
 } reader;
 
 /* Goes into a field or entry; the result is handed to reader_leave. */

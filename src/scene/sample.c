@@ -325,7 +325,7 @@ static spate_status find_obstacles(sampler *w, const spate_scene *scene, int ind
     bounds own = shape_bounds(w->shape, w->dim);
     for (int i = 0; i < scene->collider_count; i++) {
         const collider *c = &scene->colliders[i];
-        if (!collider_is_present(c, 0)) continue;
+        if (!collider_is_present(c, 0) || c->grip) continue;
         w->obstacles[w->obstacle_count++] = (obstacle){c->shape, motion_pose(&c->motion, 0), false};
     }
     /* On a grid a body may add to what an earlier one has brought. */

@@ -424,6 +424,12 @@ static spate_status read_surface(reader *r, const yaml_value *v) {
     return SPATE_OK;
 }
 
+static spate_status read_mesh_formats(reader *r, const yaml_value *v) {
+    static const char *const words[] = {"none", "vtp", "ply", "obj", NULL};
+    static const unsigned bits[] = {0, OUTPUT_VTP, OUTPUT_PLY, OUTPUT_OBJ};
+    return read_formats(r, v, words, bits, &r->scene->output.meshes);
+}
+
 spate_status scene_read_output(reader *r, const yaml_value *v) {
     output_settings *o = &r->scene->output;
     output_common common = {.checkpoint = 10,
@@ -437,12 +443,13 @@ spate_status scene_read_output(reader *r, const yaml_value *v) {
     o->surface_method = (surface_method)common.surface_method;
     o->volumes = common.volume == 0;
     o->up = (up_axis)common.up;
-    o->particles = OUTPUT_VTP;
+    o->particles = o->meshes = OUTPUT_VTP;
     if (o->up != UP_AS_SCENE && r->dim == 2)
         return reader_fail_field(r, yaml_find(v, "up"), "up",
                                  "a 2D scene lies in the plane of x and y; leave it out");
     TRY(read_part(r, v, "particles", read_particle_formats));
     TRY(read_part(r, v, "fields", read_output_fields));
+    TRY(read_part(r, v, "meshes", read_mesh_formats));
     return read_part(r, v, "surface", read_surface);
 }
 
@@ -525,6 +532,7 @@ static spate_status read_scene(reader *r, const yaml_value *root) {
     TRY(read_part(r, root, "materials", scene_read_materials));
     TRY(read_part(r, root, "bodies", scene_read_bodies));
     TRY(read_part(r, root, "colliders", scene_read_colliders));
+    TRY(scene_add_grips(r));
     TRY(read_part(r, root, "sources", scene_read_sources));
     TRY(read_part(r, root, "sinks", scene_read_sinks));
     if (yaml_find(root, "coupling"))
@@ -553,7 +561,7 @@ static spate_status hash_tree(const reader *r, const char *const *left_out, uint
     text t = {.ctx = r->ctx};
     spate_status status = yaml_serialise(r->tree, r->tree->root, "materials", left_out, &t);
     uint64_t meshes = 0; /* a sum: the order in which they were met does not matter */
-    for (const loaded_mesh *m = r->meshes; m; m = m->next)
+    for (const loaded_file *m = r->files; m; m = m->next)
         meshes += hash_bytes(m->file, strlen(m->file), m->hash);
     text_add(&t, "meshes %016llx", (unsigned long long)meshes);
     if (status == SPATE_OK && t.failed) status = SPATE_OUT_OF_MEMORY;
@@ -565,10 +573,10 @@ static spate_status hash_tree(const reader *r, const char *const *left_out, uint
 static spate_status keep_mesh_files(reader *r) {
     spate_scene *s = r->scene;
     int count = 0;
-    for (const loaded_mesh *m = r->meshes; m; m = m->next) count++;
+    for (const loaded_file *m = r->files; m; m = m->next) count++;
     s->mesh_files = arena_take(r->arena, (size_t)count + 1, sizeof *s->mesh_files);
     if (!s->mesh_files) return SPATE_OUT_OF_MEMORY;
-    for (const loaded_mesh *m = r->meshes; m; m = m->next)
+    for (const loaded_file *m = r->files; m; m = m->next)
         s->mesh_files[s->mesh_file_count++] = (scene_file){m->file, m->path};
     return SPATE_OK;
 }

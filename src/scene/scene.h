@@ -65,8 +65,9 @@ typedef struct body {
     bool at_rest;       /* begins in balance with gravity */
     flow_part *flow;    /* more of its motion at the start, added to these */
     int flow_count;
-    const char *phase; /* NULL: the material's */
-    mesh_body mesh;    /* of a body as a mesh: its shape then is the list of its vertices */
+    const char *phase;       /* NULL: the material's */
+    mesh_body mesh;          /* of a body as a mesh: its shape then is the list of its vertices */
+    contact_moduli *contact; /* of its surface; NULL: none */
 } body;
 
 typedef enum contact { CONTACT_STICKY, CONTACT_SLIP, CONTACT_SEPARATE } contact;
@@ -78,6 +79,7 @@ typedef struct collider {
     contact contact;
     double friction;
     motion motion;
+    bool grip;   /* a hold of a body: matter begins inside of it, and moves with it */
     bool driven; /* moves as the program or events say: motion has one key, at rest */
     double from,
         until; /* seconds: there from the first on, and no longer at the second; 0: for ever */
@@ -199,6 +201,7 @@ typedef struct output_settings {
     surface_method surface_method;
     bool volumes; /* fields of solvers that have a grid, as vti */
     up_axis up;
+    unsigned meshes; /* OUTPUT_* bits: files of bodies that are meshes */
 } output_settings;
 
 typedef struct scene_event scene_event; /* events.h */

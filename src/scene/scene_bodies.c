@@ -87,6 +87,11 @@ static spate_status read_shape_field(reader *r, const yaml_value *mapping, shape
     return SPATE_OK;
 }
 
+static spate_status refuse_change(reader *r, const yaml_value *mapping, const shape *s,
+                                  const char *noun) {
+    return scene_refuse_sequence(r, yaml_find(mapping, "shape"), s, noun);
+}
+
 static spate_status refuse_points(reader *r, const yaml_value *mapping, const shape *s,
                                   const char *noun) {
     if (s->kind != SHAPE_POINTS) return SPATE_OK;
@@ -198,9 +203,11 @@ static spate_status read_body(reader *r, const yaml_value *v, int index) {
     if (scene_body_has_shape(v)) {
         TRY(need_shape(r, v));
         TRY(read_shape_field(r, v, &b->shape));
+        TRY(refuse_change(r, v, b->shape, "body"));
         TRY(check_inside(r, v, b->shape));
     }
     TRY(scene_read_mesh(r, v, b));
+    TRY(scene_check_contact(r, v, b));
     TRY(check_vortices(r, v, b->vortices));
     TRY(check_color(r, v, &b->color));
     TRY(read_flow(r, v, b));
@@ -218,7 +225,7 @@ spate_status scene_read_bodies(reader *r, const yaml_value *v) {
         TRY(read_body(r, e->value, i));
         reader_leave(r, back);
     }
-    return SPATE_OK;
+    return scene_warn_of_close(r);
 }
 
 /* One that is driven has a motion of one key, at rest unless it says otherwise. */
@@ -249,6 +256,7 @@ static spate_status read_collider(reader *r, const yaml_value *v, int index) {
         if (strcmp(r->scene->colliders[i].name, c->name) == 0) return duplicate_name(r, v, c->name);
     TRY(read_shape_field(r, v, &c->shape));
     TRY(refuse_points(r, v, c->shape, "collider"));
+    TRY(scene_place_sequence(r, c->shape));
     TRY(check_times(r, v, c->from, c->until));
     const yaml_value *moves = yaml_find(v, "motion");
     if (moves) {
@@ -279,6 +287,7 @@ static spate_status read_source(reader *r, const yaml_value *v, int index) {
     TRY(read_material_name(r, v, &s->material));
     TRY(read_shape_field(r, v, &s->shape));
     TRY(refuse_points(r, v, s->shape, "source"));
+    TRY(refuse_change(r, v, s->shape, "source"));
     TRY(check_inside(r, v, s->shape));
     TRY(check_times(r, v, s->from, s->until));
     TRY(check_color(r, v, &s->color));
@@ -312,6 +321,7 @@ static spate_status read_sink(reader *r, const yaml_value *v, int index) {
         if (strcmp(r->scene->sinks[i].name, s->name) == 0) return duplicate_name(r, v, s->name);
     TRY(read_shape_field(r, v, &s->shape));
     TRY(refuse_points(r, v, s->shape, "sink"));
+    TRY(refuse_change(r, v, s->shape, "sink"));
     TRY(check_inside(r, v, s->shape));
     return check_times(r, v, s->from, s->until);
 }
@@ -386,6 +396,7 @@ static spate_status check_probe_point(reader *r, const yaml_value *v, const prob
 static spate_status read_probe_shape(reader *r, const yaml_value *v, probe *p) {
     TRY(read_shape_field(r, v, &p->shape));
     TRY(refuse_points(r, v, p->shape, "probe"));
+    TRY(refuse_change(r, v, p->shape, "probe"));
     return check_inside(r, v, p->shape);
 }
 

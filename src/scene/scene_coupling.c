@@ -48,11 +48,12 @@ static spate_status collect_phases(reader *r) {
 
 /* ---- Pairs ----------------------------------------------------------------------------------- */
 
-/* The published rule keeps most of the speed of approach in a step. */
-#define PUBLISHED_BETA 0.3
+/* Enough to keep phases apart, step by step. Normals are not exact: with 1, what flows along a
+ * solid drags on it more. */
+#define USUAL_BETA 0.3
 
 static phase_coupling with_defaults(phase_coupling c) {
-    if (isnan(c.beta) && isnan(c.tau)) c.beta = c.kind == COUPLING_PUBLISHED ? PUBLISHED_BETA : 1;
+    if (isnan(c.beta) && isnan(c.tau)) c.beta = c.kind == COUPLING_IMMISCIBLE ? 1 : USUAL_BETA;
     return c;
 }
 

@@ -163,7 +163,10 @@ static void put_introduction(page *p) {
 
 static void put_shapes(page *p) {
     put_table(p, "##", &scene_shape_table);
-    for (int i = 0; i < SHAPE_DECLARATIONS; i++) put_table(p, "###", &scene_shapes[i].table);
+    for (int i = 0; i < SHAPE_DECLARATIONS; i++) {
+        put_table(p, "###", &scene_shapes[i].table);
+        if (scene_shapes[i].kind == SHAPE_MESH) put_table(p, "###", &scene_frames_table);
+    }
 }
 
 /* The models whose bodies and sources are sampled as a glass by default. */
@@ -234,7 +237,11 @@ spate_status scene_reference(spate_context *ctx, const registry *all,
     put_table(&p, "###", &scene_fe_table);
     put_table(&p, "###", &scene_cloth_table);
     put_table(&p, "###", &scene_strands_table);
+    put_table(&p, "###", &scene_body_file_table);
+    put_table(&p, "###", &scene_brush_table);
+    put_table(&p, "###", &scene_hair_table);
     put_table(&p, "###", &scene_hold_table);
+    put_table(&p, "###", &scene_contact_table);
     put_table(&p, "##", &scene_collider_table);
     put_table(&p, "##", &scene_source_table);
     put_table(&p, "##", &scene_sink_table);

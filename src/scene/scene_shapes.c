@@ -1,13 +1,10 @@
 /* Reading shapes and motions of a scene, with the checks that a table cannot express. */
-#include "core/file.h"
-#include "core/hash.h"
 #include "core/vec.h"
 #include "scene/mesh.h"
 #include "scene/scene_parts.h"
 #include "scene/scene_tables.h"
 #include "scene/stretch.h"
 
-#include <stdio.h>
 #include <string.h>
 
 static const double degree = 3.14159265358979323846 / 180;
@@ -100,100 +97,19 @@ static spate_status read_polygon(reader *r, const yaml_value *v, shape *s) {
 
 /* ---- Meshes ---------------------------------------------------------------------------------- */
 
-#define OR_OUTSIDE "or allow it with outside: true"
-
-static bool is_absolute(const char *file) { return file[0] == '/' || file[0] == '\\'; }
-
-static bool climbs(const char *file) {
-    for (const char *s = file; s; s = strchr(s, '/')) {
-        s += *s == '/';
-        if (strncmp(s, "..", 2) == 0 && (s[2] == 0 || s[2] == '/')) return true;
-    }
-    return false;
-}
-
-/* A mesh is named from the scene's folder and stays below it. */
-static spate_status check_mesh_name(reader *r, const yaml_value *v, const char *file) {
-    if (is_absolute(file))
-        return reader_fail(r, v,
-                           "an absolute path; put the mesh beside the scene and name it "
-                           "from there, " OR_OUTSIDE);
-    if (climbs(file))
-        return reader_fail(r, v,
-                           "'..' leaves the scene's folder; put the mesh below it, " OR_OUTSIDE);
+static spate_status parse_mesh(arena *a, const char *name, const char *bytes, size_t length,
+                               void **out) {
+    mesh *m;
+    TRY(mesh_read(a, name, bytes, length, &m));
+    *out = m;
     return SPATE_OK;
 }
 
-/* The name under which a run keeps a mesh from outside. Its bytes are in it, so that it is no other
- * mesh's, and the same wherever the mesh lies. */
-static spate_status name_copy(reader *r, loaded_mesh *m) {
-    char name[PATH_SIZE];
-    const char *slash = strrchr(m->given, '/'), *base = slash ? slash + 1 : m->given;
-    const char *dot = strrchr(base, '.'), *ending = dot && dot != base ? dot : "";
-    int stem = (int)(*ending ? (size_t)(ending - base) : strlen(base));
-    snprintf(name, sizeof name, "meshes/%.*s_%016llx%s", stem, base, (unsigned long long)m->hash,
-             ending);
-    m->file = arena_text(r->arena, name, strlen(name));
-    return m->file ? SPATE_OK : SPATE_OUT_OF_MEMORY;
-}
-
-/* Reads a mesh; what lies outside the scene's folder is told, and refused unless it is
- * `allowed`. */
-static spate_status load_mesh(reader *r, const char *file, bool allowed, loaded_mesh **out) {
-    char path[PATH_SIZE], *bytes;
-    size_t length;
-    loaded_mesh *m = arena_take(r->arena, 1, sizeof *m);
-    if (!m) return SPATE_OUT_OF_MEMORY;
-    TRY(path_join(r->ctx, r->scene->folder, file, path));
-    const bool below = file_is_below(r->scene->ctx, path, r->scene->folder);
-    if (!below && !allowed)
-        return fail(
-            r->ctx, SPATE_BAD_INPUT,
-            "'%s' is a link that leaves the scene's folder; put the mesh below it, " OR_OUTSIDE,
-            file);
-    TRY(file_read(r->ctx, path, MESH_BYTES, &bytes, &length));
-    if (!below) inform(r->ctx, "the mesh %s is from outside the scene's folder", path);
-    *m = (loaded_mesh){.given = file, .file = file, .outside = !below};
-    m->hash = hash_bytes(bytes, length, 0);
-    m->path = arena_text(r->arena, path, strlen(path));
-    spate_status status = m->path ? SPATE_OK : SPATE_OUT_OF_MEMORY;
-    if (status == SPATE_OK) status = mesh_read(r->arena, path, bytes, length, &m->mesh);
-    give(r->ctx, bytes);
-    *out = m;
-    return status == SPATE_OK && (is_absolute(file) || climbs(file)) ? name_copy(r, m) : status;
-}
-
-static bool is_loaded(const loaded_mesh *m, const char *file, bool allowed) {
-    if (m->outside && !allowed) return false;
-    return strcmp(m->given, file) == 0 || strcmp(m->file, file) == 0;
-}
-
-/* A file that the scene does not name itself, but whoever sets the field, may lie anywhere. */
 static spate_status read_mesh(reader *r, const yaml_value *mapping, shape *s) {
-    yaml_value *v = yaml_find(mapping, "file");
-    const char *file;
-    int back = reader_enter(r, "file");
-    TRY(reader_text(r, v, &file));
-    const bool allowed = s->outside || v->set >= 0;
-    if (!allowed) TRY(check_mesh_name(r, v, file));
-    loaded_mesh *m = r->meshes;
-    while (m && !is_loaded(m, file, allowed)) m = m->next;
-    if (!m) {
-        spate_status status = load_mesh(r, file, allowed, &m);
-        if (status != SPATE_OK) {
-            char place[YAML_PLACE_SIZE];
-            yaml_place(r->tree, v, place);
-            if (status != SPATE_OUT_OF_MEMORY) fail_prefix(r->ctx, "%s: %s: ", place, r->path);
-            return status;
-        }
-        m->next = r->meshes;
-        r->meshes = m;
-    }
-    /* Hash and copy of the scene speak of the mesh as a run keeps it. */
-    v->text = m->file;
-    v->length = strlen(m->file);
-    s->mesh = m->mesh;
-    reader_leave(r, back);
+    void *content;
+    if (yaml_find(mapping, "frames")) return scene_read_sequence(r, mapping, s);
+    TRY(scene_read_file(r, mapping, s->outside, parse_mesh, &content));
+    s->mesh = content;
     return SPATE_OK;
 }
 
@@ -208,6 +124,7 @@ static spate_status read_children(reader *r, const yaml_value *v, shape *s) {
         int back = reader_enter_index(r, s->child_count);
         shape **child = &s->children[s->child_count++];
         TRY(scene_read_shape(r, e->value, child));
+        TRY(scene_refuse_sequence(r, e->value, *child, "part of another shape"));
         if ((*child)->kind == SHAPE_POINTS)
             return reader_fail(r, e->value, "points have no inside to combine; make them a body");
         reader_leave(r, back);
@@ -263,6 +180,8 @@ static spate_status scale_shape(reader *r, const yaml_value *v, const number_lis
     s->scale = scale->values[0];
     if (scale->count == 1) return SPATE_OK;
     int back = reader_enter(r, "scale");
+    if (s->sequence)
+        return reader_fail(r, v, "%d numbers; a mesh that deforms has one factor", scale->count);
     if (scale->count != r->dim)
         return reader_fail(r, v, "%d numbers; give one, or one for each of the %d axes",
                            scale->count, r->dim);

@@ -3,7 +3,7 @@
 #include "scene/motion_fields.h"
 
 /* In the order of material_look; smoke is not for particles. */
-static const char *const look_words[] = {"surface", "skin", "grains", NULL};
+const char *const scene_look_words[] = {"surface", "skin", "grains", NULL};
 static const char *const unit_words[] = {"si", "cgs", NULL};
 static const char *const sampling_words[] = {"regular", "jittered", "glass", "poisson", NULL};
 static const char *const source_sampling_words[] = {"regular", "jittered", "glass", NULL};
@@ -131,7 +131,7 @@ static const field material_fields[] = {
     PART_FIELD("model", "word", true, "the material model"),
     COLOR_FIELD(material, "in pictures; default: the model's own, of a second one without a colour "
                           "one of a palette"),
-    CHOICE_FIELD(material, look, NAN, look_words,
+    CHOICE_FIELD(material, look, NAN, scene_look_words,
                  "how it is drawn in 3D: as a clear `surface`, as bodies with an opaque `skin`, or "
                  "as single `grains`; default: as suits the model. Not for gas"),
     TEXT_FIELD(material, phase,
@@ -161,8 +161,8 @@ static const field coupling_fields[] = {
              "contact of a solid with a liquid that dissolves it"},
     NUMBER_FIELD(phase_coupling, friction, "", 0, 0, 1e6, "Coulomb friction between the two"),
     NUMBER_FIELD(phase_coupling, beta, "", NAN, 0, 1,
-                 "share of the speed of approach that is taken away in a step; default: 1, for "
-                 "`published` 0.3"),
+                 "share of the speed of approach that is taken away in a step; default: 0.3, for "
+                 "`immiscible` 1"),
     NUMBER_FIELD(phase_coupling, tau, "s", NAN, SMALLEST, 1e9,
                  "instead of beta: time in which it falls to 1/e, whatever the step"),
     NUMBER_FIELD(phase_coupling, diffusion, "m^2/s", NAN, 0, 1e9,
@@ -207,6 +207,8 @@ static const field body_fields[] = {
     PART_FIELD("cloth", "mapping", false, "a piece of cloth; see bodies.cloth"),
     PART_FIELD("strands", "mapping", false, "strands; see bodies.strands"),
     PART_FIELD("hold", "list", false, "vertices of a mesh that are held; see bodies.hold"),
+    GROUP_FIELD(body, contact, &scene_contact_table,
+                "how a mesh resists being pressed, and rubs; see bodies.contact"),
     COLOR_FIELD(body, "in pictures; default: the material's. Not on a grid"),
     NUMBER_FIELD(body, particles_per_cell, "", NAN, 0.001, 1000, "default: 8 in 3D, 4 in 2D"),
     CHOICE_FIELD(
@@ -336,6 +338,9 @@ static const field output_fields[] = {
                "formats of the particle files: `vtp` (default), `ply`, `bgeo`, or `none`"),
     PART_FIELD("fields", "word or list", false,
                "more attributes of particles, e.g. [J, density]; docs/output.md lists them"),
+    PART_FIELD("meshes", "word or list", false,
+               "files of the bodies that are meshes (cloth, strands, skins of finite elements): "
+               "`vtp` (default, which pictures are drawn from), `ply`, `obj`, or `none`"),
     PART_FIELD("surface", "word or list", false,
                "meshes of the surface of all liquids, in 2D their outline: `none` (default), "
                "`ply`, `obj`, "
@@ -619,6 +624,8 @@ static const field mesh_fields[] = {
         "name any file"),
     FLAG_FIELD(shape, outside, false,
                "the file may lie outside the scene's folder; a run keeps a copy of it"),
+    PART_FIELD("frames", "mapping", false,
+               "of a collider that deforms: the file is a numbered sequence; see mesh.frames"),
 };
 
 #define NO_FIELDS(title, about) \

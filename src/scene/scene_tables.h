@@ -35,10 +35,15 @@ extern const field_table scene_top_table, scene_domain_table, scene_walls_table,
     scene_flow_table, scene_collider_table, scene_source_table, scene_sink_table,
     scene_motion_table, scene_motion_key_table, scene_probe_table, scene_output_table,
     scene_camera_table, scene_camera_key_table, scene_shape_table, scene_fe_table,
-    scene_cloth_table, scene_strands_table, scene_hold_table, scene_coupling_table;
+    scene_cloth_table, scene_strands_table, scene_brush_table, scene_hair_table, scene_frames_table,
+    scene_body_file_table, scene_hold_table, scene_coupling_table;
+
+extern const field_table scene_contact_table;
 
 /* Words in the order of their enums, closed by NULL. */
 extern const char *const scene_wall_words[], *const scene_axis_words[];
+/* Of material_look, all but the last, which no scene asks for. */
+extern const char *const scene_look_words[];
 extern const char *const *const scene_coupling_words;
 
 /* A shape: `box: {min: ..., max: ...}`; its table fills a struct shape. */

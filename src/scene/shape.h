@@ -34,8 +34,9 @@ struct shape {
     double radius, thickness;
     double (*points)[3]; /* points, polygon */
     int64_t point_count;
-    mesh *mesh;   /* owned by the scene's arena */
-    bool outside; /* its file may lie outside the scene's folder */
+    mesh *mesh; /* owned by the scene's arena; of a sequence: as it is at the start */
+    const struct mesh_sequence *sequence; /* of a mesh that deforms (mesh_sequence.h), or NULL */
+    bool outside;                         /* its file may lie outside the scene's folder */
     shape **children;
     int child_count;
     /* Placement of this node, applied after everything below it: x = move + turn (scale x'). */

@@ -32,10 +32,17 @@ static void warn_of_gravity(const spate_scene *s) {
 /* Liquids and solids have 0.3 to 25 g/cm^3; a thousand times as much is the number in kg/m^3. */
 static const double lightest = 0.3, heaviest = 25, grams_in_kilograms = 1000;
 
+/* Phases that are all that light are gases, such as smoke in air. */
+static bool is_of_gases(const spate_scene *s) {
+    bool light = s->couplings != NULL && s->units == UNITS_SI;
+    for (int i = 0; i < s->material_count; i++) light = light && s->materials[i].density < heaviest;
+    return light;
+}
+
 /* Without gravity it may be a textbook's problem of pure numbers. */
 static void warn_of_densities(const spate_scene *s) {
     const bool cgs = s->units == UNITS_CGS;
-    if (vec_length(s->gravity) == 0) return;
+    if (vec_length(s->gravity) == 0 || is_of_gases(s)) return;
     for (int i = 0; i < s->material_count && !scene_on_grid(s); i++) {
         const material *m = &s->materials[i];
         const double meant =

@@ -112,7 +112,8 @@ static double solid_velocity_at(const brick_place *b, int axis, const int at[3])
     int nearest;
     face_position(&sim->scene->domain, sim->scene->dim, cell, axis, x);
     boundary_part_nearest(&b->part, x, &nearest);
-    if (!sim->scene->colliders[nearest].motion.key_count) return 0;
+    const collider *solid = &sim->scene->colliders[nearest];
+    if (!solid->motion.key_count && !solid->shape->sequence) return 0;
     boundary_distance(&sim->boundary, nearest, x, NULL, velocity);
     return velocity[axis];
 }

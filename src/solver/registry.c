@@ -26,6 +26,11 @@ material_constants material_constants_of(const spate_scene *scene, int index) {
     return constants;
 }
 
+real material_temperature(const spate_scene *scene, int index) {
+    const material_constants c = material_constants_of(scene, index);
+    return c.kind == MATERIAL_LIQUID ? c.liquid.temperature : 0;
+}
+
 /* The first is the default. */
 #define SOLVERS(X) X(mpm) X(flip) X(sph) X(smoke)
 

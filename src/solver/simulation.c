@@ -9,6 +9,7 @@
 #include "scene/vortices.h"
 #include "solver/drive.h"
 #include "solver/force_fields.h"
+#include "solver/materials/material.h"
 #include "solver/sinks.h"
 #include "solver/solver.h"
 #include "solver/sources.h"
@@ -84,6 +85,8 @@ spate_status simulation_add(spate_simulation *sim, int group, const double x[3],
     for (int a = 0; a < scene->dim; a++) p->velocity[i][a] = (real)v[a];
     if (p->concentration && scene_group_species(scene, group) >= 0)
         p->concentration[i][scene_group_species(scene, group)] = 1;
+    if (p->temperature)
+        p->temperature[i] = material_temperature(scene, scene_group_material(scene, group));
     return SPATE_OK;
 }
 

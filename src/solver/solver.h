@@ -132,6 +132,9 @@ typedef struct solver_type {
     uint64_t (*hash)(const spate_simulation *sim, uint64_t seed);
     /* Bytes in grids, for the benchmarks. */
     size_t (*grid_bytes)(const spate_simulation *sim);
+    /* Of body `group`, which is a mesh: the id of its first vertex, the others' follow. NULL: there
+     * are no meshes. */
+    uint64_t (*mesh_first_id)(const spate_simulation *sim, int group);
 } solver_type;
 
 /* Where a source is: the lattice of particles that flows through its shape. */

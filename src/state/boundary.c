@@ -5,6 +5,7 @@
 #include "state/boundary.h"
 
 #include "core/vec.h"
+#include "state/deforming.h"
 
 /* What of a collider's rest frame can ever be asked for: the domain and a margin, as seen from the
  * collider along its way. It need not be exact, because beyond it the shape itself is asked. */
@@ -48,18 +49,34 @@ static bounds box_around(const shape *s, int dim) {
     return box;
 }
 
+static void warn_of_size(const spate_scene *scene, const collider *solid) {
+    warn(scene->ctx, "large collider",
+         "%s: collider '%s' spans too many cells to have its distances stored; they are computed "
+         "one by one, which is slow; make it smaller or dx larger",
+         scene->path, solid->name);
+}
+
+static spate_status prepare_deforming(boundary *b, int c) {
+    const spate_scene *scene = b->scene;
+    const collider *solid = &scene->colliders[c];
+    const bounds reach = reach_of(scene, solid);
+    TRY(deforming_create(scene->ctx, solid->shape->sequence, scene->dim, scene->domain.dx, &reach,
+                         &b->deforming[c]));
+    if (b->deforming[c]) return SPATE_OK;
+    return fail(scene->ctx, SPATE_BAD_INPUT,
+                "%s: collider '%s' deforms and spans too many cells; make it smaller or dx larger",
+                scene->path, solid->name);
+}
+
 static spate_status prepare_collider(boundary *b, int c) {
     const spate_scene *scene = b->scene;
     const collider *solid = &scene->colliders[c];
     b->boxes[c] = box_around(solid->shape, scene->dim);
+    if (solid->shape->sequence && scene->domain.dx > 0) return prepare_deforming(b, c);
     if (!(scene->domain.dx > 0) || !baked_is_needed(solid->shape)) return SPATE_OK;
     bounds reach = reach_of(scene, solid);
     TRY(baked_create(scene->ctx, solid->shape, scene->dim, scene->domain.dx, &reach, &b->baked[c]));
-    if (!b->baked[c])
-        warn(scene->ctx, "large collider",
-             "%s: collider '%s' spans too many cells to have its distances stored; they are "
-             "computed one by one, which is slow; make it smaller or dx larger",
-             scene->path, solid->name);
+    if (!b->baked[c]) warn_of_size(scene, solid);
     /* Where it is thin as a whole, checking the scene has told so. */
     double place[3];
     if (b->baked[c] && shape_thickness(solid->shape, scene->dim) >= scene->domain.dx &&
@@ -78,24 +95,29 @@ spate_status boundary_create(const spate_scene *scene, boundary *b) {
     b->boxes = b->poses ? take(scene->ctx, count, sizeof *b->boxes) : NULL;
     b->baked = b->boxes ? take(scene->ctx, count, sizeof *b->baked) : NULL;
     b->present = b->baked ? take(scene->ctx, count, sizeof *b->present) : NULL;
-    b->driven = b->present ? take(scene->ctx, count, sizeof *b->driven) : NULL;
+    b->deforming = b->present ? take(scene->ctx, count, sizeof *b->deforming) : NULL;
+    b->driven = b->deforming ? take(scene->ctx, count, sizeof *b->driven) : NULL;
     spate_status status = b->driven ? SPATE_OK : SPATE_OUT_OF_MEMORY;
     for (int c = 0; c < scene->collider_count && !status; c++) {
         b->driven[c].pose = motion_pose(&scene->colliders[c].motion, 0);
         b->driven_count += scene->colliders[c].driven;
     }
     for (int c = 0; c < scene->collider_count && !status; c++) status = prepare_collider(b, c);
+    if (!status) status = boundary_move(b, 0);
     if (status)
         boundary_free(b);
     else
-        boundary_move(b, 0), boundary_appear(b, 0);
+        boundary_appear(b, 0);
     return status;
 }
 
 void boundary_free(boundary *b) {
     if (!b->scene) return;
     for (int c = 0; c < b->scene->collider_count && b->baked; c++) baked_free(b->baked[c]);
+    for (int c = 0; c < b->scene->collider_count && b->deforming; c++)
+        deforming_free(b->deforming[c]);
     give(b->scene->ctx, b->driven);
+    give(b->scene->ctx, b->deforming);
     give(b->scene->ctx, b->present);
     give(b->scene->ctx, b->baked);
     give(b->scene->ctx, b->boxes);
@@ -116,11 +138,17 @@ pose driven_pose_at(const driven_pose *d, double t) {
     return p;
 }
 
-void boundary_move(boundary *b, double t) {
+spate_status boundary_move(boundary *b, double t) {
     for (int c = 0; c < b->scene->collider_count; c++)
         b->poses[c] = b->scene->colliders[c].driven
                           ? driven_pose_at(&b->driven[c], t)
                           : motion_pose(&b->scene->colliders[c].motion, t);
+    for (int c = 0; c < b->scene->collider_count; c++) {
+        if (!b->deforming[c]) continue;
+        TRY(deforming_move(b->deforming[c], t));
+        b->boxes[c] = deforming_box(b->deforming[c]);
+    }
+    return SPATE_OK;
 }
 
 void boundary_appear(boundary *b, double t) {
@@ -152,6 +180,9 @@ double boundary_speed(const boundary *b) {
     double fastest = 0;
     for (int c = 0; c < scene->collider_count; c++) {
         const collider *solid = &scene->colliders[c];
+        const mesh_sequence *deforms = solid->shape->sequence;
+        const double own = deforms ? mesh_sequence_speed(deforms) : 0;
+        fastest = fmax(fastest, own);
         if (!solid->motion.key_count) continue;
         bounds box = shape_bounds(solid->shape, scene->dim);
         double radius2 = 0;
@@ -164,7 +195,7 @@ double boundary_speed(const boundary *b) {
         }
         const double speed = solid->driven ? driven_max_speed(&b->driven[c], sqrt(radius2))
                                            : motion_max_speed(&solid->motion, sqrt(radius2));
-        fastest = fmax(fastest, speed);
+        fastest = fmax(fastest, own + speed);
     }
     return fastest;
 }
@@ -181,6 +212,7 @@ static void to_rest(const boundary *b, int c, const double x[3], double rest[3])
 }
 
 static double rest_distance(const boundary *b, int c, const double rest[3], double normal[3]) {
+    if (b->deforming[c]) return deforming_distance(b->deforming[c], rest, normal, NULL);
     if (b->baked[c]) return baked_distance(b->baked[c], rest, normal);
     const shape *s = b->scene->colliders[c].shape;
     return normal ? shape_normal(s, b->scene->dim, rest, normal)
@@ -191,11 +223,22 @@ static void to_world(const boundary *b, int c, double normal[3]) {
     if (moves(b, c)) pose_turn(&b->poses[c], normal, normal);
 }
 
+/* Of the collider's point at world position x, and at `rest` in its own frame. */
+static void velocity_at(const boundary *b, int c, const double x[3], const double rest[3],
+                        double velocity[3]) {
+    pose_velocity(&b->poses[c], x, velocity);
+    if (!b->deforming[c]) return;
+    double own[3];
+    deforming_distance(b->deforming[c], rest, NULL, own);
+    to_world(b, c, own);
+    vec_add(velocity, velocity, own);
+}
+
 double boundary_distance(const boundary *b, int c, const double x[3], double normal[3],
                          double velocity[3]) {
     double rest[3];
     to_rest(b, c, x, rest);
-    if (velocity) pose_velocity(&b->poses[c], x, velocity);
+    if (velocity) velocity_at(b, c, x, rest, velocity);
     double distance = rest_distance(b, c, rest, normal);
     if (normal) to_world(b, c, normal);
     return b->present[c] ? distance : HUGE_VAL;
@@ -211,13 +254,15 @@ static bool holds(const boundary *b, int c, const double x[3], double normal[3],
     if (rest_distance(b, c, rest, NULL) >= 0) return false;
     rest_distance(b, c, rest, normal);
     to_world(b, c, normal);
-    pose_velocity(&b->poses[c], x, velocity);
+    velocity_at(b, c, x, rest, velocity);
     return true;
 }
 
 /* At most the distance to it from a place at rest: what is interpolated may be off by a part of a
  * cell, both there and at what lies within reach. */
 static double clearance(const boundary *b, int c, const double rest[3]) {
+    if (b->deforming[c])
+        return rest_distance(b, c, rest, NULL) - 2 * deforming_error(b->deforming[c]);
     return rest_distance(b, c, rest, NULL) - (b->baked[c] ? 2 * baked_error(b->baked[c]) : 0);
 }
 
@@ -308,6 +353,7 @@ double boundary_part_nearest(const boundary_part *p, const double x[3], int *whi
     *which = -1;
     for (int k = 0; k < p->count; k++) {
         int c = collider_of(p, k);
+        if (p->whole->scene->colliders[c].grip) continue;
         double distance = boundary_distance(p->whole, c, x, NULL, NULL);
         if (distance < nearest) nearest = distance, *which = c;
     }
@@ -319,7 +365,7 @@ double boundary_part_depth(const boundary_part *p, const double x[3]) {
     for (int k = 0; k < p->count; k++) {
         double rest[3];
         int c = collider_of(p, k);
-        if (!p->whole->present[c]) continue;
+        if (!p->whole->present[c] || p->whole->scene->colliders[c].grip) continue;
         to_rest(p->whole, c, x, rest);
         if (bounds_gap(&p->whole->boxes[c], p->whole->scene->dim, rest) > 0) continue;
         depth = fmax(depth, -rest_distance(p->whole, c, rest, NULL));

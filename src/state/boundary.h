@@ -21,9 +21,10 @@ typedef struct boundary {
     pose *poses; /* of every collider at the time of boundary_move */
     bool *
         present; /* whether it is there, since the last boundary_appear; far from all if it is not */
-    int64_t changes;     /* how often boundary_appear has found another set of them */
-    bounds *boxes;       /* around every collider at rest */
-    baked **baked;       /* distances at rest of those with a mesh, NULL for the others */
+    int64_t changes;              /* how often boundary_appear has found another set of them */
+    bounds *boxes;                /* around every collider at rest */
+    baked **baked;                /* distances at rest of those with a mesh, NULL for the others */
+    struct deforming **deforming; /* distances of those that deform (deforming.h), or NULL */
     driven_pose *driven; /* of those that are driven from outside, where they are from a time on */
     int driven_count;    /* how many are */
 } boundary;
@@ -31,8 +32,8 @@ typedef struct boundary {
 /* Bakes the distances of meshes (baked.h), with all threads. */
 spate_status boundary_create(const spate_scene *scene, boundary *b);
 void boundary_free(boundary *b);
-/* Puts the colliders where they are at time t. */
-void boundary_move(boundary *b, double t);
+/* Puts the colliders where they are at time t. Only one that deforms takes memory. */
+spate_status boundary_move(boundary *b, double t);
 
 /* Lets those colliders be there that are from time t on. A step is made with the ones of its
  * beginning, and none comes or goes before its end (boundary_next_change). */

@@ -65,8 +65,12 @@ enum {
  *    generation  0, or how many times over it was inserted into a sheet; flip's sheets (ancestry.h)
  *    concentration  mass fractions of the scene's species (scene.h); 0 in what does not mix. Written
  *              by mpm's mixing (mpm/mixing.h); only where something mixes
+ *    temperature  K above the surroundings; liquids of mpm, only where a material has one
+ *              (mpm/heat.c)
  *    force     (f, 0) in N that others than the material exert on it: any module adds to it after the
  *              sort and before the scatter, which empties it
+ *    force_moment  by axis a (sum f (x_a - xp_a), 0) in N m, the first moments about the particle of
+ *              forces that others exert around it; as `force`
  */
 #define PARTICLE_FIELDS(X)                                                 \
     X(id, uint64_t, 1, FIELD_BASIC | FIELD_LASTING, "")                    \
@@ -90,7 +94,9 @@ enum {
     X(thinness, real, 1, FIELD_LASTING, "")                                \
     X(generation, uint8_t, 1, FIELD_LASTING, "")                           \
     X(concentration, real4, 1, FIELD_LASTING, "")                          \
-    X(force, real4, 1, 0, "N")
+    X(force, real4, 1, 0, "N")                                             \
+    X(force_moment, real4x3, 1, 0, "N m")                                  \
+    X(temperature, real, 1, FIELD_LASTING, "K")
 
 typedef enum particle_role { ROLE_MATTER, ROLE_VERTEX } particle_role;
 

@@ -45,7 +45,7 @@ class Usage(Case):
                 (["run", scene, "--resume", "--force"], "one of them"), (["run", scene, "-x"], "-x"),
                 (["render", "x", "--size", "big"], "big"), (["render", "x", "--range", "2,1"], "2,1"),
                 (["render", "x", "--frames", "9-3"], "9-3"), (["bench", "nonsense"], "nonsense"),
-                (["help", "rnder"], "render"), (["view", scene], "spate render")):
+                (["help", "rnder"], "render"), (["view", scene, "--port", "many"], "many")):
             with self.subTest(words):
                 result = spate(*words, cwd=self.folder)
                 self.assertEqual(result.returncode, 2, result.stderr)
@@ -210,11 +210,16 @@ class Usage(Case):
         self.assertEqual(result.returncode, 5)
         self.assertIn("/nowhere", result.stderr)
 
+    # What these scenes are warned of is what their figures show.
+    MEANT = {"fig13_squares.yaml": ("begin 2 apart",), "fig23_sheets.yaml": ("begin 0.4 apart", "are shorter than a cell")}
+
     def test_every_shipped_scene_is_valid(self):
         for path in sorted((ROOT / "scenes").rglob("*.yaml")):
             with self.subTest(path.name):
                 result = spate("check", path)
-                self.assertEqual((result.returncode, result.stderr), (0, ""))
+                told = [line for line in result.stderr.splitlines()
+                        if not any(words in line for words in self.MEANT.get(path.name, ()))]
+                self.assertEqual((result.returncode, told), (0, []))
 
     def test_info(self):
         folder = self.run_scene("drop2d", "a", "--frames", 1)

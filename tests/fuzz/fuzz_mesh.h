@@ -5,7 +5,7 @@
 
 #include "core/context.h"
 #include "core/vec.h"
-#include "scene/mesh.h"
+#include "scene/mesh_body.h"
 
 #include <stdlib.h>
 
@@ -30,6 +30,28 @@ static inline int fuzz_mesh(mesh_reader read, const uint8_t *data, size_t size) 
     } else if (spate_message(ctx)[0] == 0) {
         abort(); /* a refusal says why */
     }
+    arena_free(&a);
+    if (ctx->blocks_now != blocks) abort();
+    spate_close(ctx);
+    return 0;
+}
+
+/* The same for bodies. */
+typedef spate_status (*body_reader)(arena *a, const char *bytes, size_t length, mesh_body *out);
+
+static inline int fuzz_body(body_reader read, void (*check)(const mesh_body *m),
+                            const uint8_t *data, size_t size) {
+    spate_config config = spate_default_config();
+    config.threads = 1;
+    spate_context *ctx;
+    if (spate_open(&config, &ctx)) return 0;
+    int64_t blocks = ctx->blocks_now;
+    arena a = arena_create(ctx);
+    mesh_body m = {.kind = MESH_NONE};
+    if (read(&a, (const char *)data, size, &m) == SPATE_OK)
+        check(&m);
+    else if (spate_message(ctx)[0] == 0)
+        abort(); /* a refusal says why */
     arena_free(&a);
     if (ctx->blocks_now != blocks) abort();
     spate_close(ctx);

@@ -21,6 +21,13 @@ spate_status embree_of_triangles(spate_context *ctx, const v3 *vertices, int64_t
     return SPATE_OK;
 }
 
+spate_status embree_of_curves(spate_context *ctx, const v3 *points, int64_t point_count,
+                              const uint32_t *pieces, int64_t piece_count, embree **out) {
+    (void)ctx, (void)points, (void)point_count, (void)pieces, (void)piece_count;
+    *out = NULL;
+    return SPATE_OK;
+}
+
 void embree_free(embree *e) { (void)e; }
 
 bool embree_first(const embree *e, const ray *r, float near, float far, embree_hit *out) {
@@ -166,6 +173,24 @@ spate_status embree_of_triangles(spate_context *ctx, const v3 *vertices, int64_t
     spate_status status = start(ctx, out);
     if (!status && *out)
         status = add_triangles(*out, vertices, vertex_count, triangles, triangle_count);
+    return keep_if(status, out);
+}
+
+static spate_status add_curves(embree *e, const v3 *points, int64_t point_count,
+                               const uint32_t *pieces, int64_t piece_count) {
+    RTCGeometry geometry = e->NewGeometry(e->device, RTC_GEOMETRY_TYPE_FLAT_CATMULL_ROM_CURVE);
+    if (!geometry) return failed(e, "make a scene");
+    e->SetSharedGeometryBuffer(geometry, RTC_BUFFER_TYPE_VERTEX, 0, RTC_FORMAT_FLOAT4, points, 0,
+                               sizeof *points, (size_t)point_count);
+    e->SetSharedGeometryBuffer(geometry, RTC_BUFFER_TYPE_INDEX, 0, RTC_FORMAT_UINT, pieces, 0,
+                               sizeof *pieces, (size_t)piece_count);
+    return finish(e, geometry, "take the strands");
+}
+
+spate_status embree_of_curves(spate_context *ctx, const v3 *points, int64_t point_count,
+                              const uint32_t *pieces, int64_t piece_count, embree **out) {
+    spate_status status = start(ctx, out);
+    if (!status && *out) status = add_curves(*out, points, point_count, pieces, piece_count);
     return keep_if(status, out);
 }
 

@@ -384,7 +384,7 @@ static hit refine(const walk *w, float before, float after, bool inside) {
         }
     }
     v3 x = w->l->corner + walk_at(w, t) * v3_splat(w->l->cell);
-    return (hit){true, t * w->l->cell, level_set_normal(w->l, x), 0};
+    return (hit){.met = true, .t = t * w->l->cell, .normal = level_set_normal(w->l, x)};
 }
 
 static hit wall_hit(const ray *r, float t, int axis, bool leaving) {

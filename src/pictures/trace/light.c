@@ -8,7 +8,7 @@
 #include "pictures/trace/world.h"
 #include <string.h>
 
-enum { INTERFACES = 6, SOFT_SUN = 4, SOFT_SKY = 10 };
+enum { INTERFACES = 6, STRAND_LAYERS = 12, SOFT_SUN = 4, SOFT_SKY = 10 };
 
 typedef struct photon {
     float x, z; /* where it lands, in texels */
@@ -27,6 +27,10 @@ static photon follow(const world *w, ray r) {
     for (int k = 0; k < INTERFACES; k++) {
         hit end, face;
         world_thing thing = world_hit(w, &r, near, &end);
+        for (int layers = 0; thing == THING_STRAND && layers < STRAND_LAYERS; layers++) {
+            p.energy *= v3_splat(1 - strands_point(w->strands, &r, &end).cover);
+            thing = world_hit(w, &r, strands_beyond(w->strands, &end), &end);
+        }
         face = world_face(w, &r, near, end.t, inside);
         bool on_floor = face.met && inside && face.normal[1] < -0.99f && thing == THING_FLOOR;
         float t = face.met ? face.t : end.t;
@@ -148,7 +152,7 @@ static void place_map(world *w) {
     m->width = 1 + (int)(wide / m->texel), m->depth = 1 + (int)(deep / m->texel);
 }
 
-spate_status light_create(world *w, const batches *c) {
+spate_status light_create(world *w, const batches *c, const mesh_parts *parts) {
     light_map *m = &w->light;
     place_map(w);
     int64_t count = (int64_t)m->width * m->depth;
@@ -165,6 +169,7 @@ spate_status light_create(world *w, const batches *c) {
     for (int k = 0; c && k < c->count; k++)
         cover_sky(w, c->list[k].centers, c->list[k].count,
                   c->list[k].look == LOOK_SURFACE ? 0.35f : 0.75f);
+    if (parts) cover_sky(w, parts->vertices, parts->vertex_count, 0.5f);
     if (w->stage->collider_count) parallel_for(w->ctx->pool, count, 1024, cover_colliders, &job);
     if (w->smoke.ctx) parallel_for(w->ctx->pool, count, 1024, cover_haze, &job);
     float *temporary = (float *)job.photons; /* the photons have landed */

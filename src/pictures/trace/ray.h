@@ -65,8 +65,9 @@ static inline bool ray_box(const ray *r, v3 min, v3 max, float *near, float *far
 typedef struct hit {
     bool met;
     float t;
-    v3 normal; /* unit, outward */
-    int which; /* number of the sphere or collider */
+    v3 normal;  /* unit, outward */
+    int which;  /* number of the sphere, collider, triangle or piece of a strand */
+    float u, v; /* the place in a triangle; along a piece */
 } hit;
 
 #endif

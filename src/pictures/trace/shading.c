@@ -60,26 +60,29 @@ static v3 floor_colour(const world *w, const ray *r, float t, float travelled) {
     return v3_mix(paint * light, shading_sky(w, horizontal), haze);
 }
 
-/* Matt surfaces: sun with shadow, sky from above, a little light back from the floor. */
-static v3 matt_colour(const world *w, v3 x, v3 n, v3 paint, float open) {
-    float facing = v3_dot(n, w->sun), lit = 0;
+v3 shading_sunlight(void) { return sun_light; }
+
+v3 shading_sun(const world *w, v3 x) {
+    const ray to_sun = {x, w->sun};
+    if (world_block(w, &to_sun, 0)) return v3_splat(0);
+    const float left = w->strands ? strands_left(w->strands, &to_sun, 0, INFINITY) : 1;
+    const hit face = world_face(w, &to_sun, 0, INFINITY, world_wet(w, x));
+    const v3 sun = face.met ? world_pass(w, &to_sun, face.t, NULL) * v3_splat(0.8f) : v3_splat(1);
+    return sun * sun_light * v3_splat(left * smoke_volume_sun(&w->smoke, x));
+}
+
+v3 shading_around(v3 n) { return v3_mix(light_from_below, light_from_above, 0.5f + 0.5f * n[1]); }
+
+v3 shading_matt(const world *w, v3 x, v3 n, v3 paint, float open) {
+    const float facing = v3_dot(n, w->sun);
     v3 sun = v3_splat(0);
-    ray to_sun = {x + n * v3_splat(4 * w->tiny), w->sun};
-    if (facing > 0 && !world_block(w, &to_sun, 0)) lit = facing;
-    if (lit > 0) {
-        hit face = world_face(w, &to_sun, 0, INFINITY, world_wet(w, to_sun.from));
-        sun = face.met ? world_pass(w, &to_sun, face.t, NULL) * v3_splat(0.8f) : v3_splat(1);
-        sun *= v3_splat(smoke_volume_sun(&w->smoke, x));
-    }
-    float up = 0.5f + 0.5f * n[1];
-    v3 around = v3_mix(light_from_below, light_from_above, up) * v3_splat(open);
-    return paint * (around + sun * v3_splat(lit) * sun_light);
+    if (facing > 0) sun = shading_sun(w, x + n * v3_splat(4 * w->tiny)) * v3_splat(facing);
+    return paint * (shading_around(n) * v3_splat(open) + sun);
 }
 
 static v3 mirror(v3 along, v3 n) { return along - n * v3_splat(2 * v3_dot(along, n)); }
 
-/* The sun mirrored in a skin that is smooth. */
-static v3 shine(const world *w, v3 along, v3 n) {
+v3 shading_shine(const world *w, v3 along, v3 n) {
     float s = v3_dot(mirror(along, n), w->sun);
     return v3_splat(s > 0 ? 0.35f * powf(s, 80) + 0.10f * powf(s, 12) : 0);
 }
@@ -118,7 +121,7 @@ static v3 grain_colour(const world *w, const ray *r, const hit *h) {
     const v3 paint = w->grains->colours[h->which] * v3_splat(1);
     const float open = world_open(w, x, n, 2 * w->heap.cell);
     if (w->grains->rough) n = break_stone(w->grains, x, h->which, n);
-    return matt_colour(w, x, n, paint, open);
+    return shading_matt(w, x, n, paint, open);
 }
 
 /* A point of a skin that a ray meets. */
@@ -136,7 +139,8 @@ static v3 metal_colour(const world *w, const ray *r, const spot *s, shading_path
                         ? shading_mirror(w, &up, (shading_path){way.length, way.turns + 1})
                         : shading_sky(w, along);
     const v3 share = s->paint + (v3_splat(1) - s->paint) * v3_splat(world_fresnel(s->cosine));
-    return share * seen * v3_splat(0.8f) + s->matt * v3_splat(0.2f) + shine(w, r->along, s->n);
+    return share * seen * v3_splat(0.8f) + s->matt * v3_splat(0.2f) +
+           shading_shine(w, r->along, s->n);
 }
 
 /* Shows through what is behind, tinted, and what light is lost in it. Jelly is cloudy: only through
@@ -149,7 +153,7 @@ static v3 jelly_colour(const world *w, const ray *r, const spot *s, shading_path
     world_refract(r->along, s->n, false, &bent);
     const ray in = {s->x - s->n * v3_splat(0.5f * l->cell), bent};
     const hit out = level_set_cross(l, &in, 0, INFINITY, true);
-    if (!out.met || way.turns >= MIRRORS) return s->matt + shine(w, r->along, s->n);
+    if (!out.met || way.turns >= MIRRORS) return s->matt + shading_shine(w, r->along, s->n);
     const ray on = {ray_at(&in, out.t + l->cell), r->along};
     hit h;
     world_thing thing = world_hit(w, &on, 0, &h);
@@ -160,7 +164,8 @@ static v3 jelly_colour(const world *w, const ray *r, const spot *s, shading_path
         v3_set(expf(-absorbed[0] * out.t), expf(-absorbed[1] * out.t), expf(-absorbed[2] * out.t));
     const v3 mirrored = shading_sky(w, mirror(r->along, s->n));
     const v3 inside = v3_mix(s->matt, left * behind, clearest * expf(-out.t / cloudy));
-    return v3_mix(inside, mirrored, 0.5f * world_fresnel(s->cosine)) + shine(w, r->along, s->n);
+    return v3_mix(inside, mirrored, 0.5f * world_fresnel(s->cosine)) +
+           shading_shine(w, r->along, s->n);
 }
 
 static v3 skin_colour(const world *w, const ray *r, const hit *h, shading_path way) {
@@ -169,12 +174,12 @@ static v3 skin_colour(const world *w, const ray *r, const hit *h, shading_path w
     spot s = {.skin = skin, .x = ray_at(r, h->t), .n = h->normal};
     s.paint = colour_field_at(&skin->colours, s.x) * v3_splat(1);
     s.cosine = -v3_dot(r->along, s.n);
-    s.matt =
-        matt_colour(w, s.x + s.n * v3_splat(cell), s.n, s.paint, world_open(w, s.x, s.n, 2 * cell));
+    s.matt = shading_matt(w, s.x + s.n * v3_splat(cell), s.n, s.paint,
+                          world_open(w, s.x, s.n, 2 * cell));
     switch (skin->finish) {
     case FINISH_METAL: return metal_colour(w, r, &s, way);
     case FINISH_JELLY: return jelly_colour(w, r, &s, way);
-    case FINISH_GLOSS: return s.matt + shine(w, r->along, s.n);
+    case FINISH_GLOSS: return s.matt + shading_shine(w, r->along, s.n);
     default: return s.matt;
     }
 }
@@ -184,12 +189,14 @@ static v3 collider_colour(const world *w, const ray *r, const hit *h) {
     v3 n = v3_dot(h->normal, r->along) > 0 ? -h->normal : h->normal, x = ray_at(r, h->t), sun;
     float sky, low = unit_clamp(x[1] / (0.25f * w->stage->size[1]));
     light_at(w, x[0], x[2], &sun, &sky);
-    return matt_colour(w, x, n, v3_set(paint.r, paint.g, paint.b),
-                       low + (1 - low) * (0.4f + 0.6f * sky));
+    return shading_matt(w, x, n, v3_set(paint.r, paint.g, paint.b),
+                        low + (1 - low) * (0.4f + 0.6f * sky));
 }
 
 v3 shading_thing(const world *w, world_thing thing, const ray *r, const hit *h, shading_path way) {
     switch (thing) {
+    case THING_MESH: return shading_mesh(w, r, h);
+    case THING_STRAND: return shading_strand(w, r, h, way);
     case THING_FLOOR: return floor_colour(w, r, h->t, way.length);
     case THING_GRAIN: return grain_colour(w, r, h);
     case THING_SKIN: return skin_colour(w, r, h, way);

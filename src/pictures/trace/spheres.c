@@ -171,7 +171,7 @@ hit spheres_hit(const spheres *b, const ray *r, float near, float far) {
     if (!embree_first(b->embree, r, near, far, &found)) return (hit){0};
     v3 out = ray_at(r, found.t) - b->centers[found.which];
     out[3] = 0;
-    return (hit){true, found.t, v3_unit(out), (int)found.which};
+    return (hit){.met = true, .t = found.t, .normal = v3_unit(out), .which = (int)found.which};
 }
 
 bool spheres_block(const spheres *b, const ray *r, float near, float far) {

@@ -1,5 +1,6 @@
 /* Colliders are met by sphere tracing their signed distance (Hart 1996). */
 #include "pictures/trace/stage.h"
+#include "scene/mesh_sequence.h"
 
 v3 stage_from_scene(const stage *s, const double x[3]) {
     v3 out = {0};
@@ -62,6 +63,7 @@ static void collider_box(const stage *s, stage_collider *c) {
 spate_status stage_create(const spate_scene *scene, double time, stage *out) {
     *out = (stage){.ctx = scene->ctx,
                    .scene = scene,
+                   .arena = arena_create(scene->ctx),
                    .turn = (scene_up_axis(scene) + 2) % 3,
                    .camera = camera_at(&scene->camera, time)};
     for (int a = 0; a < 3; a++) out->size[a] = (float)scene->domain.size[(a + out->turn) % 3];
@@ -70,8 +72,12 @@ spate_status stage_create(const spate_scene *scene, double time, stage *out) {
     if (!out->colliders) return SPATE_OUT_OF_MEMORY;
     for (int i = 0; i < scene->collider_count; i++) {
         stage_collider *c = &out->colliders[out->collider_count];
-        if (!collider_is_present(&scene->colliders[i], time)) continue;
-        c->shape = scene->colliders[i].shape;
+        if (!collider_is_present(&scene->colliders[i], time) || scene->colliders[i].grip) continue;
+        const shape *given = scene->colliders[i].shape;
+        if (mesh_sequence_shape(&out->arena, given, time, &c->shape)) {
+            stage_free(out);
+            return SPATE_OUT_OF_MEMORY;
+        }
         c->pose = motion_pose(&scene->colliders[i].motion, time);
         c->colour = colour_given(&scene->colliders[i].color, (rgb){0.52f, 0.52f, 0.53f});
         collider_box(out, c);
@@ -81,7 +87,10 @@ spate_status stage_create(const spate_scene *scene, double time, stage *out) {
 }
 
 void stage_free(stage *s) {
-    if (s->ctx) give(s->ctx, s->colliders);
+    if (s->ctx) {
+        give(s->ctx, s->colliders);
+        arena_free(&s->arena);
+    }
     *s = (stage){0};
 }
 
@@ -104,7 +113,8 @@ static hit collider_hit(const stage *s, const stage_collider *c, const ray *r, f
     float close = 2e-4f * v3_length(c->max - c->min), t = near;
     for (int k = 0; k < STEPS && t <= far; k++) {
         float d = (float)collider_distance(s, c, ray_at(r, t));
-        if (d < close) return (hit){true, t, collider_normal(s, c, ray_at(r, t)), 0};
+        if (d < close)
+            return (hit){.met = true, .t = t, .normal = collider_normal(s, c, ray_at(r, t))};
         t += d;
     }
     return (hit){0};

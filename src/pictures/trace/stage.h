@@ -23,6 +23,7 @@ typedef struct stage {
     int turn; /* stage axis a is the scene's axis (a + turn) % 3 */
     camera_pose camera;
     v3 size;
+    arena arena; /* shapes that deform, as they are now */
     stage_collider *colliders;
     int collider_count; /* those that are drawn: not the ones the whole domain stands in */
 } stage;

@@ -16,7 +16,7 @@ typedef struct trace_job {
     float *depth; /* how far the first thing is */
 } trace_job;
 
-enum { BOUNCES = 6, ROWS_A_CHUNK = 4 };
+enum { BOUNCES = 6, STRAND_LAYERS = 32, ROWS_A_CHUNK = 4 };
 
 /* How far the surfaces of liquids and skins are from the outermost particles, in half spacings. */
 static const float liquid_radius = 1.6f, skin_radius = 1.4f;
@@ -24,6 +24,8 @@ static const float liquid_radius = 1.6f, skin_radius = 1.4f;
 static const float least_mirrored = 0.08f;
 /* A surface that looks this much down upon the floor lies on it. */
 static const float downward = -0.99f;
+/* What is behind strands that leave less than this is not looked for. */
+static const float least_seen = 0.03f;
 /* Light lost among many surfaces comes out white, as from spray. */
 static const v3 spray = {0.60f, 0.66f, 0.72f, 0};
 /* How much the colours of neighbours differ where more rays are wanted. */
@@ -48,7 +50,7 @@ static v3 follow(const trace_job *job, ray r, float offset, float *depth) {
     bool inside = world_wet(w, r.from);
     float near = 0, travelled = 0;
     *depth = INFINITY;
-    for (int k = 0; k < BOUNCES; k++) {
+    for (int k = 0, layers = 0; k < BOUNCES; k++) {
         hit end;
         world_thing thing = world_hit(w, &r, near, &end);
         hit face = world_face(w, &r, near, end.t, inside);
@@ -66,6 +68,20 @@ static v3 follow(const trace_job *job, ray r, float offset, float *depth) {
             sum += share * smoke.light;
             share *= v3_splat(smoke.left);
             if (k == 0) *depth = min_of(*depth, smoke.depth);
+        }
+        /* Thin strands hide a share of what is behind them. */
+        const float cover = !face.met && thing == THING_STRAND && layers < STRAND_LAYERS
+                                ? strands_point(w->strands, &r, &end).cover
+                                : 1;
+        if (cover < 1) {
+            const shading_path way = {.length = travelled};
+            sum += share * v3_splat(cover) * shading_thing(w, thing, &r, &end, way);
+            share *= v3_splat(1 - cover);
+            near = strands_beyond(w->strands, &end);
+            if (k == 0 && layers) *depth = min_of(*depth, end.t);
+            k--, layers++;
+            if (share[0] + share[1] + share[2] < least_seen) return sum;
+            continue;
         }
         if (!face.met)
             return sum +
@@ -249,14 +265,18 @@ static spate_status prepare(spate_context *ctx, trace_job *job) {
     TRY(prepare_liquid(w, in));
     TRY(prepare_grains(w, in->batches));
     TRY(prepare_skins(w, in->batches));
+    if (in->meshes) TRY(meshes_create(ctx, in->meshes, false, &w->meshes));
+    if (in->meshes) TRY(strands_create(ctx, in->meshes, &job->view, w->sun, false, &w->strands));
     if (in->smoke.values)
         TRY(smoke_volume_create(ctx, &in->smoke, w->sun, !in->smoke_mapped, &w->smoke));
-    return light_create(w, in->batches);
+    return light_create(w, in->batches, in->meshes);
 }
 
 static void free_world(world *w) {
     light_free(w);
     spheres_free(w->spheres);
+    meshes_free(w->meshes);
+    strands_free(w->strands);
     smoke_volume_free(&w->smoke);
     triangles_free(w->face);
     level_set_free(&w->liquid);

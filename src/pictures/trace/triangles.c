@@ -101,7 +101,7 @@ hit triangles_cross(const triangles *f, const ray *r, float near, float far, boo
     for (int k = 0; k < 8 && near < far && embree_first(f->embree, r, near, far, &found); k++) {
         v3 area = area_vector(&f->mesh, found.which);
         if ((v3_dot(area, r->along) > 0) == inside)
-            return (hit){true, found.t, normal_at(f, &found, area), 0};
+            return (hit){.met = true, .t = found.t, .normal = normal_at(f, &found, area)};
         near = found.t + f->tiny;
     }
     return (hit){0};

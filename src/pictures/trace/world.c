@@ -23,7 +23,8 @@ world_thing world_hit(const world *w, const ray *r, float near, hit *out) {
     *out = (hit){.t = INFINITY};
     if (r->along[1] < -1e-6f) {
         float t = -r->from[1] / r->along[1];
-        if (t > near) thing = THING_FLOOR, *out = (hit){true, t, {0, 1, 0, 0}, 0};
+        if (t > near)
+            thing = THING_FLOOR, *out = (hit){.met = true, .t = t, .normal = {0, 1, 0, 0}};
     }
     hit h = stage_hit(w->stage, r, near, out->t);
     if (h.met) thing = THING_COLLIDER, *out = h;
@@ -31,12 +32,17 @@ world_thing world_hit(const world *w, const ray *r, float near, hit *out) {
     if (h.met) thing = THING_GRAIN, *out = h;
     h = skins_hit(w, r, near, out->t);
     if (h.met) thing = THING_SKIN, *out = h;
+    if (w->meshes) h = meshes_hit(w->meshes, r, near, out->t);
+    if (w->meshes && h.met) thing = THING_MESH, *out = h;
+    if (w->strands) h = strands_hit(w->strands, r, near, out->t);
+    if (w->strands && h.met) thing = THING_STRAND, *out = h;
     return thing;
 }
 
 bool world_block(const world *w, const ray *r, float near) {
     return spheres_block(w->spheres, r, near, INFINITY) || skins_hit(w, r, near, INFINITY).met ||
-           stage_hit(w->stage, r, near, INFINITY).met;
+           stage_hit(w->stage, r, near, INFINITY).met ||
+           (w->meshes && meshes_block(w->meshes, r, near, INFINITY));
 }
 
 hit world_face(const world *w, const ray *r, float near, float far, bool inside) {

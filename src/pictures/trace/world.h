@@ -8,9 +8,11 @@
 #include "pictures/trace/batches.h"
 #include "pictures/trace/colour_field.h"
 #include "pictures/trace/level_set.h"
+#include "pictures/trace/meshes.h"
 #include "pictures/trace/smoke_volume.h"
 #include "pictures/trace/spheres.h"
 #include "pictures/trace/stage.h"
+#include "pictures/trace/strands.h"
 #include "pictures/trace/triangles.h"
 
 /* Light that reaches the floor, on a map of texels; 1 is the open floor. */
@@ -41,6 +43,8 @@ typedef struct world {
     spheres *spheres;
     world_skin *skins;
     int skin_count;
+    meshes *meshes;     /* bodies of triangles; NULL: none */
+    strands *strands;   /* NULL: none */
     smoke_volume smoke; /* smoke */
     v3 sun;             /* towards it, unit */
     float tiny;         /* a step off a surface */
@@ -56,10 +60,13 @@ typedef enum world_thing {
     THING_FLOOR,
     THING_GRAIN,
     THING_SKIN,
-    THING_COLLIDER
+    THING_COLLIDER,
+    THING_MESH,
+    THING_STRAND
 } world_thing;
 
 world_thing world_hit(const world *w, const ray *r, float near, hit *out);
+/* Whether something stops a ray; strands take a share of it instead (strands_left). */
 bool world_block(const world *w, const ray *r, float near);
 
 /* The first crossing of the liquid's surface between near and far by a ray that is outside (or
@@ -85,7 +92,7 @@ v3 world_absorption(v3 colour, float depth);
 float world_open(const world *w, v3 x, v3 normal, float step);
 
 /* Follows the sun's light to the floor: light.c. */
-spate_status light_create(world *w, const batches *c);
+spate_status light_create(world *w, const batches *c, const mesh_parts *parts);
 void light_free(world *w);
 /* Light on the floor at x, z. */
 void light_at(const world *w, float x, float z, v3 *sun, float *sky);

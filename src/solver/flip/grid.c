@@ -35,7 +35,7 @@ static spate_status list_bricks(flip *f) {
 spate_status flip_grid(void *solver) {
     flip *f = solver;
     TRY(list_bricks(f));
-    boundary_move(&f->sim->boundary, f->sim->time + f->sim->dt);
+    TRY(boundary_move(&f->sim->boundary, f->sim->time + f->sim->dt));
     faces_prepare(&(faces){.sim = f->sim, .grid = &f->grid, .voxels = f->options->solids == 1});
     return SPATE_OK;
 }

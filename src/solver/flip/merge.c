@@ -23,6 +23,7 @@ typedef struct merging {
     int16_t order[CANDIDATES_MOST]; /* by cell */
     int16_t starts[BLOCK_NODES_MAX + 1];
     int16_t nearest[CANDIDATES_MOST];
+    real largest; /* size in the list */
 } merging;
 
 static real size_of(real share, int dim) {
@@ -86,6 +87,9 @@ static void drop_large(merging *m) {
     for (int i = 0; i < m->count; i++)
         if (m->list[i].count && m->list[i].count + least <= largest) m->list[kept++] = m->list[i];
     m->count = kept;
+    m->largest = 0;
+    for (int i = 0; i < kept; i++)
+        if (m->list[i].size > m->largest) m->largest = m->list[i].size;
 }
 
 static void sort_by_cell(merging *m) {
@@ -108,11 +112,11 @@ typedef struct found {
 INLINE void consider(const merging *m, int i, int j, real reach, int largest, found *best) {
     const candidate *a = &m->list[i], *b = &m->list[j];
     const real most = (real)1.001; /* of a full cell: sums of eight eighths are rounded */
-    if (i == j || a->count + b->count > largest || a->share + b->share > most) return;
     real distance2 = 0;
     for (int k = 0; k < m->dim; k++) distance2 += (a->x[k] - b->x[k]) * (a->x[k] - b->x[k]);
     const real limit = reach * (a->size + b->size);
-    if (distance2 >= limit * limit || distance2 > best->distance2) return;
+    if (distance2 > best->distance2 || distance2 >= limit * limit) return;
+    if (i == j || a->count + b->count > largest || a->share + b->share > most) return;
     if (distance2 == best->distance2 && best->who >= 0 && m->list[best->who].id < b->id) return;
     *best = (found){j, distance2};
 }
@@ -122,10 +126,12 @@ static int nearest_of(const merging *m, int i) {
     const int largest = (int)m->f->options->adaptive->largest, dim = m->dim;
     int low[3] = {0}, high[3] = {0}, at[3] = {0};
     found best = {NOBODY, 2};
+    const real farthest = reach * (m->list[i].size + m->largest);
     for (int a = 0; a < dim; a++) {
-        const int cell = (int)m->list[i].x[a];
-        low[a] = cell > 0 ? cell - 1 : 0;
-        high[a] = cell < BLOCK_EDGE - 1 ? cell + 1 : BLOCK_EDGE - 1;
+        const real x = m->list[i].x[a];
+        low[a] = x > farthest ? (int)(x - farthest) : 0;
+        high[a] = (int)(x + farthest);
+        if (high[a] > BLOCK_EDGE - 1) high[a] = BLOCK_EDGE - 1;
     }
     /* rows of cells along the last axis follow each other */
     for (at[0] = low[0]; at[0] <= high[0]; at[0]++)

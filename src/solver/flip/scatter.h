@@ -2,6 +2,7 @@
 #ifndef SPATE_SOLVER_FLIP_SCATTER_H
 #define SPATE_SOLVER_FLIP_SCATTER_H
 
+#include "core/wide_math.h"
 #include "solver/flip/transfer.h"
 
 /* What a particle scatters; B only where transfers are affine. */
@@ -60,18 +61,23 @@ INLINE void scatter_volume(real *tile, const wide x[3], int lane, real volume, i
         }
 }
 
-/* Integral of the linear kernel from -1 to s. */
+/* Integral of the linear kernel from -1 to s: 1/2 + s - s |s| / 2 within -1 and 1. */
 INLINE real tent_below(real s) {
-    if (s <= -1) return 0;
-    if (s >= 1) return 1;
-    return s <= 0 ? (real)0.5 * (1 + s) * (1 + s) : 1 - (real)0.5 * (1 - s) * (1 - s);
+    const real least = s > -1 ? s : -1, within = least < 1 ? least : 1;
+    const real square = within * (within < 0 ? -within : within);
+    return (real)0.5 + within - (real)0.5 * square;
+}
+
+/* The edge of a box of a particle's volume, at most a cell. */
+INLINE wide box_sizes(wide volume, int dim) {
+    const wide share = wide_min(volume, wide_splat(1));
+    return dim == 3 ? wide_cbrt(share) : wide_sqrt(share);
 }
 
 /* The same of a particle merged of others: by the linear kernel's mean over a box of its size, at
  * most a cell, which reaches three cells along an axis. */
-INLINE void scatter_box(real *tile, const wide x[3], int lane, real volume, int dim) {
-    const real cube = (real)(dim == 3 ? cbrt((double)volume) : sqrt((double)volume));
-    const real size = cube < 1 ? cube : 1, half = (real)0.5 * size;
+INLINE void scatter_box(real *tile, const wide x[3], int lane, real volume, real size, int dim) {
+    const real half = (real)0.5 * size, inverse = 1 / size;
     int base[3] = {0};
     real w[3][3] = {{1, 0, 0}, {1, 0, 0}, {1, 0, 0}};
     for (int a = 0; a < dim; a++) {
@@ -80,7 +86,7 @@ INLINE void scatter_box(real *tile, const wide x[3], int lane, real volume, int 
         base[a] = middle - 1 + TILE_BEFORE;
         for (int n = 0; n < 3; n++) {
             const real s = from - (real)(middle + n - 1);
-            w[a][n] = (tent_below(s + half) - tent_below(s - half)) / size;
+            w[a][n] = (tent_below(s + half) - tent_below(s - half)) * inverse;
         }
     }
     for (int i = 0; i < 3; i++)
@@ -139,6 +145,8 @@ INLINE void scatter_block(const flip_view *view, int32_t block, real *tile, real
             x[a] = wide_min(wide_max(x[a], wide_splat(0)), wide_splat(BLOCK_EDGE));
         }
         fill_weights(&s, x, dim);
+        const wide size =
+            p->role ? box_sizes(wide_load(p->mass + i) * view->inverse_mass, dim) : wide_splat(0);
         for (int lane = 0; lane < WIDE && i + lane < last; lane++) {
             const scattered own = {p->mass[i + lane], p->velocity[i + lane],
                                    affine ? p->affine[i + lane] : NULL};
@@ -146,7 +154,7 @@ INLINE void scatter_block(const flip_view *view, int32_t block, real *tile, real
                 scatter_component(tile + c * component_reals(dim), &s, lane, c, &own, affine, dim);
             const real volume = own.mass * view->inverse_mass;
             if (p->role && p->role[i + lane] > 1)
-                scatter_box(volumes, x, lane, volume, dim);
+                scatter_box(volumes, x, lane, volume, size[lane], dim);
             else
                 scatter_volume(volumes, x, lane, volume, dim);
         }

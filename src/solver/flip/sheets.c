@@ -56,6 +56,11 @@ static const field spacing_fields[] = {
                  "t."),
     NUMBER_FIELD(spacing_options, limit, "", 0.1, 0, 0.5,
                  "Most that a particle is moved at once, in sizes of a particle."),
+    NUMBER_FIELD(
+        spacing_options, motion, "", 0.2, 0, 1000,
+        "Most that a particle is moved, over the longest way that one nearer than its size "
+        "went relative to it since the last correction: water at rest stays as it is; 0, and "
+        "with `flow`: no such limit, as published."),
     INTEGER_FIELD(spacing_options, every, 2, 1, 1000,
                   "Steps from one correction to the next; the time between them counts."),
 };
@@ -166,13 +171,13 @@ static void list_rooms(sheets *s, room rooms[ROOMS]) {
         {"sheet sizes", (void **)&s->sizes, sizeof(real), false, false},
         {"sheet counts", (void **)&s->counts, sizeof(real), false, false},
         {"sheet density", (void **)&v->density, sizeof(real), false, false},
-        {"sheet metric", (void **)&v->metric[0], shaped ? 6 * sizeof(real) : 0, false, false},
-        {"sheet odd", (void **)&v->odd, 1, true, false},
+        {"sheet metric", (void **)&v->metric, shaped ? sizeof *v->metric : 0, false, false},
+        {"sheet held", (void **)&s->held, sizeof(real), true, false},
         {"sheet near", (void **)&s->near, sizeof(cell_bits), false, true},
         {"sheet inward", (void **)&v->inward, held ? sizeof(real4) : 0, false, false},
         {"sheet moves", (void **)&v->moved, s->spaces ? sizeof(real4) : 0, false, false},
         {"sheet velocity", (void **)&v->resampled, s->spaces ? sizeof(real4) : 0, false, false},
-        {"sheet tiles", (void **)&v->tiles, s->spaces ? sizeof(space_tile) : 0, false, false},
+        {"sheet tiles", (void **)&v->tiles, sizeof(sheet_tile), false, false},
     };
     memcpy(rooms, all, sizeof all);
 }
@@ -195,9 +200,6 @@ static spate_status take_rooms(sheets *s) {
                          by_worker ? (size_t)pool_size(s->f->threads) : count, rooms[r].bytes);
         if (!*rooms[r].array) return SPATE_OUT_OF_MEMORY;
     }
-    for (int m = 1; m < 6; m++)
-        s->view.metric[m] =
-            s->view.metric[0] ? s->view.metric[0] + m * (sim->particles.count + WIDE) : NULL;
     return SPATE_OK;
 }
 
@@ -223,19 +225,38 @@ static const double nearly_full = 0.8;
 
 enum { RIM_EDGE = BLOCK_EDGE + 2 };
 
-/* How many particles a cell at `at` from a block's corner holds; as if full behind closed sides. */
-static real count_cell(const sheets *s, int32_t block, const int at[3]) {
+/* How many particles each cell holds, a full cell's at most. */
+static void count_cells(void *data, chunk items) {
+    const sheets *s = data;
+    const neighbourhood *n = &s->view.around;
+    const int cells = block_nodes(n->blocks->dim);
+    const real most = (real)s->f->options->full_cell;
+    for (int64_t c = items.begin * cells; c < items.end * cells; c++) {
+        real count = 0;
+        for (int64_t i = n->starts[c]; i < n->starts[c + 1]; i++) count += s->counts[i];
+        s->held[c] = count > most ? most : count;
+    }
+}
+
+/* Whether a block is beside a side of the domain. */
+static bool is_at_side(const sheets *s, int32_t block) {
+    const blocks *b = s->view.around.blocks;
+    for (int a = 0; a < b->dim; a++) {
+        const int first = b->coords[block][a] * BLOCK_EDGE;
+        if (first <= 0 || first + BLOCK_EDGE >= s->f->domain->cells[a]) return true;
+    }
+    return false;
+}
+
+/* What the cell at `at` from a block's corner holds; as if full behind closed sides. */
+static real count_cell(const sheets *s, int32_t block, const int at[3], bool at_side) {
     const neighbourhood *n = &s->view.around;
     const int dim = n->blocks->dim;
-    for (int a = 0; a < dim; a++)
+    for (int a = 0; a < dim && at_side; a++)
         if (closed_side(s->f->domain, a, n->blocks->coords[block][a] * BLOCK_EDGE + at[a]))
             return (real)s->f->options->full_cell;
     const int64_t cell = find_cell(n, block, at, dim);
-    real count = 0;
-    if (cell < 0) return 0;
-    for (int64_t i = n->starts[cell]; i < n->starts[cell + 1]; i++) count += s->counts[i];
-    const real most = (real)s->f->options->full_cell;
-    return count > most ? most : count;
+    return cell < 0 ? 0 : s->held[cell];
 }
 
 /* Sums of three along an axis of a box of RIM_EDGE^dim; the ends are left as they are. */
@@ -266,11 +287,12 @@ static void find_near(void *data, chunk items) {
     const double full = (double)s->f->options->full_cell * neighbour_count(dim);
     real box[RIM_EDGE * RIM_EDGE * RIM_EDGE];
     for (int64_t o = items.begin; o < items.end; o++) {
+        const bool at_side = is_at_side(s, b->occupied[o]);
         for (int k = 0; k < places; k++) {
             int at[3];
             box_place(RIM_EDGE, k, dim, at);
             for (int a = 0; a < dim; a++) at[a]--;
-            box[k] = count_cell(s, b->occupied[o], at);
+            box[k] = count_cell(s, b->occupied[o], at, at_side);
         }
         for (int a = 0; a < dim; a++) sum_along(box, a, dim);
         cell_bits bits = 0;
@@ -332,6 +354,7 @@ static void set_view(sheets *s, double largest_size) {
     v->share = (real)(1 - exp(-s->spacing->rate * s->memory.since));
     v->aside = (real)(surface_offset * s->size);
     v->most = (real)(s->spacing->limit * s->size);
+    v->motion = o->flow ? 0 : (real)(s->spacing->motion * s->memory.since / s->f->domain->dx);
     v->close = (real)fmin(largest_size + (double)v->most, 1);
 }
 
@@ -358,9 +381,9 @@ static spate_status find_thin(sheets *s) {
     set_view(s, take_largest(largest));
     if (!(f->memory.reference > 0) && count) find_reference(s);
     s->view.inverse_reference = (real)(1 / f->memory.reference);
+    parallel_for(f->threads, occupied, 16, count_cells, s);
     parallel_for(f->threads, occupied, 16, find_near, s);
-    parallel_for(f->threads, occupied, 4, s->kernels->find_density[dim - 2], &s->view);
-    parallel_for(f->threads, occupied, 4, s->kernels->find_shape[dim - 2], &s->view);
+    parallel_for(f->threads, occupied, 4, s->kernels->find_thin[dim - 2], &s->view);
     return SPATE_OK;
 }
 

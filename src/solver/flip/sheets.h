@@ -17,10 +17,14 @@
  * brings its momentum along, so that both are kept exactly (`weighting: published` does neither); a
  * particle may not be split for ever (`generations`, `lightest`); clusters of a few particles are
  * spray and not a sheet (`spray`). The rate of `spacing` is one in time: 1 - exp(-rate t) of what
- * the text adds where a_s dt = 1, for the time t since the last correction, every second step.
+ * the text adds where a_s dt = 1, for the time t since the last correction, every second step. What
+ * is undone is disorder that the flow makes, so no particle is moved farther than one near it went
+ * relative to it in that time (`motion`): without that a lattice at rest is an unstable balance of
+ * repulsions, and single particles of still water are pushed out of its surface.
  *
- * In a prescribed flow nothing holds the liquid together, so there `spacing` moves no particle out
- * of its surface: a ball would swell by a tenth on its way through Enright's deformation.
+ * In a prescribed flow nothing holds the liquid together, so there, instead, `spacing` moves no
+ * particle out of its surface: a ball would swell by a tenth on its way through Enright's
+ * deformation.
  *
  * Inserted and removed particles are found with the neighbours of before: a new one takes part from
  * the sort after these stages on.
@@ -51,9 +55,11 @@ typedef struct sheet_options {
 typedef enum spacing_kind { SPACING_ANISOTROPIC, SPACING_ISOTROPIC } spacing_kind;
 
 typedef struct spacing_options {
-    int kind;      /* spacing_kind */
-    double rate;   /* a_s, 1/s */
-    double limit;  /* of a correction, in d0 */
+    int kind;     /* spacing_kind */
+    double rate;  /* a_s, 1/s */
+    double limit; /* of a correction, in d0 */
+    double
+        motion; /* of a correction, in ways that particles nearby went relative to one; 0: none */
     int64_t every; /* steps */
 } spacing_options;
 
@@ -67,18 +73,21 @@ bool sheets_check(const flip_options *o, field_report *report);
 typedef uint64_t cell_bits;
 _Static_assert(BLOCK_NODES_MAX <= 64, "a bit for each cell of a block");
 
-/* A block and the cells round it, for `spacing`: particles in the order of cells. */
+/* Copies of the particles of a block and of cells round it (sheet_tile.h). */
 enum {
-    SPACE_EDGE = BLOCK_EDGE + 2,
-    SPACE_CELLS = SPACE_EDGE * SPACE_EDGE * SPACE_EDGE,
-    SPACE_MOST = 6144 + 72 /* planes do not begin in the same places of pages */
+    SHEET_TILE_EDGE = BLOCK_EDGE + 2 * REACH_MOST,
+    SHEET_TILE_ROWS = SHEET_TILE_EDGE * SHEET_TILE_EDGE,
+    SHEET_TILE_MOST = 16384,
+    /* what ends each row; and planes do not begin in the same places of pages */
+    SHEET_TILE_ROOM = SHEET_TILE_MOST + (SHEET_TILE_ROWS + 2) * WIDE + 72
 };
-typedef struct space_tile {
-    int count, starts[SPACE_CELLS + 1];
-    real x[3][SPACE_MOST], velocity[3][SPACE_MOST];
-    real size[SPACE_MOST], mass[SPACE_MOST]; /* mass 0: removed */
-    real metric[6][SPACE_MOST];
-} space_tile;
+typedef struct sheet_tile {
+    int ring, edge, count; /* cells round the block, cells along an edge, copies */
+    int starts[SHEET_TILE_ROWS * (SHEET_TILE_EDGE + 1)];
+    real x[3][SHEET_TILE_ROOM];
+    real values[2][SHEET_TILE_ROOM];
+    int64_t particle[SHEET_TILE_ROOM];
+} sheet_tile;
 
 /* What the kernels read and write: arrays by particle, of the sorted ones, and constants. */
 typedef struct sheet_view {
@@ -87,27 +96,29 @@ typedef struct sheet_view {
     const real *size;      /* d */
     const real *count;     /* how many usual particles it stands for, at least 1; 0: removed */
     real *density;         /* over rho0; 1 where it is not looked for */
-    real *metric[6];       /* (k_s C)^-1 as xx xy xz yy yz zz, in 2D xx xy yy; NULL: all are I */
-    uint8_t *odd;          /* by cell: one of its particles has another metric than I */
     real *thinness;        /* the field of particles: 1 - s3/s1 */
-    real4 *inward;     /* at a surface, where the liquid is: nothing is moved out; NULL: it is */
+    /* of particles less dense than `sparse`; those of others are not written, and taken for I and
+     * 0: (k_s C)^-1 as xx xy xz yy yz zz, in 2D xx xy yy; and at a surface where the liquid is,
+     * out of which nothing is moved. NULL: those of all are I, 0 */
+    real (*metric)[6];
+    real4 *inward;
     real4 *moved;      /* displacement, and whether there is one */
     real4 *resampled;  /* velocity at the new place */
-    space_tile *tiles; /* by worker */
+    sheet_tile *tiles; /* by worker */
     real reach2;       /* of densities and covariances: (a_rho d0)^2 */
-    real close;        /* how far displacements and velocities reach */
+    real close;        /* how far displacements and velocities reach, at most 1 */
     real aside;        /* how far the mean of the particles around is from one at a surface */
     real least_count;  /* sum of W_smooth below which a particle is spray */
     real inverse_reference, sparse, stretch; /* 1/rho0, a_drho, k_s */
     real share, most, sharp;                 /* of the displacement in a step, its limit, a_u */
+    real motion;                             /* its limit for a relative speed of 1 m/s; 0: none */
     real *largest;                           /* density by worker */
 } sheet_view;
 
-#define SHEET_KERNELS(TASK)                              \
-    TASK(find_largest) /* density of all */              \
-    TASK(find_density) /* near air */                    \
-    TASK(find_shape)   /* thinness and metric */         \
-    TASK(find_pairs)   /* a pair_search (insertion.h) */ \
+#define SHEET_KERNELS(TASK)                                     \
+    TASK(find_largest) /* density of all */                     \
+    TASK(find_thin)    /* density near air, thinness, metric */ \
+    TASK(find_pairs)   /* a pair_search (insertion.h) */        \
     TASK(find_spacing) /* moved and resampled */
 typedef struct sheet_kernels {
     SHEET_KERNELS(TASK_FIELD)
@@ -143,6 +154,7 @@ typedef struct sheets {
     sheet_memory memory;
     sheet_view view; /* of a step; arrays in scratch, from the first stage to the last */
     real *sizes, *counts;
+    real *held; /* by cell: how many particles are there, a full cell's at most */
     cell_bits *near;
     bool begun;
     bool spaces;  /* in this step */

@@ -71,26 +71,39 @@ double membrane_forces(const cloth_material *m, const membrane *e, const double 
 
 /* ---- Bending --------------------------------------------------------------------------------- */
 
-double hinge_angle(const double x[4][3], double gradient[4][3]) {
-    double e[3], a[3], b[3], n1[3], n2[3], across[3];
-    vec_sub(e, x[1], x[0]);
-    vec_sub(a, x[2], x[0]);
-    vec_sub(b, x[3], x[0]);
-    vec_cross(n1, e, a);
-    vec_cross(n2, b, e);
-    vec_cross(across, n1, n2);
-    const double length = vec_length(e), first = vec_dot(n1, n1), second = vec_dot(n2, n2);
-    if (gradient) {
-        /* -|e| n / |n|^2 at the corners that face the edge; the edge's ends share what is left. */
-        const double t1 = vec_dot(e, a) / (length * length), t2 = vec_dot(e, b) / (length * length);
-        vec_scale(gradient[2], -length / first, n1);
-        vec_scale(gradient[3], -length / second, n2);
-        for (int c = 0; c < 3; c++) {
-            gradient[0][c] = -(1 - t1) * gradient[2][c] - (1 - t2) * gradient[3][c];
-            gradient[1][c] = -t1 * gradient[2][c] - t2 * gradient[3][c];
-        }
+/* A hinge's edge, where the corners that face it are from its first end, and its normals. */
+typedef struct hinge_shape {
+    double e[3], a[3], b[3], n1[3], n2[3];
+} hinge_shape;
+
+static hinge_shape hinge_of(const double x[4][3]) {
+    hinge_shape h;
+    vec_sub(h.e, x[1], x[0]);
+    vec_sub(h.a, x[2], x[0]);
+    vec_sub(h.b, x[3], x[0]);
+    vec_cross(h.n1, h.e, h.a);
+    vec_cross(h.n2, h.b, h.e);
+    return h;
+}
+
+double hinge_angle(const double x[4][3]) {
+    const hinge_shape h = hinge_of(x);
+    double across[3];
+    vec_cross(across, h.n1, h.n2);
+    return atan2(vec_dot(across, h.e) / vec_length(h.e), vec_dot(h.n1, h.n2));
+}
+
+/* -|e| n / |n|^2 at the corners that face the edge; the edge's ends share what is left. */
+void hinge_gradient(const double x[4][3], double gradient[4][3]) {
+    const hinge_shape h = hinge_of(x);
+    const double length = vec_length(h.e), square = length * length;
+    const double t1 = vec_dot(h.e, h.a) / square, t2 = vec_dot(h.e, h.b) / square;
+    vec_scale(gradient[2], -length / vec_dot(h.n1, h.n1), h.n1);
+    vec_scale(gradient[3], -length / vec_dot(h.n2, h.n2), h.n2);
+    for (int c = 0; c < 3; c++) {
+        gradient[0][c] = -(1 - t1) * gradient[2][c] - (1 - t2) * gradient[3][c];
+        gradient[1][c] = -t1 * gradient[2][c] - t2 * gradient[3][c];
     }
-    return atan2(vec_dot(across, e) / length, vec_dot(n1, n2));
 }
 
 /* Takes row and column k out of the quadratic form, its angle being free to find its least. */

@@ -41,9 +41,10 @@ bool membrane_rest(const double X[3][3], membrane *out);
 double membrane_forces(const cloth_material *m, const membrane *e, const double x[3][3],
                        double f[3][3], double *altitude);
 
-/* Angle of the hinge along x[0] x[1] with the triangles (0, 1, 2) and (1, 0, 3), and its gradient;
- * positive where the two fold towards their back. `gradient` may be NULL. */
-double hinge_angle(const double x[4][3], double gradient[4][3]);
+/* Angle of the hinge along x[0] x[1] with the triangles (0, 1, 2) and (1, 0, 3), positive where the
+ * two fold towards their back; and its gradient. */
+double hinge_angle(const double x[4][3]);
+void hinge_gradient(const double x[4][3], double gradient[4][3]);
 
 /* K of a triangle at rest, for its edges k from corner k to k + 1, where `inner[k]` tells whether
  * there is a hinge. */

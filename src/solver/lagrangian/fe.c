@@ -168,6 +168,108 @@ double fe_stress(const fe_material *m, int dim, const double F[3][3], double P[3
     return J;
 }
 
+/* ---- Their slopes ---------------------------------------------------------------------------- */
+
+/* dP/dF is a sum of products: `same` dF, `turned` F^-T dF^T F^-T, and of F and G = F^-T with their
+ * contractions with dF. */
+typedef struct slope_terms {
+    double same, turned, GG, FG; /* FG: F (G:dF) + G (F:dF) */
+} slope_terms;
+
+static void add_terms(int dim, const slope_terms *t, const double F[3][3], const double G[3][3],
+                      double A[9][9]) {
+    for (int j = 0; j < dim * dim; j++)
+        for (int k = 0; k < dim * dim; k++) {
+            const int r = j / dim, c = j % dim, s = k / dim, d = k % dim;
+            A[j][k] = t->GG * G[r][c] * G[s][d] + t->turned * G[r][d] * G[s][c] +
+                      t->FG * (F[r][c] * G[s][d] + G[r][c] * F[s][d]) + (j == k ? t->same : 0);
+        }
+}
+
+/* What the rotation of F turns by, as an axial vector, for a change dF = e_s e_d^T. In 2D the third
+ * component alone. `inverse` is (tr S - S)^-1. */
+static void rotation_rate(int dim, const double R[3][3], const double inverse[3][3], int s, int d,
+                          double w[3]) {
+    double M[3][3] = {{0}};
+    for (int r = 0; r < dim; r++) M[r][d] = R[s][r];
+    const double axial[3] = {M[2][1] - M[1][2], M[0][2] - M[2][0], M[1][0] - M[0][1]};
+    mat_apply(w, inverse, axial);
+}
+
+/* (tr S - S)^-1; where it is singular a large multiple stands for it: the eigenvalues of dP/dF are
+ * bounded afterwards. */
+static void rotation_inverse(int dim, const double F[3][3], const double R[3][3],
+                             double inverse[3][3]) {
+    double S[3][3] = {{0}}, A[3][3], C[3][3], trace = 0;
+    for (int r = 0; r < dim; r++)
+        for (int c = 0; c < dim; c++)
+            for (int k = 0; k < dim; k++) S[r][c] += R[k][r] * F[k][c];
+    for (int r = 0; r < dim; r++) trace += S[r][r];
+    memset(inverse, 0, 9 * sizeof(double));
+    if (dim == 2) {
+        inverse[2][2] = 1 / fmax(trace, 1e-6);
+        return;
+    }
+    for (int r = 0; r < 3; r++)
+        for (int c = 0; c < 3; c++) A[r][c] = (r == c ? trace : 0) - (S[r][c] + S[c][r]) / 2;
+    mat_cofactors(C, A);
+    const double det = mat_determinant(A), floor = 1e-9 * fabs(trace * trace * trace) + 1e-18;
+    for (int r = 0; r < 3; r++)
+        for (int c = 0; c < 3; c++) inverse[r][c] = C[c][r] / (det > floor ? det : floor);
+}
+
+/* A -= by dR/dF. */
+static void take_rotation(int dim, const double F[3][3], double by, double A[9][9]) {
+    double R[3][3], inverse[3][3], w[3];
+    fe_rotation(dim, F, R);
+    rotation_inverse(dim, F, R, inverse);
+    for (int k = 0; k < dim * dim; k++) {
+        rotation_rate(dim, R, inverse, k / dim, k % dim, w);
+        const double W[3][3] = {{0, -w[2], w[1]}, {w[2], 0, -w[0]}, {-w[1], w[0], 0}};
+        for (int j = 0; j < dim * dim; j++)
+            for (int a = 0; a < dim; a++) A[j][k] -= by * R[j / dim][a] * W[a][j % dim];
+    }
+}
+
+/* A += by d(cofactors)/dF: linear in F in 3D, constant in 2D. */
+static void add_cofactor_slope(int dim, const double F[3][3], double by, double A[9][9]) {
+    for (int k = 0; k < dim * dim; k++) {
+        const int s = k / dim, d = k % dim;
+        if (dim == 2) {
+            A[(1 - s) * 2 + 1 - d][k] += s == d ? by : -by;
+            continue;
+        }
+        for (int i = 1; i < 3; i++)
+            for (int j = 1; j < 3; j++) /* even where both steps are alike */
+                A[(s + i) % 3 * 3 + (d + j) % 3][k] +=
+                    (i == j ? by : -by) * F[(s + 3 - i) % 3][(d + 3 - j) % 3];
+    }
+}
+
+void fe_moduli(const fe_material *m, int dim, const double F[3][3], double A[9][9]) {
+    const double J = determinant(dim, F);
+    double G[3][3] = {{0}};
+    memset(A, 0, 81 * sizeof(double));
+    cofactors(dim, F, G);
+    if (m->law == FE_NEO_HOOKEAN) {
+        if (!(J > 0)) return;
+        for (int r = 0; r < dim; r++) vec_scale(G[r], 1 / J, G[r]);
+        const double I = contract(dim, F, F), s = m->shear * pow(J, -2.0 / dim);
+        const slope_terms t = {.same = s,
+                               .turned = s * I / dim - m->bulk / 2 * (J * J - 1),
+                               .GG = 2 * s * I / (dim * dim) + m->bulk * J * J,
+                               .FG = -2 * s / dim};
+        add_terms(dim, &t, F, G, A);
+        return;
+    }
+    /* With the cofactors JG in place of G; their slope is finite where J is 0. */
+    const double two = 2 * m->shear, volume = m->lambda * (J - 1);
+    const slope_terms t = {.same = two, .GG = m->lambda};
+    add_terms(dim, &t, F, G, A);
+    add_cofactor_slope(dim, F, volume, A);
+    take_rotation(dim, F, two, A);
+}
+
 /* ---- Elements -------------------------------------------------------------------------------- */
 
 bool fe_rest(int dim, const double X[4][3], fe_element *out) {

@@ -42,6 +42,8 @@ bool fe_rest(int dim, const double X[4][3], fe_element *out);
  * neither, and both are zero. */
 double fe_stress(const fe_material *m, int dim, const double F[3][3], double P[3][3],
                  double *energy);
+/* dP/dF, by row and column of F (dim r + c of entry r, c); symmetric. */
+void fe_moduli(const fe_material *m, int dim, const double F[3][3], double A[9][9]);
 /* Forces on the corners, N; in 2D N/m. */
 fe_report fe_forces(const fe_material *m, int dim, const fe_element *e, const double x[4][3],
                     double f[4][3]);

@@ -2,6 +2,7 @@
 
 #include "core/hash.h"
 #include "core/vec.h"
+#include "solver/lagrangian/mesh_contact.h"
 #include "solver/lagrangian/mesh_step.h"
 #include "solver/materials/elastic.h"
 
@@ -14,6 +15,7 @@ typedef struct mesh_part {
     int64_t first;
     lagrangian_mesh mesh;
     double (*turns)[3][3]; /* of its holds at the end of the step */
+    mesh_contact contact;  /* without elements: none */
 } mesh_part;
 
 /* What a checkpoint holds of a body. */
@@ -21,7 +23,8 @@ typedef struct mesh_memory {
     uint64_t first_id; /* vertex v has id first_id + v */
     mesh_extremes extremes;
     double energy;
-    double halvings, iterations; /* of the last step */
+    double halvings, iterations;                /* of the last step */
+    double contact_energy, compression, resets; /* of contact elements */
 } mesh_memory;
 
 struct lagrangian {
@@ -37,8 +40,14 @@ struct lagrangian {
     bool *there;
     int *hold, *held; /* which hold it has, and which holds it now; -1: none */
     double (*x)[3], (*v)[3], (*f)[3];
-    rod_edge *edges; /* of strands; the others' are not used */
+    double (*guess)[3];    /* of semi-implicit steps of cloth and elements, m/s^2: state */
+    double (*reaction)[3]; /* of holds on held vertices, N: state */
+    rod_edge *edges;       /* of strands; the others' are not used */
     double *references;
+    /* contact elements: by vertex moments of stress, gradients of velocity; and their normals */
+    double (*moments)[3][3], (*C)[3][3];
+    double (*normals)[2][3];
+    int64_t contact_count;
     int64_t sorts; /* of the blocks when places were found */
     double hold_speed;
 };
@@ -51,8 +60,15 @@ bool lagrangian_is_needed(const spate_scene *scene) {
     return false;
 }
 
-unsigned lagrangian_fields(void) {
-    return PARTICLE_BIT(role) | PARTICLE_BIT(force) | PARTICLE_BIT(dilation);
+static bool has_contact(const spate_scene *scene) {
+    for (int b = 0; b < scene->body_count; b++)
+        if (scene->bodies[b].contact) return true;
+    return false;
+}
+
+unsigned lagrangian_fields(const spate_scene *scene) {
+    return PARTICLE_BIT(role) | PARTICLE_BIT(force) | PARTICLE_BIT(dilation) |
+           (has_contact(scene) ? PARTICLE_BIT(force_moment) : 0);
 }
 
 bool lagrangian_check(const spate_scene *scene, field_report *report) {
@@ -95,16 +111,33 @@ static void find_held(lagrangian *l, const mesh_part *part) {
     const mesh_body *m = part->mesh.of;
     for (int64_t v = 0; v < m->vertex_count; v++) {
         int *hold = &l->hold[part->first + v];
-        *hold = -1;
-        for (int h = 0; h < m->hold_count && *hold < 0; h++)
-            if (shape_distance(m->holds[h].shape, l->sim->scene->dim, m->vertices[v]) <= 0)
-                *hold = h;
+        *hold = m->held ? m->held[v] : -1;
         if (*hold < 0) continue;
         const motion *moves = &m->holds[*hold].motion;
         double arm[3];
         vec_sub(arm, m->vertices[v], moves->pivot);
         l->hold_speed = fmax(l->hold_speed, motion_max_speed(moves, vec_length(arm)));
     }
+}
+
+/* A strand's block has Poisson's ratio 0.3 of the table's contacts: mu / kappa in two dimensions is
+ * 1 - 2 nu. */
+static contact_material contact_material_of(const contact_moduli *c) {
+    const double poisson = 0.3, phi = c->friction_angle * acos(-1) / 180;
+    return (contact_material){.normal = c->stiffness,
+                              .shear = c->shear,
+                              .bulk = c->stiffness,
+                              .block = c->stiffness * (1 - 2 * poisson),
+                              .tangent = tan(phi),
+                              .sine = sin(phi)};
+}
+
+static spate_status make_contact(lagrangian *l, mesh_part *part, const contact_moduli *c) {
+    if (!c) return SPATE_OK;
+    const contact_material m = contact_material_of(c);
+    TRY(mesh_contact_create(&part->mesh, &m, c->thickness, &part->contact));
+    l->contact_count += part->contact.count;
+    return SPATE_OK;
 }
 
 static spate_status make_part(lagrangian *l, int group) {
@@ -121,6 +154,7 @@ static spate_status make_part(lagrangian *l, int group) {
     if (status == SPATE_BAD_INPUT) fail_prefix(ctx, "%s: body '%s': ", scene->path, b->name);
     TRY(status);
     if (b->mesh.stepping.step == STEP_IMPLICIT) TRY(mesh_step_create(&part->mesh));
+    TRY(make_contact(l, part, b->contact));
     part->turns = take(ctx, (size_t)b->mesh.hold_count + 1, sizeof *part->turns);
     if (!part->turns) return SPATE_OUT_OF_MEMORY;
     l->memory[l->count - 1].extremes = part->mesh.extremes;
@@ -138,9 +172,29 @@ static spate_status take_vertices(lagrangian *l) {
     fine = fine && (l->x = take(ctx, n, sizeof *l->x));
     fine = fine && (l->v = take(ctx, n, sizeof *l->v));
     fine = fine && (l->f = take(ctx, n, sizeof *l->f));
+    fine = fine && (l->reaction = take(ctx, n, sizeof *l->reaction));
+    fine = fine && (l->guess = take(ctx, n, sizeof *l->guess));
     fine = fine && (l->edges = take(ctx, n, sizeof *l->edges));
     fine = fine && (l->references = take(ctx, n, sizeof *l->references));
+    if (l->contact_count) {
+        fine = fine && (l->moments = take(ctx, n, sizeof *l->moments));
+        fine = fine && (l->C = take(ctx, n, sizeof *l->C));
+        fine = fine && (l->normals = take(ctx, (size_t)l->contact_count, sizeof *l->normals));
+    }
     return fine ? SPATE_OK : SPATE_OUT_OF_MEMORY;
+}
+
+static void lend(lagrangian *l) {
+    int64_t elements = 0;
+    for (int k = 0; k < l->count; k++) {
+        mesh_part *part = &l->parts[k];
+        const mesh_body *m = part->mesh.of;
+        if (m->kind == MESH_STRANDS)
+            lagrangian_mesh_lend(&part->mesh, l->edges + part->first, l->references + part->first);
+        if (part->contact.count)
+            mesh_contact_lend(&part->contact, l->normals + elements, m->vertices);
+        elements += part->contact.count;
+    }
 }
 
 static spate_status make(lagrangian *l) {
@@ -155,12 +209,8 @@ static spate_status make(lagrangian *l) {
     for (int b = 0; b < scene->body_count; b++)
         if (scene->bodies[b].mesh.kind) TRY(make_part(l, b));
     TRY(take_vertices(l));
-    for (int k = 0; k < l->count; k++) {
-        mesh_part *part = &l->parts[k];
-        find_held(l, part);
-        if (part->mesh.of->kind == MESH_STRANDS)
-            lagrangian_mesh_lend(&part->mesh, l->edges + part->first, l->references + part->first);
-    }
+    for (int k = 0; k < l->count; k++) find_held(l, &l->parts[k]);
+    lend(l);
     return SPATE_OK;
 }
 
@@ -184,10 +234,13 @@ void lagrangian_free(lagrangian *l) {
     spate_context *ctx = l->sim->ctx;
     for (int k = 0; k < l->count; k++) {
         lagrangian_mesh_free(&l->parts[k].mesh);
+        mesh_contact_free(&l->parts[k].contact);
         give(ctx, l->parts[k].turns);
     }
-    void *all[] = {l->parts, l->memory, l->part_of, l->particle, l->block, l->there,      l->hold,
-                   l->held,  l->x,      l->v,       l->f,        l->edges, l->references, l};
+    void *all[] = {l->guess, l->parts,      l->memory,  l->part_of,  l->particle, l->block,
+                   l->there, l->hold,       l->held,    l->x,        l->v,        l->f,
+                   l->edges, l->references, l->moments, l->reaction, l->C,        l->normals,
+                   l};
     for (int k = 0; k < COUNT_OF(all); k++) give(ctx, all[k]);
 }
 
@@ -239,6 +292,8 @@ spate_status lagrangian_start(lagrangian *l) {
         const mesh_part *part = &l->parts[l->part_of[p->group[i]]];
         p->mass[i] = (real)part->mesh.mass[v - part->first];
         p->role[i] = ROLE_VERTEX;
+        if (l->hold[v] >= 0) /* a hold bears its vertices from the start */
+            vec_scale(l->reaction[v], -(double)p->mass[i], l->sim->scene->gravity);
     }
     return SPATE_OK;
 }
@@ -260,9 +315,17 @@ static void load_positions(void *data, chunk items) {
 static void store_forces(void *data, chunk items) {
     const lagrangian *l = data;
     const particles *p = &l->sim->particles;
-    for (int64_t v = items.begin; v < items.end; v++)
-        for (int a = 0; a < l->sim->scene->dim && l->there[v]; a++)
-            p->force[l->particle[v]][a] += (real)l->f[v][a];
+    const int dim = l->sim->scene->dim;
+    for (int64_t v = items.begin; v < items.end; v++) {
+        if (!l->there[v]) continue;
+        const uint32_t i = l->particle[v];
+        const bool held = l->held[v] >= 0;
+        for (int a = 0; a < dim; a++)
+            p->force[i][a] += (real)(l->f[v][a] + (held ? l->reaction[v][a] : 0));
+        for (int axis = 0; axis < dim && l->moments; axis++)
+            for (int a = 0; a < dim; a++)
+                p->force_moment[i][axis][a] -= (real)l->moments[v][a][axis];
+    }
 }
 
 /* Holds that are in force at a time, and how they have turned. */
@@ -303,7 +366,25 @@ static void part_forces(lagrangian *l, mesh_part *part, const mesh_positions *at
     mesh_motion how = {
         .dt = sim->dt, .damping = part->mesh.of->stepping.damping, .v = l->v + part->first};
     vec_copy(how.gravity, sim->scene->gravity);
+    how.guess = l->guess + part->first;
     mesh_step_forces(&part->mesh, at, &how, f);
+}
+
+static void contact_forces(lagrangian *l, int k, const mesh_positions *at) {
+    mesh_part *part = &l->parts[k];
+    mesh_memory *memory = &l->memory[k];
+    if (!part->contact.count) return;
+    const contact_report r = mesh_contact_forces(&part->contact, at, part->mesh.of->vertex_count,
+                                                 l->f + part->first, l->moments + part->first);
+    memory->contact_energy = r.energy;
+    memory->compression = r.compression;
+    memory->resets += (double)r.resets;
+    if (r.resets)
+        warn(l->sim->ctx, "contact elements",
+             "step %lld: body '%s': %lld contact elements were turned inside out and begin anew; "
+             "use a larger contact.stiffness, or a smaller solver.dt",
+             (long long)l->sim->step + 1, l->sim->scene->bodies[part->group].name,
+             (long long)r.resets);
 }
 
 spate_status lagrangian_add_forces(lagrangian *l) {
@@ -319,6 +400,7 @@ spate_status lagrangian_add_forces(lagrangian *l) {
                                    .turns = part->turns};
         part_forces(l, part, &at);
         if (part->mesh.fault >= 0) return fail_element(l, part);
+        contact_forces(l, k, &at);
         l->memory[k].extremes = part->mesh.extremes;
         l->memory[k].energy = lagrangian_mesh_energy(&part->mesh);
         if (!part->mesh.step) continue;
@@ -332,6 +414,12 @@ spate_status lagrangian_add_forces(lagrangian *l) {
 
 /* ---- Holds ----------------------------------------------------------------------------------- */
 
+/* What holds push with is found step by step: what a held vertex gained in the last one is what the
+ * forces on it and its nodes had beyond the hold's, and this share of it is made up for. Else the
+ * nodes around would yield in every step, by g dt and more, and what lies on a held cloth would
+ * sink through it. */
+#define REACTION_SHARE 0.5
+
 static void hold_vertex(const lagrangian *l, int64_t v, const double rest[3], const pose *at) {
     const spate_simulation *sim = l->sim;
     const particles *p = &sim->particles;
@@ -342,6 +430,8 @@ static void hold_vertex(const lagrangian *l, int64_t v, const double rest[3], co
     pose_velocity(at, x, u);
     for (int a = 0; a < sim->scene->dim; a++) {
         const double g = (x[a] - d->origin[a]) / d->dx + sim->type->shift;
+        const double gained = (double)p->velocity[l->particle[v]][a] - u[a];
+        l->reaction[v][a] -= REACTION_SHARE * (double)p->mass[l->particle[v]] * gained / sim->dt;
         PLANE(p, position, a)[l->particle[v]] = (real)(g - (double)coords[a] * BLOCK_EDGE);
         p->velocity[l->particle[v]][a] = (real)u[a];
     }
@@ -362,6 +452,30 @@ void lagrangian_hold(lagrangian *l) {
 }
 
 double lagrangian_hold_speed(const lagrangian *l) { return l->hold_speed; }
+
+/* ---- Contact --------------------------------------------------------------------------------- */
+
+static void load_gradients(void *data, chunk items) {
+    const lagrangian *l = data;
+    const particles *p = &l->sim->particles;
+    const double per_metre = 1 / l->sim->scene->domain.dx;
+    const int dim = l->sim->scene->dim;
+    for (int64_t v = items.begin; v < items.end; v++)
+        for (int axis = 0; axis < dim && l->there[v]; axis++)
+            for (int a = 0; a < dim; a++)
+                l->C[v][a][axis] = per_metre * (double)p->affine[l->particle[v]][axis][a];
+}
+
+void lagrangian_carry_contact(lagrangian *l) {
+    if (!l->contact_count) return;
+    parallel_for(l->sim->ctx->pool, l->vertices, VERTEX_GRAIN, load_gradients, l);
+    for (int k = 0; k < l->count; k++) {
+        mesh_part *part = &l->parts[k];
+        if (part->contact.count)
+            mesh_contact_carry(&part->contact, l->there + part->first,
+                               (const double(*)[3][3])l->C + part->first, l->sim->dt);
+    }
+}
 
 /* ---- The time step --------------------------------------------------------------------------- */
 
@@ -386,9 +500,20 @@ static double part_limit(const lagrangian *l, int k, double speed, double share)
     return share * at->altitude / (wave + speed);
 }
 
+/* Waves of contact are as long as a cell at least. */
+static double contact_limit(const lagrangian *l, int k, double speed, double share) {
+    const mesh_contact *c = &l->parts[k].contact;
+    if (!c->count) return HUGE_VAL;
+    const double wave = mesh_contact_speed(c, l->memory[k].compression);
+    return share * l->sim->scene->domain.dx / (wave + speed);
+}
+
 double lagrangian_step_limit(const lagrangian *l, double speed, double share) {
     double dt = HUGE_VAL;
-    for (int k = 0; k < l->count; k++) dt = fmin(dt, part_limit(l, k, speed, share));
+    for (int k = 0; k < l->count; k++) {
+        dt = fmin(dt, part_limit(l, k, speed, share));
+        dt = fmin(dt, contact_limit(l, k, speed, share));
+    }
     return dt;
 }
 
@@ -409,6 +534,10 @@ double lagrangian_energy(const lagrangian *l, mesh_kind kind) {
     return sum;
 }
 
+uint64_t lagrangian_first_id(const lagrangian *l, int group) {
+    return l->memory[l->part_of[group]].first_id;
+}
+
 double lagrangian_halvings(const lagrangian *l) {
     double sum = NAN;
     for (int k = 0; l && k < l->count; k++)
@@ -424,13 +553,41 @@ double lagrangian_iterations(const lagrangian *l) {
     return most;
 }
 
+double lagrangian_contact_energy(const lagrangian *l) {
+    double sum = l && l->contact_count ? 0 : NAN;
+    for (int k = 0; l && k < l->count; k++) sum += l->memory[k].contact_energy;
+    return sum;
+}
+
+double lagrangian_contact_compression(const lagrangian *l) {
+    double most = l && l->contact_count ? 0 : NAN;
+    for (int k = 0; l && k < l->count && l->contact_count; k++)
+        most = fmax(most, l->memory[k].compression);
+    return most;
+}
+
+double lagrangian_contact_resets(const lagrangian *l) {
+    double sum = l && l->contact_count ? 0 : NAN;
+    for (int k = 0; l && k < l->count; k++) sum += l->memory[k].resets;
+    return sum;
+}
+
 void lagrangian_state(lagrangian *l, state_blocks *out) {
     state_add(out, "mesh bodies", l->memory, (size_t)l->count * sizeof *l->memory);
     state_add(out, "strand edges", l->edges, (size_t)l->vertices * sizeof *l->edges);
+    state_add(out, "mesh guesses", l->guess, (size_t)l->vertices * sizeof *l->guess);
+    state_add(out, "hold reactions", l->reaction, (size_t)l->vertices * sizeof *l->reaction);
     state_add(out, "strand twists", l->references, (size_t)l->vertices * sizeof *l->references);
+    if (l->contact_count)
+        state_add(out, "contact normals", l->normals,
+                  (size_t)l->contact_count * sizeof *l->normals);
 }
 
 uint64_t lagrangian_hash(const lagrangian *l, uint64_t seed) {
     seed = hash_bytes(l->edges, (size_t)l->vertices * sizeof *l->edges, seed);
-    return hash_bytes(l->references, (size_t)l->vertices * sizeof *l->references, seed);
+    seed = hash_bytes(l->guess, (size_t)l->vertices * sizeof *l->guess, seed);
+    seed = hash_bytes(l->reaction, (size_t)l->vertices * sizeof *l->reaction, seed);
+    seed = hash_bytes(l->references, (size_t)l->vertices * sizeof *l->references, seed);
+    if (!l->contact_count) return seed;
+    return hash_bytes(l->normals, (size_t)l->contact_count * sizeof *l->normals, seed);
 }

@@ -5,12 +5,13 @@
  * the grid only.
  *
  * In a step, after the sort: places of vertices, forces (mesh.h), forces to particles. After the
- * gather: held vertices are put where their hold is. A vertex that left through an open side takes
- * the forces of its elements along; the other vertices go on. The energy is that of the positions
- * at the beginning of the last step.
+ * gather: held vertices are put where their hold is, and contact elements are carried along. A
+ * vertex that left through an open side takes the forces of its elements along; the other vertices
+ * go on. The energy is that of the positions at the beginning of the last step.
  *
  * State: the first id of each body's particles, how far the elements are from rest (it limits the
- * next step), and the frames of strands.
+ * next step), the frames of strands, the normals of contact elements, what holds push with, and
+ * what systems begin from.
  */
 #ifndef SPATE_SOLVER_LAGRANGIAN_H
 #define SPATE_SOLVER_LAGRANGIAN_H
@@ -25,7 +26,7 @@ bool lagrangian_is_needed(const spate_scene *scene);
  * in. */
 bool lagrangian_check(const spate_scene *scene, field_report *report);
 /* Particle fields that meshes need. */
-unsigned lagrangian_fields(void);
+unsigned lagrangian_fields(const spate_scene *scene);
 /* Makes *out, or NULL where there are no meshes. */
 spate_status lagrangian_create(spate_simulation *sim, lagrangian **out);
 void lagrangian_free(lagrangian *l);
@@ -36,6 +37,8 @@ spate_status lagrangian_start(lagrangian *l);
 spate_status lagrangian_add_forces(lagrangian *l);
 /* Puts held vertices where they are at the end of the step. */
 void lagrangian_hold(lagrangian *l);
+/* After the gather: the normals of contact elements go along with what is around them. */
+void lagrangian_carry_contact(lagrangian *l);
 /* The longest stable step, with waves crossing at most `share` of an element in it; `speed` is that
  * of the fastest particle. */
 double lagrangian_step_limit(const lagrangian *l, double speed, double share);
@@ -44,12 +47,20 @@ double lagrangian_hold_speed(const lagrangian *l);
 /* The lightest vertex, kg. */
 double lagrangian_lightest(const lagrangian *l);
 
+/* The id of a body's first vertex; the others' follow. */
+uint64_t lagrangian_first_id(const lagrangian *l, int group);
+
 /* Of semi-implicit steps, in the last one: how often changes were halved, and how many iterations
  * the slowest system took; NAN where there are no such meshes. */
 double lagrangian_halvings(const lagrangian *l);
 double lagrangian_iterations(const lagrangian *l);
 /* Elastic energy of all meshes of a kind, J; NAN where there are none. */
 double lagrangian_energy(const lagrangian *l, mesh_kind kind);
+/* Of contact elements (mesh_contact.h), NAN where there are none: energy, J; the largest compression
+ * in the last step; how many were turned inside out and began anew, since the start. */
+double lagrangian_contact_energy(const lagrangian *l);
+double lagrangian_contact_compression(const lagrangian *l);
+double lagrangian_contact_resets(const lagrangian *l);
 void lagrangian_state(lagrangian *l, state_blocks *out);
 uint64_t lagrangian_hash(const lagrangian *l, uint64_t seed);
 

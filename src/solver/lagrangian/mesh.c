@@ -89,7 +89,7 @@ static void set_bending(lagrangian_mesh *m) {
         double edge[3];
         corners_at(m, b->vertices, h->corner, 4, x);
         vec_sub(edge, x[1], x[0]);
-        h->rest = hinge_angle(x, NULL);
+        h->rest = hinge_angle(x);
         h->stiffness =
             hinge_stiffness(&m->material.cloth, vec_length(edge),
                             m->membranes[h->triangle[0]].area + m->membranes[h->triangle[1]].area);
@@ -348,12 +348,14 @@ static void hinge_angles(void *data, chunk items) {
         if (!all_there(job->at, h->corner, 4)) continue;
         corners_at(m, job->at->x, h->corner, 4, x);
         /* Nearest to rest: an angle has no whole turns. */
-        m->angles[k] = remainder(hinge_angle(x, NULL) - h->rest, 2 * 3.14159265358979323846);
+        m->angles[k] = remainder(hinge_angle(x) - h->rest, 2 * 3.14159265358979323846);
     }
 }
 
-double mesh_hinge_moment(const lagrangian_mesh *m, int64_t k, const double *angles,
-                         double *energy) {
+/* dE/dtheta of hinge k for given angles of all: from its two triangles, whose energies its own is a
+ * share of. */
+static double hinge_moment(const lagrangian_mesh *m, int64_t k, const double *angles,
+                           double *energy) {
     const mesh_hinge *h = &m->hinges[k];
     double moment = 0;
     if (m->of->bending == BENDING_HINGE)
@@ -378,9 +380,9 @@ static void hinge_forces(void *data, chunk items) {
         memset(f, 0, 4 * sizeof *f);
         m->energies[elements + k] = 0;
         if (!all_there(job->at, h->corner, 4)) continue;
-        const double moment = mesh_hinge_moment(m, k, m->angles, &m->energies[elements + k]);
+        const double moment = hinge_moment(m, k, m->angles, &m->energies[elements + k]);
         corners_at(m, job->at->x, h->corner, 4, x);
-        hinge_angle(x, slope);
+        hinge_gradient(x, slope);
         for (int c = 0; c < 4; c++) vec_scale(f[c], -moment, slope[c]);
     }
 }

@@ -34,14 +34,13 @@ typedef struct mesh_motion {
     const double (*v)[3];
     double gravity[3]; /* that acts besides */
     double tolerance;  /* of systems that are solved by iterations; 0: 1e-4 */
+    double (
+        *guess)[3]; /* accelerations of the last step's solution, to begin from, and then of this
+                           one's; NULL: none. Iterations only */
 } mesh_motion;
 
 /* As lagrangian_mesh_forces(), with the forces of a step, and m->step's numbers. */
 void mesh_step_forces(lagrangian_mesh *m, const mesh_positions *at, const mesh_motion *how,
                       double (*f)[3]);
-
-/* dE/dtheta of hinge k for given angles of all: from its two triangles, whose energies its own is a
- * share of. */
-double mesh_hinge_moment(const lagrangian_mesh *m, int64_t k, const double *angles, double *energy);
 
 #endif

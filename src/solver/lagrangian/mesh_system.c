@@ -4,21 +4,25 @@
 
 enum { ELEMENT_GRAIN = 256, VERTEX_GRAIN = 1024, ITERATIONS_MOST = 1000, HALVINGS = 8 };
 
-/* A membrane where it is linearised: columns of F, and S without its compression. */
-typedef struct membrane_state {
+/* A triangle of cloth where it is linearised: columns of F, and S without its compression; its
+ * normal, and how its corners k turn the hinges at its sides by moving along it: dtheta = sum_k
+ * tilt[side][k] normal . dx_k, which the triangle beyond the side has its own part of. */
+typedef struct triangle_state {
     double F[2][3], S[2][2];
-} membrane_state;
+    double normal[3], tilt[3][3];
+} triangle_state;
 
 struct mesh_system {
-    /* elements and hinges */
+    /* elements */
     double (*moduli)[9][9]; /* dP/dF of elements, by row and column of F */
-    membrane_state *membranes;
-    double (*slopes)[4][3]; /* of hinges' angles */
-    double *turns;          /* of hinges, for a displacement */
+    triangle_state *triangles;
+    int32_t (*beyond)[3];              /* of triangles: 3 other + its side, or -1 */
+    double (*turns)[3], (*moments)[3]; /* of a triangle's own, by side, for a displacement */
     /* vertices */
     double (*inverse)[3][3];
     double (*way)[3], (*z)[3], (*r)[3], (*p)[3], (*q)[3], (*y)[3], (*trial)[3];
     bool *fixed;
+    int64_t *last;  /* the end of its elements in the mesh's slots */
     double inertia; /* 1 / (c dt^2) */
 };
 
@@ -33,25 +37,41 @@ static spate_status take_system(lagrangian_mesh *m, mesh_system *s) {
         fine = fine && (*of_vertices[k] = take(ctx, vertices, sizeof **of_vertices[k]));
     fine = fine && (s->inverse = take(ctx, vertices, sizeof *s->inverse));
     fine = fine && (s->fixed = take(ctx, vertices, sizeof *s->fixed));
-    fine = fine && (s->slopes = take(ctx, (size_t)m->hinge_count + 1, sizeof *s->slopes));
-    fine = fine && (s->turns = take(ctx, (size_t)m->hinge_count + 1, sizeof *s->turns));
-    if (m->fe)
+    fine = fine && (s->last = take(ctx, vertices, sizeof *s->last));
+    if (m->fe) {
         fine = fine && (s->moduli = take(ctx, elements, sizeof *s->moduli));
-    else
-        fine = fine && (s->membranes = take(ctx, elements, sizeof *s->membranes));
+    } else {
+        fine = fine && (s->triangles = take(ctx, elements, sizeof *s->triangles));
+        fine = fine && (s->beyond = take(ctx, elements, sizeof *s->beyond));
+        fine = fine && (s->turns = take(ctx, elements, sizeof *s->turns));
+        fine = fine && (s->moments = take(ctx, elements, sizeof *s->moments));
+    }
     return fine ? SPATE_OK : SPATE_OUT_OF_MEMORY;
+}
+
+static void find_beyond(const lagrangian_mesh *m, mesh_system *s) {
+    for (int64_t t = 0; t < m->of->element_count; t++)
+        for (int k = 0; k < 3; k++) s->beyond[t][k] = -1;
+    for (int64_t h = 0; h < m->hinge_count; h++) {
+        const mesh_hinge *of = &m->hinges[h];
+        for (int t = 0; t < 2; t++)
+            s->beyond[of->triangle[t]][of->side[t]] = 3 * of->triangle[1 - t] + of->side[1 - t];
+    }
 }
 
 spate_status mesh_system_create(lagrangian_mesh *m, mesh_system **out) {
     *out = take(m->ctx, 1, sizeof **out);
     if (!*out) return SPATE_OUT_OF_MEMORY;
-    return take_system(m, *out);
+    TRY(take_system(m, *out));
+    if (!m->fe) find_beyond(m, *out);
+    return SPATE_OK;
 }
 
 void mesh_system_free(spate_context *ctx, mesh_system *s) {
     if (!s) return;
-    void *all[] = {s->moduli, s->membranes, s->slopes, s->turns, s->inverse, s->way,   s->z,
-                   s->r,      s->p,         s->q,      s->y,     s->trial,   s->fixed, s};
+    void *all[] = {s->moduli, s->triangles, s->beyond, s->turns, s->moments, s->inverse,
+                   s->way,    s->z,         s->r,      s->p,     s->q,       s->y,
+                   s->trial,  s->fixed,     s->last,   s};
     for (int k = 0; k < COUNT_OF(all); k++) give(ctx, all[k]);
 }
 
@@ -109,26 +129,6 @@ static void make_positive(double A[9][9], int n) {
         }
 }
 
-/* dP/dF by central differences of P, which is exact to 1e-9 or so: it is for the system only. */
-static void stress_moduli(const lagrangian_mesh *m, const double F[3][3], double A[9][9]) {
-    const int dim = m->dim;
-    const double step = 1e-5;
-    double slope[9][9];
-    for (int k = 0; k < dim * dim; k++) {
-        double moved[3][3], P[2][3][3], unused;
-        for (int side = 0; side < 2; side++) {
-            memcpy(moved, F, sizeof moved);
-            moved[k / dim][k % dim] += side ? step : -step;
-            fe_stress(&m->material.fe, dim, moved, P[side], &unused);
-        }
-        for (int j = 0; j < dim * dim; j++)
-            slope[j][k] = (P[1][j / dim][j % dim] - P[0][j / dim][j % dim]) / (2 * step);
-    }
-    for (int j = 0; j < dim * dim; j++)
-        for (int k = 0; k < dim * dim; k++) A[j][k] = (slope[j][k] + slope[k][j]) / 2;
-    make_positive(A, dim * dim);
-}
-
 /* F = D B of displacements or positions of corners; in 2D the upper left. */
 static void deformation_of(const lagrangian_mesh *m, int64_t e, const double (*x)[3],
                            double F[3][3]) {
@@ -171,7 +171,7 @@ static void keep_tension(double S[2][2]) {
 /* What the corners of a membrane answer to a change dF, by column: A dP b, with b the gradients of
  * their shape functions and dP = F dS + dF S. */
 static void membrane_response(const cloth_material *law, const membrane *e,
-                              const membrane_state *at, const double dF[2][3], double out[4][3]) {
+                              const triangle_state *at, const double dF[2][3], double out[4][3]) {
     const double xx = vec_dot(at->F[0], dF[0]), yy = vec_dot(at->F[1], dF[1]);
     const double xy = (vec_dot(at->F[0], dF[1]) + vec_dot(at->F[1], dF[0])) / 2;
     const double by = law->stretch * e->area, cross = by * (1 - law->poisson) * xy;
@@ -207,6 +207,22 @@ static void fe_response(const lagrangian_mesh *m, const mesh_system *s, int64_t 
 
 /* ---- Linearising ----------------------------------------------------------------------------- */
 
+/* Normal and tilts; a triangle without area has none. */
+static void linearise_bending(const double (*x)[3], const int32_t *of, triangle_state *at) {
+    double edge[3][3];
+    for (int k = 0; k < 3; k++) vec_sub(edge[k], x[of[(k + 1) % 3]], x[of[k]]);
+    vec_cross(at->normal, edge[0], edge[1]);
+    const double area = vec_length(at->normal); /* twice */
+    if (!vec_normalise(at->normal)) return;
+    for (int k = 0; k < 3; k++) {
+        const double length = vec_length(edge[k]), slope = length / area;
+        const double t = -vec_dot(edge[k], edge[(k + 2) % 3]) / (length * length);
+        at->tilt[k][(k + 2) % 3] = -slope;
+        at->tilt[k][k] = (1 - t) * slope;
+        at->tilt[k][(k + 1) % 3] = t * slope;
+    }
+}
+
 static void linearise_elements(void *data, chunk items) {
     const system_job *job = data;
     const lagrangian_mesh *m = job->m;
@@ -218,65 +234,79 @@ static void linearise_elements(void *data, chunk items) {
             memset(s->moduli[e], 0, sizeof s->moduli[e]);
             if (!there) continue;
             deformation_of(m, e, job->at->x, F);
-            stress_moduli(m, F, s->moduli[e]);
+            fe_moduli(&m->material.fe, m->dim, F, s->moduli[e]);
+            make_positive(s->moduli[e], m->dim * m->dim);
         } else {
-            membrane_state *at = &s->membranes[e];
-            *at = (membrane_state){0};
+            triangle_state *at = &s->triangles[e];
+            *at = (triangle_state){0};
             if (!there) continue;
             membrane_gradient(m, e, job->at->x, at->F);
             membrane_stress(&m->material.cloth, at->F, at->S);
             keep_tension(at->S);
+            linearise_bending(job->at->x, m->of->elements[e], at);
         }
     }
 }
 
-static void linearise_hinges(void *data, chunk items) {
-    const system_job *job = data;
-    for (int64_t k = items.begin; k < items.end; k++) {
-        const mesh_hinge *h = &job->m->hinges[k];
-        double x[4][3];
-        memset(job->s->slopes[k], 0, sizeof job->s->slopes[k]);
-        if (!are_there(job->at, h->corner, 4)) continue;
-        for (int c = 0; c < 4; c++) vec_copy(x[c], job->at->x[h->corner[c]]);
-        hinge_angle(x, job->s->slopes[k]);
+/* dM/dtheta of the hinge at a side, of this triangle's share. */
+static double own_stiffness(const lagrangian_mesh *m, int64_t t, int side) {
+    if (m->of->bending == BENDING_HINGE) return m->hinges[m->sides[t][side]].stiffness / 2;
+    return m->bending[t][side][side];
+}
+
+/* What the hinges at a triangle's sides add to the block of its corner. A hinge's edge is seen by
+ * both of its triangles, which share. */
+static void add_bending_block(const lagrangian_mesh *m, const mesh_system *s, int64_t t, int corner,
+                              double A[3][3]) {
+    for (int side = 0; side < 3; side++) {
+        const int32_t other = s->beyond[t][side];
+        if (other < 0) continue;
+        const triangle_state *at = &s->triangles[t], *next = &s->triangles[other / 3];
+        const int end = corner == side ? (other % 3 + 1) % 3 : other % 3;
+        const bool faces = corner == (side + 2) % 3;
+        double g[3], stiffness = own_stiffness(m, t, side) + own_stiffness(m, other / 3, other % 3);
+        vec_scale(g, at->tilt[side][corner], at->normal);
+        if (!faces) {
+            vec_add_scaled(g, g, next->tilt[other % 3][end], next->normal);
+            stiffness /= 2;
+        }
+        for (int r = 0; r < 3; r++) vec_add_scaled(A[r], A[r], stiffness * g[r], g);
     }
 }
 
-/* What an element or hinge, `part` of all corners, adds to the block of its vertex. */
+/* What an element, corner `part` of all, adds to the block of its vertex. */
 static void add_block(const lagrangian_mesh *m, const mesh_system *s, int64_t part,
                       double A[3][3]) {
     const int corners = corner_count(m);
-    const int64_t elements = m->of->element_count * corners;
-    if (part >= elements) {
-        const int64_t k = (part - elements) / 4;
-        const mesh_hinge *h = &m->hinges[k];
-        const double *g = s->slopes[k][(part - elements) % 4];
-        double stiffness = 0;
-        for (int t = 0; t < 2; t++) stiffness += m->bending[h->triangle[t]][h->side[t]][h->side[t]];
-        if (m->of->bending == BENDING_HINGE) stiffness = h->stiffness;
-        for (int r = 0; r < 3; r++)
-            for (int c = 0; c < 3; c++) A[r][c] += stiffness * g[r] * g[c];
-        return;
-    }
     const int64_t e = part / corners;
     const int corner = (int)(part % corners), dim = m->fe ? m->dim : 3;
+    double b[3] = {0};
+    for (int k = 0; k < corners - 1; k++)
+        for (int c = 0; c < corners - 1 && (corner == 0 || corner == k + 1); c++)
+            b[c] += (corner ? 1 : -1) * (m->fe ? m->fe[e].B[k][c] : m->membranes[e].B[k][c]);
     for (int a = 0; a < dim; a++) {
-        double dF[3][3] = {{0}}, columns[2][3] = {{0}}, out[4][3], b[3] = {0};
-        for (int k = 0; k < corners - 1; k++)
-            for (int c = 0; c < corners - 1 && (corner == 0 || corner == k + 1); c++)
-                b[c] += (corner ? 1 : -1) * (m->fe ? m->fe[e].B[k][c] : m->membranes[e].B[k][c]);
+        double dF[3][3] = {{0}}, columns[2][3] = {{0}}, out[4][3];
         if (m->fe) {
             vec_copy(dF[a], b);
             fe_response(m, s, e, dF, out);
         } else {
             columns[0][a] = b[0], columns[1][a] = b[1];
-            membrane_response(&m->material.cloth, &m->membranes[e], &s->membranes[e], columns, out);
+            membrane_response(&m->material.cloth, &m->membranes[e], &s->triangles[e], columns, out);
         }
         for (int r = 0; r < dim; r++) A[r][a] += out[corner][r];
     }
+    if (!m->fe) add_bending_block(m, s, e, corner, A);
 }
 
-/* w, which vertices are fixed, the inverse blocks; and z = 0. */
+/* The corners of elements at a vertex come first in its list; hinges are not asked for here. */
+static int64_t element_slots(const lagrangian_mesh *m, int64_t v) {
+    const int64_t corners = m->of->element_count * corner_count(m);
+    int64_t k = m->first[v];
+    while (k < m->first[v + 1] && m->slots[k] < corners) k++;
+    return k;
+}
+
+/* w, which vertices are fixed, the inverse blocks; and z to begin with. */
 static void linearise_vertices(void *data, chunk items) {
     const system_job *job = data;
     const lagrangian_mesh *m = job->m;
@@ -293,9 +323,10 @@ static void linearise_vertices(void *data, chunk items) {
                                               (held ? 0 : c * how->dt * how->gravity[a]))
                                  : 0;
             A[a][a] = s->inertia * m->mass[v];
-            s->z[v][a] = 0;
+            s->z[v][a] = how->guess && !s->fixed[v] ? how->guess[v][a] / s->inertia : 0;
         }
-        for (int64_t k = m->first[v]; k < m->first[v + 1]; k++) add_block(m, s, m->slots[k], A);
+        s->last[v] = element_slots(m, v);
+        for (int64_t k = m->first[v]; k < s->last[v]; k++) add_block(m, s, m->slots[k], A);
         mat_cofactors(C, A);
         const double det = mat_determinant(A);
         for (int r = 0; r < 3; r++)
@@ -308,40 +339,63 @@ static void linearise_vertices(void *data, chunk items) {
 static void apply_elements(void *data, chunk items) {
     const system_job *job = data;
     const lagrangian_mesh *m = job->m;
-    const int corners = corner_count(m);
+    const int corners = m->dim + 1;
     for (int64_t e = items.begin; e < items.end; e++) {
-        double out[4][3];
-        if (m->fe) {
-            double dF[3][3] = {{0}};
-            deformation_of(m, e, job->in, dF);
-            fe_response(m, job->s, e, dF, out);
-        } else {
-            double dF[2][3];
-            membrane_gradient(m, e, job->in, dF);
-            membrane_response(&m->material.cloth, &m->membranes[e], &job->s->membranes[e], dF, out);
-        }
+        double out[4][3], dF[3][3] = {{0}};
+        deformation_of(m, e, job->in, dF);
+        fe_response(m, job->s, e, dF, out);
         memcpy(m->parts + e * corners, out, (size_t)corners * sizeof *out);
     }
 }
 
-static void turn_hinges(void *data, chunk items) {
+/* What corners turn the hinges at their triangle's sides by. */
+static void turn_triangles(void *data, chunk items) {
     const system_job *job = data;
-    for (int64_t k = items.begin; k < items.end; k++) {
-        double sum = 0;
-        for (int c = 0; c < 4; c++)
-            sum += vec_dot(job->s->slopes[k][c], job->in[job->m->hinges[k].corner[c]]);
-        job->s->turns[k] = sum;
+    for (int64_t t = items.begin; t < items.end; t++) {
+        const triangle_state *at = &job->s->triangles[t];
+        const int32_t *of = job->m->of->elements[t];
+        double along[3];
+        for (int k = 0; k < 3; k++) along[k] = vec_dot(at->normal, job->in[of[k]]);
+        for (int k = 0; k < 3; k++) job->s->turns[t][k] = vec_dot(at->tilt[k], along);
     }
 }
 
-static void apply_hinges(void *data, chunk items) {
+/* A triangle's own and that of the one beyond each side, or nothing at a rim. */
+static void sum_sides(const mesh_system *s, const double (*of)[3], int64_t t, double sum[3]) {
+    for (int k = 0; k < 3; k++) {
+        const int32_t other = s->beyond[t][k];
+        sum[k] = other < 0 ? 0 : of[t][k] + of[other / 3][other % 3];
+    }
+}
+
+static void bend_triangles(void *data, chunk items) {
     const system_job *job = data;
     const lagrangian_mesh *m = job->m;
-    double(*parts)[3] = m->parts + m->of->element_count * 3;
-    for (int64_t k = items.begin; k < items.end; k++) {
-        double unused;
-        const double moment = mesh_hinge_moment(m, k, job->s->turns, &unused);
-        for (int c = 0; c < 4; c++) vec_scale(parts[4 * k + c], moment, job->s->slopes[k][c]);
+    mesh_system *s = job->s;
+    for (int64_t t = items.begin; t < items.end; t++) {
+        double angle[3];
+        sum_sides(s, (const double(*)[3])s->turns, t, angle);
+        if (m->of->bending == BENDING_HINGE)
+            for (int k = 0; k < 3; k++)
+                s->moments[t][k] = s->beyond[t][k] < 0 ? 0 : own_stiffness(m, t, k) * angle[k];
+        else
+            mat_apply(s->moments[t], m->bending[t], angle);
+    }
+}
+
+static void apply_triangles(void *data, chunk items) {
+    const system_job *job = data;
+    const lagrangian_mesh *m = job->m;
+    const mesh_system *s = job->s;
+    for (int64_t t = items.begin; t < items.end; t++) {
+        const triangle_state *at = &s->triangles[t];
+        double dF[2][3], out[4][3], moment[3], pull[3];
+        membrane_gradient(m, t, job->in, dF);
+        membrane_response(&m->material.cloth, &m->membranes[t], at, dF, out);
+        sum_sides(s, (const double(*)[3])s->moments, t, moment);
+        mat_apply_transposed(pull, at->tilt, moment);
+        for (int k = 0; k < 3; k++)
+            vec_add_scaled(m->parts[3 * t + k], out[k], pull[k], at->normal);
     }
 }
 
@@ -352,7 +406,7 @@ static void apply_vertices(void *data, chunk items, double *part) {
     for (int64_t v = items.begin; v < items.end; v++) {
         double *out = job->out[v];
         vec_scale(out, job->s->inertia * m->mass[v], job->in[v]);
-        for (int64_t k = m->first[v]; k < m->first[v + 1]; k++)
+        for (int64_t k = m->first[v]; k < job->s->last[v]; k++)
             vec_add(out, out, m->parts[m->slots[k]]);
         if (job->s->fixed[v]) vec_set(out, 0, 0, 0);
         part[0] += vec_dot(out, job->in[v]);
@@ -364,16 +418,21 @@ static double apply(system_job *job, const double (*in)[3], double (*out)[3]) {
     pool *threads = m->ctx->pool;
     double dot = 0;
     job->in = in, job->out = out;
-    parallel_for(threads, m->of->element_count, ELEMENT_GRAIN, apply_elements, job);
-    parallel_for(threads, m->hinge_count, ELEMENT_GRAIN, turn_hinges, job);
-    parallel_for(threads, m->hinge_count, ELEMENT_GRAIN, apply_hinges, job);
+    const int64_t elements = m->of->element_count;
+    if (m->fe) {
+        parallel_for(threads, elements, ELEMENT_GRAIN, apply_elements, job);
+    } else {
+        parallel_for(threads, elements, ELEMENT_GRAIN, turn_triangles, job);
+        parallel_for(threads, elements, ELEMENT_GRAIN, bend_triangles, job);
+        parallel_for(threads, elements, ELEMENT_GRAIN, apply_triangles, job);
+    }
     parallel_sum(m->ctx, m->of->vertex_count, VERTEX_GRAIN, apply_vertices, job, 1, &dot);
     return dot;
 }
 
 /* ---- Conjugate gradients --------------------------------------------------------------------- */
 
-/* r = f + M w / (c dt^2) - A w, the last of which is in q; y = inverse r, p = y; r . y. */
+/* The right side b = f + M w / (c dt^2) - A w, the last of which is in q, and b . inverse b. */
 static void begin_search(void *data, chunk items, double *part) {
     const system_job *job = data;
     mesh_system *s = job->s;
@@ -386,6 +445,44 @@ static void begin_search(void *data, chunk items, double *part) {
         vec_copy(s->p[v], s->y[v]);
         part[0] += vec_dot(s->r[v], s->y[v]);
     }
+}
+
+/* r = b - alpha A z, the latter of which is in q, y = inverse r, p = y; r . y. */
+static void begin_from(void *data, chunk items, double *part) {
+    const system_job *job = data;
+    mesh_system *s = job->s;
+    for (int64_t v = items.begin; v < items.end; v++) {
+        vec_add_scaled(s->r[v], s->r[v], -job->alpha, s->q[v]);
+        vec_scale(s->z[v], fmax(job->alpha, 0), s->z[v]);
+        mat_apply(s->y[v], s->inverse[v], s->r[v]);
+        vec_copy(s->p[v], s->y[v]);
+        part[0] += vec_dot(s->r[v], s->y[v]);
+    }
+}
+
+/* Begins where the last step's solution is, unless that is worse than to begin at 0. Returns the
+ * square of the residual; `first` is that at 0. */
+static double begin_near(system_job *job, double first) {
+    const lagrangian_mesh *m = job->m;
+    const int64_t vertices = m->of->vertex_count;
+    double now = 0, again = 0;
+    if (!job->how->guess) return first;
+    apply(job, (const double(*)[3])job->s->z, job->s->q);
+    job->alpha = 1;
+    parallel_sum(m->ctx, vertices, VERTEX_GRAIN, begin_from, job, 1, &now);
+    if (now < first) return now;
+    job->alpha = -1;
+    parallel_sum(m->ctx, vertices, VERTEX_GRAIN, begin_from, job, 1, &again);
+    return again;
+}
+
+/* Nothing is kept of what did not converge. */
+static void keep_guess(void *data, chunk items) {
+    const system_job *job = data;
+    const bool solved = job->m->step->iterations <= ITERATIONS_MOST;
+    for (int64_t v = items.begin; v < items.end; v++)
+        for (int a = 0; a < 3; a++)
+            job->how->guess[v][a] = solved ? job->s->inertia * job->s->z[v][a] : 0;
 }
 
 /* z += alpha p, r -= alpha q, y = inverse r; r . y. */
@@ -414,7 +511,7 @@ static int solve(system_job *job, double tolerance) {
     double first = 0, now;
     apply(job, (const double(*)[3])s->way, s->q);
     parallel_sum(m->ctx, vertices, VERTEX_GRAIN, begin_search, job, 1, &first);
-    now = first;
+    now = begin_near(job, first);
     for (int k = 0; k <= ITERATIONS_MOST; k++) {
         if (now <= tolerance * tolerance * first) return k;
         const double dot = apply(job, (const double(*)[3])s->p, s->q), before = now;
@@ -571,10 +668,10 @@ void mesh_system_forces(lagrangian_mesh *m, const mesh_positions *at, const mesh
     if (m->fault >= 0) return;
     const mesh_extremes extremes = m->extremes;
     parallel_for(threads, m->of->element_count, ELEMENT_GRAIN, linearise_elements, &job);
-    parallel_for(threads, m->hinge_count, ELEMENT_GRAIN, linearise_hinges, &job);
     parallel_for(threads, m->of->vertex_count, VERTEX_GRAIN, linearise_vertices, &job);
     step->iterations = solve(&job, how->tolerance > 0 ? how->tolerance : 1e-4);
     if (step->iterations > ITERATIONS_MOST) warn_unsolved(m);
+    if (how->guess) parallel_for(threads, m->of->vertex_count, VERTEX_GRAIN, keep_guess, &job);
     job.alpha = search(&job, step->energy);
     parallel_for(threads, m->of->vertex_count, VERTEX_GRAIN, store_change, &job);
     take_out_motion(&job);

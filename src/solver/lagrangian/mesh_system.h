@@ -9,7 +9,8 @@
  *
  *   fe        V B (dP/dF) B^T with the negative eigenvalues of dP/dF at 0 (Teran et al. 2005)
  *   membrane  dP = F dS + dF S, the second part with the tensions of S only
- *   hinges    g K g^T with the gradients g of angles (Gauss-Newton)
+ *   hinges    g K g^T with the gradients g of angles (Gauss-Newton), each the sum of what the two
+ *             triangles beside it have along their normals
  *
  * The preconditioner is the inverse of K's blocks at vertices. Sums are over fixed chunks, so one
  * mesh uses all threads and the bits do not depend on them.

@@ -9,6 +9,7 @@
 
 typedef struct liquid {
     double density, bulk_modulus, gamma, viscosity, surface_tension, critical_J;
+    double temperature, expansion;
     bool volume_correction, negative_pressure;
 } liquid;
 
@@ -23,9 +24,15 @@ static const field liquid_fields[] = {
     FLAG_FIELD(liquid, volume_correction, true,
                "Whether the volumes of particles are held to the density that they have in space "
                "(solver mpm). Without it, poured and splashing liquid swells or shrinks."),
-    FLAG_FIELD(liquid, negative_pressure, false,
-               "Whether it pulls where it is sparse (solver mpm with density sph). Free surfaces "
-               "then contract and break up into beads."),
+    NUMBER_FIELD(liquid, temperature, "K", 0, -1e6, 1e6,
+                 "Temperature above the surroundings that bodies and sources of it bring (solver "
+                 "mpm); see solver.heat_diffusion."),
+    NUMBER_FIELD(liquid, expansion, "1/K", 1.0 / 293, 0, 1e6,
+                 "How much lighter a degree makes it: hot liquid rises (solver mpm)."),
+    FLAG_FIELD(
+        liquid, negative_pressure, false,
+        "Whether it pulls where it is sparse (solver mpm): for gas that fills its room. With "
+        "density sph free surfaces then contract and break up into beads."),
     CRITICAL_FIELD(liquid, "1"),
 };
 
@@ -40,7 +47,9 @@ static void constants(const void *parameters, int dim, material_constants *out) 
                                      .viscosity = (real)l->viscosity,
                                      .tension = (real)l->surface_tension,
                                      .correct = l->volume_correction,
-                                     .pulls = l->negative_pressure};
+                                     .pulls = l->negative_pressure,
+                                     .temperature = (real)l->temperature,
+                                     .expansion = (real)l->expansion};
 }
 
 /* c^2 = dp/drho = kappa J^(1 - gamma) / rho0, largest where J is smallest. */

@@ -60,8 +60,9 @@ typedef struct liquid_constants {
     real gamma;
     real viscosity;
     real tension;
-    bool correct; /* volumes are held to the density in space */
-    bool pulls;   /* negative pressure too */
+    bool correct;                /* volumes are held to the density in space */
+    bool pulls;                  /* negative pressure too */
+    real temperature, expansion; /* K above the surroundings, 1/K */
 } liquid_constants;
 
 typedef struct elastic_constants {
@@ -180,5 +181,7 @@ extern const material_type *const material_types[MATERIAL_KINDS];
 material_kind material_kind_of(const material_type *type);
 /* Of material `index` of a scene. */
 material_constants material_constants_of(const spate_scene *scene, int index);
+/* What bodies and sources of a material bring, K above the surroundings; 0 of what is no liquid. */
+real material_temperature(const spate_scene *scene, int index);
 
 #endif

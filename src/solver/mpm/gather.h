@@ -102,8 +102,9 @@ typedef struct adjustment {
 /* A block's particles, eight at a time. */
 typedef struct gather_job {
     const mpm_view *m;
-    particles *p;      /* the store, or a copy of a block's tail */
-    const real *tiles; /* velocities of the nodes they reach, field after field */
+    particles *p;           /* the store, or a copy of a block's tail */
+    const real *tiles;      /* velocities of the nodes they reach, field after field */
+    const real *dilatation; /* of the mixture by particle, from the first at hand; NULL: none */
     move_limits limits;
     adjustment adjust;
     mpm_extremes *seen;
@@ -222,6 +223,8 @@ INLINE lane_states update_lanes(const gather_job *job, int64_t i, int dim) {
     wide G[9];
     lane_states lanes = {.good = ~wide_splat_int(0), .parted = wide_splat_int(0)};
     load_gradient(job->p->affine + i, m->dt / m->dx, G, dim);
+    for (int a = 0; a < dim && job->dilatation; a++)
+        G[4 * a] += wide_load(job->dilatation + i) * wide_splat(1 / (real)dim);
     if (m->material_count == 1) {
         update_material(job, i, 0, G, ~wide_splat_int(0), &lanes, dim);
         return lanes;
@@ -277,7 +280,13 @@ static void note_bad(mpm_extremes *seen, int64_t i, wide_int bad) {
 INLINE void gather_tail(gather_job *job, int64_t i, int lanes, particle_batch *tail,
                         transfer_family family, int dim) {
     particles *p = job->p;
+    const real *dilatation = job->dilatation;
+    real rest[WIDE] __attribute__((aligned(64))) = {0};
     memset(&job->adjust, 0, sizeof job->adjust);
+    if (dilatation) {
+        memcpy(rest, dilatation + i, (size_t)lanes * sizeof *rest);
+        job->dilatation = rest;
+    }
     batch_prepare(tail, p);
     particles_copy(&tail->p, 0, p, i, lanes);
     job->p = &tail->p;
@@ -285,6 +294,7 @@ INLINE void gather_tail(gather_job *job, int64_t i, int lanes, particle_batch *t
     wide_int bad = move_lanes(job, 0, family, dim);
     if (wide_any(bad)) note_bad(job->seen, i, bad);
     job->p = p;
+    job->dilatation = dilatation;
     particles_copy(p, i, &tail->p, 0, lanes);
 }
 
@@ -311,6 +321,8 @@ INLINE void gather_chunk(const void *data, chunk items, transfer_family family, 
     for (int64_t o = items.begin; o < items.end; o++) {
         const int32_t block = m->occupied[o];
         job.limits = limits_of(m, block, dim);
+        job.dilatation =
+            m->mixture.in_block && m->mixture.in_block[block] ? m->mixture.dilatation : NULL;
         for (int f = 0; f < m->field_count; f++)
             if (m->tile[f][block] >= 0)
                 load_tile(m, block, f, tiles + f * tile_reals(dim, node), node, dim);

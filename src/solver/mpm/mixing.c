@@ -117,12 +117,16 @@ spate_status mpm_mixing_create(mpm *m) {
     return SPATE_OK;
 }
 
+void mpm_mixing_free_arrays(spate_context *ctx, mpm_mixing *s) {
+    give(ctx, s->group_mixture), give(ctx, s->group_solid);
+    give(ctx, s->tiles), give(ctx, s->values), give(ctx, s->masses), give(ctx, s->fallen);
+}
+
 void mpm_mixing_free(mpm *m) {
     spate_context *ctx = m->sim->ctx;
     mpm_mixing *s = m->mixing;
     if (!s) return;
-    give(ctx, s->group_mixture), give(ctx, s->group_solid);
-    give(ctx, s->tiles), give(ctx, s->values), give(ctx, s->masses), give(ctx, s->fallen);
+    mpm_mixing_free_arrays(ctx, s);
     give(ctx, s);
     m->mixing = NULL;
 }
@@ -133,29 +137,26 @@ static const mixing_passes *passes_of(const mpm *m) {
     return ISA_CHOOSE(mpm_mixing, m->sim->ctx->isa);
 }
 
-static void over_occupied(mpm *m, const chunk_task pass[2]) {
+static void over_occupied(mpm *m, mpm_mixing *s, const chunk_task pass[2]) {
     parallel_for(m->threads, m->sim->blocks.occupied_count, BLOCKS_AT_ONCE, pass[m->view.dim - 2],
-                 m->mixing);
+                 s);
 }
-static void over_all(mpm *m, const chunk_task pass[2]) {
-    parallel_for(m->threads, m->sim->blocks.count, BLOCKS_AT_ONCE, pass[m->view.dim - 2],
-                 m->mixing);
+static void over_all(mpm *m, mpm_mixing *s, const chunk_task pass[2]) {
+    parallel_for(m->threads, m->sim->blocks.count, BLOCKS_AT_ONCE, pass[m->view.dim - 2], s);
 }
 
-static void diffuse(mpm *m, int mixture, double time) {
-    mpm_mixing *s = m->mixing;
+void mpm_mixing_diffuse(mpm *m, mpm_mixing *s, int mixture, double k, double time) {
     const mixing_passes *passes = passes_of(m);
-    const double dx = m->sim->scene->domain.dx,
-                 number = m->sim->scene->diffusion[mixture] * time / (dx * dx);
+    const double dx = m->sim->scene->domain.dx, number = k * time / (dx * dx);
     if (!(number > 0)) return;
     s->mixture = mixture, s->solid = -1;
     s->diffusion = (real)number;
     s->filter = s->filters ? (real)-expm1(-number * M_PI * M_PI) : 0;
-    over_occupied(m, passes->amounts);
-    over_all(m, passes->fractions);
-    over_occupied(m, passes->flux);
-    over_all(m, passes->change);
-    over_occupied(m, passes->mix);
+    over_occupied(m, s, passes->amounts);
+    over_all(m, s, passes->fractions);
+    over_occupied(m, s, passes->flux);
+    over_all(m, s, passes->change);
+    over_occupied(m, s, passes->mix);
 }
 
 /* A particle of the solid becomes liquid: it had this volume, and has no stress. */
@@ -199,14 +200,13 @@ static void dissolve(mpm *m, int k, double time) {
             l < m->sim->scene->species_count && !all[l].solid && all[l].mixture == s->mixture;
     s->rate = (real)(all[k].dissolution * time);
     s->saturation = (real)all[k].saturation;
-    over_occupied(m, passes->amounts);
-    over_all(m, passes->exchange);
-    over_occupied(m, passes->dissolve);
+    over_occupied(m, s, passes->amounts);
+    over_all(m, s, passes->exchange);
+    over_occupied(m, s, passes->dissolve);
     convert_fallen(m);
 }
 
-static spate_status prepare(mpm *m) {
-    mpm_mixing *s = m->mixing;
+spate_status mpm_mixing_prepare(mpm *m, mpm_mixing *s) {
     const blocks *b = &m->sim->blocks;
     const int64_t nodes = block_reals(b->dim, 4);
     TRY(ENSURE(m->sim->ctx, s->tile_capacity, b->occupied_count,
@@ -221,9 +221,11 @@ spate_status mpm_mix(mpm *m) {
     if (!s) return SPATE_OK;
     s->state.time += sim->dt;
     if ((sim->step + 1) % MIXING_STEPS && s->state.time + sim->dt <= s->limit) return SPATE_OK;
-    TRY(prepare(m));
+    TRY(mpm_mixing_prepare(m, s));
+    s->carried = m->sim->particles.concentration;
     for (int k = 0; k < sim->scene->species_count; k++) dissolve(m, k, s->state.time);
-    for (int x = 0; x < sim->scene->mixture_count; x++) diffuse(m, x, s->state.time);
+    for (int x = 0; x < sim->scene->mixture_count; x++)
+        mpm_mixing_diffuse(m, s, x, sim->scene->diffusion[x], s->state.time);
     s->state.time = 0;
     return SPATE_OK;
 }

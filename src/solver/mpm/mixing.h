@@ -30,6 +30,8 @@
  * Rates are slow against sound, so this is done once in MIXING_STEPS steps with their time
  * together, or as often as it needs; weights are quadratic whatever the solver's kernel. Sides need
  * no mirror.
+ *
+ * Heat spreads by the same passes, with temperatures in the place of fractions (heat.c).
  */
 #ifndef SPATE_SOLVER_MPM_MIXING_H
 #define SPATE_SOLVER_MPM_MIXING_H
@@ -63,6 +65,7 @@ typedef struct mpm_mixing {
     int mixture, solid;
     real liquids[SPECIES_MAX]; /* 1 of the mixture's liquids, else 0 */
     real diffusion;            /* k t / dx^2 */
+    real4 *carried;            /* by particle: what spreads */
     real filter;               /* e */
     real rate, saturation;     /* kappa t, C_s */
     real *tiles;               /* eight reals a node */
@@ -81,8 +84,13 @@ typedef struct mpm_mixing {
 /* Nothing where no phases mix. */
 spate_status mpm_mixing_create(mpm *m);
 void mpm_mixing_free(mpm *m);
+void mpm_mixing_free_arrays(spate_context *ctx, mpm_mixing *s);
 /* Whether a scene's mixtures are ones that this can do. */
 bool mpm_mixing_check(const spate_scene *scene, field_report *report);
+/* Room for a pass of s. */
+spate_status mpm_mixing_prepare(mpm *m, mpm_mixing *s);
+/* Spreads what the particles of a mixture carry, by diffusion k, m^2/s, in a time, s. */
+void mpm_mixing_diffuse(mpm *m, mpm_mixing *s, int mixture, double k, double time);
 /* Before tiles are placed: particles may change their field. */
 spate_status mpm_mix(mpm *m);
 /* How much faster than in material c alone sound may be by what is mixed in. */

@@ -43,8 +43,7 @@ INLINE void scatter_amounts(const mpm_mixing *s, int64_t o, int dim) {
             if (part == PART_NONE) continue;
             const real mass = p->mass[i + lane];
             quad amounts = quad_splat(0), masses = quad_splat(0);
-            if (part == PART_LIQUID)
-                amounts = quad_splat(mass) * quad_load(p->concentration[i + lane]);
+            if (part == PART_LIQUID) amounts = quad_splat(mass) * quad_load(s->carried[i + lane]);
             masses[part == PART_LIQUID ? 0 : 1] = mass;
             wide q[4] = {wide_join(amounts, masses)};
             scatter_split(tile, &at, lane, q, dim);
@@ -84,7 +83,7 @@ INLINE void scatter_flux(const mpm_mixing *s, int64_t o, real *values, int dim) 
             const quad flow = quad_splat(-s->diffusion * mass * INVERSE_MOMENT);
             quad a[4];
             gather_fused(values, &at, lane, a, dim);
-            const quad rest = quad_load(p->concentration[i + lane]) - a[0];
+            const quad rest = quad_load(s->carried[i + lane]) - a[0];
             wide q[4] = {wide_join(quad_splat(0), quad_splat(mass) * rest)};
             for (int k = 1; k <= dim; k++) q[k] = wide_join(flow * a[k], quad_splat(0));
             scatter_split(tile, &at, lane, q, dim);
@@ -142,10 +141,9 @@ INLINE void mix_block(const mpm_mixing *s, int32_t block, real *values, real *ma
         stencil_fill(&at, p, i, dim);
         for (int lane = 0; lane < WIDE && i + lane < last; lane++) {
             if (part_of(s, i + lane) != PART_LIQUID) continue;
-            quad b[4], a = quad_load(p->concentration[i + lane]);
+            quad b[4], a = quad_load(s->carried[i + lane]);
             gather_fused(values, &at, lane, b, dim);
-            quad_store(p->concentration[i + lane],
-                       a + (b[0] - quad_splat(s->filter + s->blend) * a));
+            quad_store(s->carried[i + lane], a + (b[0] - quad_splat(s->filter + s->blend) * a));
             if (!s->volumes) continue;
             gather_fused(masses, &at, lane, b, dim);
             change_volume(s, i + lane, b[0][0]);
@@ -203,18 +201,18 @@ INLINE void dissolve_block(const mpm_mixing *s, int32_t block, real *values, rea
         for (int lane = 0; lane < WIDE && i + lane < last; lane++) {
             const particle_part part = part_of(s, i + lane);
             if (part == PART_NONE) continue;
-            quad b[4], taken[4], a = quad_load(p->concentration[i + lane]);
+            quad b[4], taken[4], a = quad_load(s->carried[i + lane]);
             gather_fused(masses, &at, lane, taken, dim);
             if (part == PART_LIQUID) {
                 gather_fused(values, &at, lane, b, dim);
-                quad_store(p->concentration[i + lane], a + b[0]);
+                quad_store(s->carried[i + lane], a + b[0]);
                 if (s->volumes) change_volume(s, i + lane, taken[0][s->solid]);
                 continue;
             }
             quad gain = taken[0];
             gain[s->solid] = 0;
             gain[s->solid] = -(gain[0] + gain[1] + gain[2] + gain[3]);
-            quad_store(p->concentration[i + lane], a + gain);
+            quad_store(s->carried[i + lane], a + gain);
             s->fallen[block] += a[s->solid] + gain[s->solid] <= s->saturation;
         }
     }

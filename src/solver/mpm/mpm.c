@@ -3,6 +3,7 @@
 #include "core/isa.h"
 #include "core/vec.h"
 #include "solver/lagrangian/lagrangian.h"
+#include "solver/mpm/heat.h"
 #include "solver/mpm/mixing.h"
 #include "solver/mpm/phases.h"
 #include "solver/sources.h"
@@ -72,6 +73,8 @@ static const field mpm_fields[] = {
                  "free surface carries no pressure. It needs the same particles_per_cell "
                  "everywhere, 4 or more in 2D and 8 in 3D. Sample with `regular` and set alpha to "
                  "0.95 or less, or use apic: else liquid at rest trembles."),
+    NUMBER_FIELD(mpm_options, heat_diffusion, "m^2/s", 0, 0, 1e9,
+                 "How fast temperatures spread in liquids, where a material has one."),
     NUMBER_FIELD(mpm_options, sound, "", 0.4, 1e-6, 1,
                  "The time step as a share of the time a pressure wave takes to cross a cell."),
     FLAG_FIELD(mpm_options, leapfrog, false,
@@ -144,6 +147,11 @@ static bool check_phases(const spate_scene *scene, field_report *report) {
                               "coupling makes %d phases with velocities of their own; mpm can keep "
                               "%d: glue some of them",
                               mpm_phase_fields(scene), FIELDS_MAX);
+    if (o->kernel == KERNEL_LINEAR && mpm_phase_fields(scene) > 1)
+        return field_complain(
+            report, NULL,
+            "solver.kernel is linear, with which phases that meet are unstable: forces jump "
+            "where particles cross cells; use quadratic, cubic or gimp");
     for (int k = 0; k < scene->phase_count * scene->phase_count; k++)
         if (scene->couplings[k].kind == COUPLING_PUBLISHED && o->integrator &&
             schemes[o->integrator - 1].poly)
@@ -218,8 +226,9 @@ static unsigned fields(const spate_scene *scene) {
     if (mpm_has_moment((mpm_kernel)((const mpm_options *)scene->solver_options)->kernel))
         bits |= PARTICLE_BIT(moment);
     if (scene->species_count) bits |= PARTICLE_BIT(concentration);
+    if (mpm_is_heated(scene)) bits |= PARTICLE_BIT(temperature) | PARTICLE_BIT(force);
     if (scene->output.gradient) bits |= PARTICLE_BIT(gradient);
-    if (lagrangian_is_needed(scene)) bits |= lagrangian_fields();
+    if (lagrangian_is_needed(scene)) bits |= lagrangian_fields(scene);
     return bits;
 }
 
@@ -431,6 +440,7 @@ static spate_status find_thin_colliders(mpm *m, const spate_scene *scene) {
         take(m->sim->ctx, (size_t)scene->collider_count + 1, sizeof *v->penetration.thin);
     if (!v->penetration.thin) return SPATE_OUT_OF_MEMORY;
     for (int c = 0; c < scene->collider_count && wanted; c++) {
+        if (scene->colliders[c].grip) continue;
         const double thickness = shape_thickness(scene->colliders[c].shape, scene->dim);
         v->penetration.thin[c] = thickness < THIN_COLLIDER_CELLS * scene->domain.dx;
         v->penetration.on |= v->penetration.thin[c];
@@ -477,6 +487,7 @@ static spate_status create(spate_simulation *sim) {
     TRY(mpm_density_create(m));
     TRY(mpm_phases_create(m));
     TRY(mpm_mixing_create(m));
+    TRY(mpm_heat_create(m));
     TRY(lagrangian_create(sim, &m->meshes));
     if (m->meshes) m->view.negligible = lightest_node(m);
     TRY(find_thin_colliders(m, sim->scene));
@@ -497,6 +508,7 @@ static void destroy(spate_simulation *sim) {
     give(sim->ctx, m->penetration_places), give(sim->ctx, m->field_tiles);
     mpm_phases_free(m);
     mpm_mixing_free(m);
+    mpm_heat_free(m);
     give(sim->ctx, v->group_alpha);
     give(sim->ctx, v->tiles), give(sim->ctx, v->worker_tiles), give(sim->ctx, m->velocities);
     give(sim->ctx, v->materials);
@@ -544,6 +556,7 @@ static double step_limit(spate_simulation *sim, const char **limit) {
         if (viscous < dt) dt = viscous, *limit = "viscosity";
     }
     if (m->mixing && m->mixing->limit < dt) dt = m->mixing->limit, *limit = "mixing";
+    if (m->heat && m->heat->spreading.limit < dt) dt = m->heat->spreading.limit, *limit = "mixing";
     return dt;
 }
 
@@ -630,6 +643,7 @@ static spate_status scatter(void *solver) {
     mpm_view *v = &m->view;
     refresh_view(m);
     TRY(mpm_mix(m));
+    TRY(mpm_heat_step(m));
     TRY(prepare_grid(m));
     TRY(prepare_touches(m));
     TRY(prepare_penetration(m));
@@ -641,6 +655,7 @@ static spate_status scatter(void *solver) {
     m->tiles_sort = sim->blocks.sorts;
     const particles *p = &sim->particles;
     if (p->force) memset(p->force, 0, (size_t)p->count * sizeof *p->force);
+    if (p->force_moment) memset(p->force_moment, 0, (size_t)p->count * sizeof *p->force_moment);
     return SPATE_OK;
 }
 
@@ -648,7 +663,7 @@ static spate_status grid(void *solver) {
     mpm *m = solver;
     spate_simulation *sim = m->sim;
     mpm_view *v = &m->view;
-    boundary_move(&sim->boundary, sim->time + sim->dt);
+    TRY(boundary_move(&sim->boundary, sim->time + sim->dt));
     parallel_for(m->threads, sim->blocks.count, 16, m->passes->grid[v->dim - 2], v);
     m->velocities_sort = sim->blocks.sorts;
     if (sim->scene->collider_count) mpm_add_touches(m);
@@ -680,6 +695,7 @@ static spate_status gather(void *solver) {
     if (bad >= 0) return simulation_unstable(sim, bad, fault_of(sim, bad));
     if (m->meshes) {
         lagrangian_hold(m->meshes);
+        lagrangian_carry_contact(m->meshes);
         m->max_move = fmax(m->max_move, lagrangian_hold_speed(m->meshes));
     }
     sim->drift += m->max_move * sim->dt / d->dx;
@@ -720,6 +736,8 @@ static void state(spate_simulation *sim, state_blocks *out) {
     if (((const mpm_options *)sim->scene->solver_options)->leapfrog)
         state_add(out, "mpm last step", &m->last_dt, sizeof m->last_dt);
     if (m->mixing) state_add(out, "mpm mixing", &m->mixing->state, sizeof m->mixing->state);
+    if (m->heat)
+        state_add(out, "mpm heat", &m->heat->spreading.state, sizeof m->heat->spreading.state);
     impulses_state(sim, &m->impulses, "mpm impulses", out);
     if (m->view.contacts.count)
         state_add(out, "mpm contacts", m->contact_sums,
@@ -738,6 +756,8 @@ static void numbers(spate_simulation *sim, solver_numbers *out) {
         const double energy = lagrangian_energy(m->meshes, (mesh_kind)kind);
         if (!isnan(energy)) out->mesh_energy += energy;
     }
+    const double pressed = lagrangian_contact_energy(m->meshes);
+    if (!isnan(pressed)) out->mesh_energy += pressed;
 }
 
 /* A vertex has no stress, and its energy is its mesh's; it stands for its volume at rest. */
@@ -810,11 +830,24 @@ static double released_energy(const spate_simulation *sim) {
     const mpm_mixing *s = ((const mpm *)sim->solver)->mixing;
     return s ? s->state.released : NAN;
 }
+static uint64_t mesh_first_id(const spate_simulation *sim, int group) {
+    return lagrangian_first_id(((const mpm *)sim->solver)->meshes, group);
+}
 static double mesh_halvings(const spate_simulation *sim) {
     return lagrangian_halvings(((const mpm *)sim->solver)->meshes);
 }
 static double mesh_iterations(const spate_simulation *sim) {
     return lagrangian_iterations(((const mpm *)sim->solver)->meshes);
+}
+
+static double contact_energy(const spate_simulation *sim) {
+    return lagrangian_contact_energy(((const mpm *)sim->solver)->meshes);
+}
+static double contact_compression(const spate_simulation *sim) {
+    return lagrangian_contact_compression(((const mpm *)sim->solver)->meshes);
+}
+static double contact_resets(const spate_simulation *sim) {
+    return lagrangian_contact_resets(((const mpm *)sim->solver)->meshes);
 }
 
 static const solver_column columns[] = {
@@ -831,6 +864,9 @@ static const solver_column columns[] = {
     {"strand_energy", "J", strand_energy},
     {"mesh_halvings", "", mesh_halvings},
     {"mesh_iterations", "", mesh_iterations},
+    {"contact_energy", "J", contact_energy},
+    {"contact_compression", "", contact_compression},
+    {"contact_resets", "", contact_resets},
     {NULL, NULL, NULL},
 };
 
@@ -861,6 +897,7 @@ const solver_type solver_mpm = {
     .step = step,
     .state = state,
     .hash = hash,
+    .mesh_first_id = mesh_first_id,
     .numbers = numbers,
     .stress = stress,
     .force = mpm_force,

@@ -54,7 +54,7 @@
  * penetration.h (thin colliders), reaction.c (forces on colliders), rest.c (bodies that begin at
  * rest), deformation.c (F, for output), plastic_volume.c (volumes where material flows),
  * liquid_density.c (volumes of liquids), number_density.c (the same by summation), mixing.c
- * (concentrations), instances.h and NAME_kernels.c (the passes for each kernel
+ * (concentrations), heat.c (temperatures), instances.h and NAME_kernels.c (the passes for each kernel
  * function, compiled once for each instruction set).
  */
 #ifndef SPATE_SOLVER_MPM_H
@@ -74,6 +74,7 @@ typedef struct mpm_options {
     int64_t poly_modes;                   /* 0: all */
     number_list poly_scale; /* of modes beyond the linear ones; the last holds for the rest */
     int density;            /* mpm_density: where the volumes of liquids come from */
+    double heat_diffusion;  /* m^2/s */
     double sound;           /* share of the time a wave takes to cross a cell */
     bool leapfrog;          /* velocities are those of half steps */
 } mpm_options;
@@ -191,6 +192,11 @@ struct mpm_view {
     real *velocities[FIELDS_MAX];    /* of every block's nodes: v*, and v^n where it is asked for */
     mpm_exchange exchange;           /* NULL: none */
     void *exchange_data;
+    /* Where fields meet (phases.h): what volumes change by beyond their own field's strain. */
+    struct {
+        bool *in_block;   /* by block: its particles have one; NULL: none has */
+        real *dilatation; /* by particle: dt div (U - v) */
+    } mixture;
     /* materials */
     const material_passes *laws;
     material_constants *materials; /* of the scene's materials */
@@ -258,6 +264,7 @@ typedef struct mpm {
     int32_t *penetration_places;
     mpm_phases *phases;        /* how fields meet (phases.h); NULL with one field */
     struct mpm_mixing *mixing; /* NULL: nothing mixes */
+    struct mpm_heat *heat;     /* NULL: nothing is hot */
     double last_dt;            /* of the step before, with leapfrog; 0: none */
     impulses impulses;         /* on colliders (reaction.c) */
     double *contact_sums; /* of the frame so far, three to each: N s; a checkpoint holds them */

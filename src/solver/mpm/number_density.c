@@ -108,14 +108,6 @@ static double group_volume(const spate_scene *scene, int g) {
 bool mpm_density_check(const spate_scene *scene, field_report *report) {
     const mpm_options *o = scene->solver_options;
     const double alike = 0.01, most = pow(scene->domain.dx / 2, scene->dim);
-    for (int c = 0; c < scene->material_count; c++) {
-        const material_constants k = material_constants_of(scene, c);
-        if (k.kind == MATERIAL_LIQUID && k.liquid.pulls && o->density != DENSITY_SPH)
-            return field_complain(report, NULL,
-                                  "material '%s' has negative_pressure, which needs solver.density "
-                                  "sph; leave it out",
-                                  scene->materials[c].name);
-    }
     if (o->density != DENSITY_SPH) return true;
     for (int b = 0; b < scene->body_count; b++)
         if (scene->bodies[b].mesh.kind)

@@ -23,8 +23,9 @@ INLINE bool meets_fields(const mpm_phases *s, int32_t block) {
     return false;
 }
 
-INLINE bool is_liquid(const mpm_view *m, int64_t i) {
-    return m->materials[m->group_material[m->particles->group[i]]].kind == MATERIAL_LIQUID;
+/* Vertices of meshes have no pressure of their own. */
+INLINE bool has_pressure(const particles *p, int64_t i) {
+    return !p->role || p->role[i] != ROLE_VERTEX;
 }
 
 /* The mean of the normal components of eight impulses. */
@@ -60,10 +61,11 @@ typedef struct phase_node {
     int count, dim;
     int field[FIELDS_MAX];
     double mass[FIELDS_MAX], volume[FIELDS_MAX];
-    double own[FIELDS_MAX][3];  /* w */
-    double v[FIELDS_MAX][3];    /* u */
-    double out[FIELDS_MAX][3];  /* g */
-    double push[FIELDS_MAX][3]; /* P */
+    double own[FIELDS_MAX][3];    /* w */
+    double v[FIELDS_MAX][3];      /* u */
+    double out[FIELDS_MAX][3];    /* g */
+    double push[FIELDS_MAX][3];   /* P */
+    double parted[FIELDS_MAX][3]; /* the normal across which it has parted, or 0 */
 } phase_node;
 
 /* Step 1 of above. */
@@ -158,8 +160,11 @@ INLINE void meet_rest(const mpm_phases *s, phase_node *n, int k) {
         pass_impulse(n, k, r.mass, -r.beta * reduced * vec_dot(difference, normal), normal);
         if (r.friction > 0)
             rub(n, k, &r, n->mass[k] * fabs(vec_dot(n->v[k], normal) - own), normal);
-    } else if (!s->published)
+    } else if (!s->published) {
         pass_impulse(n, k, r.mass, n->mass[k] * (own - vec_dot(n->v[k], normal)), normal);
+        for (int j = 0; j < n->count; j++)
+            if (j == k || n->count == 2) vec_copy(n->parted[j], normal);
+    }
 }
 
 /* Of two, one is enough: what it gives the other takes. */
@@ -228,11 +233,13 @@ INLINE void share_forces(const mpm_phases *s, const mpm_nodes *nodes, int i, pha
 
 INLINE void exchange_block(const mpm_phases *s, mpm_nodes *nodes, int dim) {
     const int node = s->view->node_reals;
-    real *shares = s->shares + nodes->block * block_reals(dim, SHARE_REALS);
+    const int64_t first = nodes->block * block_reals(dim, SHARE_REALS);
     interface_sums sums;
     s->mixed[nodes->block] = sum_interface(s, nodes->block, &sums, dim);
     if (!s->mixed[nodes->block]) return;
-    memset(shares, 0, (size_t)block_reals(dim, SHARE_REALS) * sizeof *shares);
+    for (int f = 0; f < s->view->field_count; f++)
+        memset(s->differences[f] + first, 0,
+               (size_t)block_reals(dim, SHARE_REALS) * sizeof **s->differences);
     for (int i = 0; i < block_nodes(dim); i++) {
         phase_node n;
         load_phases(s->view, nodes, &sums, i, &n, node, dim);
@@ -242,42 +249,44 @@ INLINE void exchange_block(const mpm_phases *s, mpm_nodes *nodes, int dim) {
         double volume = 0;
         for (int k = 0; k < n.count; k++) volume += n.volume[k];
         for (int k = 0; k < n.count; k++) {
-            shares[SHARE_REALS * i + n.field[k]] = (real)(n.volume[k] / volume);
-            for (int a = 0; a < dim; a++)
+            real *to = s->differences[n.field[k]] + first + SHARE_REALS * i;
+            to[3] = (real)(n.volume[k] / volume);
+            for (int a = 0; a < dim; a++) {
                 nodes->velocity[n.field[k]][node * i + a] = (real)n.v[k][a];
+                to[a] = (real)n.parted[k][a];
+            }
         }
     }
 }
 
 /* ---- Volumes --------------------------------------------------------------------------------- */
 
-/* U - v of every field at the nodes of a block, after boundaries. */
+/* U - v of every field at the nodes of a block, after boundaries; across a face where a phase parts
+ * pressure works on the phase's own motion. */
 INLINE void difference_block(const mpm_phases *s, int32_t block, int dim) {
     const mpm_view *m = s->view;
     const int node = m->node_reals;
     const int64_t first = block * block_reals(dim, SHARE_REALS);
-    for (int f = 0; f < m->field_count; f++)
-        memset(s->differences[f] + first, 0,
-               (size_t)block_reals(dim, SHARE_REALS) * sizeof **s->differences);
+    if (!s->mixed[block])
+        for (int f = 0; f < m->field_count; f++)
+            memset(s->differences[f] + first, 0,
+                   (size_t)block_reals(dim, SHARE_REALS) * sizeof **s->differences);
     for (int n = 0; n < block_nodes(dim) && s->mixed[block]; n++) {
         const int64_t at = first + SHARE_REALS * n;
-        const real *shares = s->shares + at;
         quad mean = quad_splat(0), v[FIELDS_MAX];
         for (int f = 0; f < m->field_count; f++) {
             v[f] = quad_load(m->velocities[f] + block * block_reals(dim, node) + node * n);
-            if (shares[f] > 0) mean += quad_splat(shares[f]) * v[f];
+            if (s->differences[f][at + 3] > 0) mean += quad_splat(s->differences[f][at + 3]) * v[f];
         }
-        for (int f = 0; f < m->field_count; f++)
-            if (shares[f] > 0) quad_store(s->differences[f] + at, mean - v[f]);
+        for (int f = 0; f < m->field_count; f++) {
+            quad normal = quad_load(s->differences[f] + at), difference = mean - v[f];
+            if (!(normal[3] > 0)) continue;
+            normal[3] = 0;
+            const quad products = normal * difference;
+            difference -= quad_splat(products[0] + products[1] + products[2]) * normal;
+            quad_store(s->differences[f] + at, difference);
+        }
     }
-}
-
-/* Changes the volume of liquid particle i by a factor, given as its logarithm. Where it is not
- * sparse it takes no tension. */
-INLINE void change_volume(const mpm_view *m, int64_t i, double change) {
-    real *dilation = &m->particles->dilation[i];
-    const double e = (double)*dilation, grown = e + (1 + e) * expm1(change);
-    *dilation = (real)fmin(fmax(e, 0), grown);
 }
 
 INLINE void volume_block(const mpm_phases *s, const mpm_view *differences, int32_t block,
@@ -293,11 +302,10 @@ INLINE void volume_block(const mpm_phases *s, const mpm_view *differences, int32
         for (int lane = 0; lane < WIDE && i + lane < last; lane++) {
             const real *tile = tiles + field_of(m, m->particles->group[i + lane]) * size;
             quad q[4];
-            if (!is_liquid(m, i + lane)) continue;
             gather_fused(tile, &at, lane, q, dim);
-            double divergence = 0;
-            for (int a = 0; a < dim; a++) divergence += (double)q[a + 1][a];
-            if (divergence != 0) change_volume(m, i + lane, divergence * (double)(m->dt / m->dx));
+            real divergence = 0;
+            for (int a = 0; a < dim; a++) divergence += q[a + 1][a];
+            s->dilatation[i + lane] = divergence * (m->dt / m->dx);
         }
     }
 }
@@ -318,11 +326,106 @@ INLINE void volume_chunk(void *data, chunk items, int dim) {
     }
     for (int64_t o = items.begin; o < items.end; o++) {
         const int32_t block = s->view->occupied[o];
-        if (meets_fields(s, block)) volume_block(s, &differences, block, tiles, dim);
+        s->in_block[block] = meets_fields(s, block);
+        if (s->in_block[block]) volume_block(s, &differences, block, tiles, dim);
     }
 }
 
 /* ---- The passes ------------------------------------------------------------------------------ */
+
+/* Pressures of a block's particles as impulses, kick p / (D dx); of solids the mean stress. */
+INLINE void pressure_block(const mpm_phases *s, int32_t block, int dim) {
+    const mpm_view *m = s->view;
+    const int64_t last = m->first[block + 1];
+    for (int64_t i = m->first[block]; i < last; i += WIDE) {
+        wide impulse[6];
+        load_impulse(m, i, impulse, dim);
+        const wide pressure = pressure_part(impulse, dim);
+        for (int lane = 0; lane < WIDE && i + lane < last; lane++)
+            s->pressure[i + lane] = pressure[lane] * rest_density(m, i + lane);
+    }
+}
+
+INLINE void pressure_chunk(void *data, chunk items, int dim) {
+    const mpm_phases *s = data;
+    for (int64_t o = items.begin; o < items.end; o++)
+        if (meets_fields(s, s->view->occupied[o])) pressure_block(s, s->view->occupied[o], dim);
+}
+
+/* A number of a block's particles, times their volume, to its tile. */
+INLINE void spread_block(const mpm_phases *s, int32_t block, int dim) {
+    const mpm_view *m = s->view;
+    const int64_t last = m->first[block + 1];
+    real *tile = s->smooth_tiles + s->smooth_tile[block] * tile_reals(dim, SMOOTH_REALS);
+    memset(tile, 0, (size_t)tile_reals(dim, SMOOTH_REALS) * sizeof *tile);
+    for (int64_t i = m->first[block]; i < last; i += WIDE) {
+        stencil at;
+        stencil_fill(&at, m->particles, i, dim);
+        for (int lane = 0; lane < WIDE && i + lane < last; lane++) {
+            if (!has_pressure(m->particles, i + lane)) continue;
+            const real V = m->particles->mass[i + lane] / rest_density(m, i + lane);
+            const wide q[4] = {
+                wide_join((quad){0, 0, 0, V}, (quad){0, 0, 0, V * s->numbers[i + lane]})};
+            scatter_split(tile, &at, lane, q, dim);
+        }
+    }
+    mirror_tile(m, block, tile, true, SMOOTH_REALS, dim);
+}
+
+INLINE void spread_chunk(void *data, chunk items, int dim) {
+    const mpm_phases *s = data;
+    for (int64_t o = items.begin; o < items.end; o++)
+        if (s->smooth_tile[s->view->occupied[o]] >= 0) spread_block(s, s->view->occupied[o], dim);
+}
+
+/* Whether a block's nodes are within reach of particles whose numbers are smoothed. */
+INLINE bool is_averaged(const mpm_phases *s, int64_t block, int dim) {
+    for (int n = 0; n < neighbour_count(dim); n++) {
+        const int32_t other = s->view->neighbours[block][n];
+        if (other >= 0 && s->smooth_tile[other] >= 0) return true;
+    }
+    return false;
+}
+
+/* Its means at nodes. */
+INLINE void average_chunk(void *data, chunk items, int dim) {
+    const mpm_phases *s = data;
+    real sums[BLOCK_NODES_MAX * SMOOTH_REALS] __attribute__((aligned(64)));
+    for (int64_t k = items.begin; k < items.end; k++) {
+        real *to = s->means + k * block_reals(dim, SHARE_REALS);
+        if (!is_averaged(s, k, dim)) continue;
+        sum_tiles(s->view->neighbours[k], s->smooth_tile, s->smooth_tiles, sums, SMOOTH_REALS, dim);
+        for (int n = 0; n < block_nodes(dim); n++) {
+            const real V = sums[SMOOTH_REALS * n + 3], sum = sums[SMOOTH_REALS * n + 7];
+            quad_store(to + SHARE_REALS * n, (quad){0, 0, 0, V > 0 ? sum / V : 0});
+        }
+    }
+}
+
+/* And back to particles. */
+INLINE void smoothed_chunk(void *data, chunk items, int dim) {
+    enum { TILE_MOST = TILE_EDGE * TILE_EDGE * TILE_EDGE * SHARE_REALS + TILE_PAD };
+    const mpm_phases *s = data;
+    const mpm_view *m = s->view;
+    real tile[TILE_MOST] __attribute__((aligned(64)));
+    memset(tile + tile_reals(dim, SHARE_REALS) - TILE_PAD, 0, TILE_PAD * sizeof *tile);
+    for (int64_t o = items.begin; o < items.end; o++) {
+        const int32_t block = m->occupied[o];
+        if (s->smooth_tile[block] < 0) continue;
+        copy_tile(m, block, s->means, tile, SHARE_REALS, dim);
+        mirror_tile(m, block, tile, false, SHARE_REALS, dim);
+        for (int64_t i = m->first[block]; i < m->first[block + 1]; i += WIDE) {
+            stencil at;
+            stencil_fill(&at, m->particles, i, dim);
+            for (int lane = 0; lane < WIDE && i + lane < m->first[block + 1]; lane++) {
+                quad q[4];
+                if (!has_pressure(m->particles, i + lane)) continue;
+                gather_fused(tile, &at, lane, q, dim);
+                s->numbers[i + lane] = q[0][3];
+            }
+        }
+    }
+}
 
 INLINE void scatter_interface(const mpm_phases *s, int32_t block, int dim) {
     const mpm_view *m = s->view;
@@ -331,13 +434,10 @@ INLINE void scatter_interface(const mpm_phases *s, int32_t block, int dim) {
     const field_tiles tiles = empty_tiles(m, s->tile, s->tiles, block, INTERFACE_REALS, dim);
     for (int64_t i = m->first[block]; i < last; i += WIDE) {
         stencil at;
-        wide impulse[6];
         stencil_fill(&at, p, i, dim);
-        load_impulse(m, i, impulse, dim);
-        const wide pressure = pressure_part(impulse, dim);
         for (int lane = 0; lane < WIDE && i + lane < last; lane++) {
             wide q[4];
-            const real own = is_liquid(m, i + lane) ? pressure[lane] : 0;
+            const real own = s->pressure[i + lane] / rest_density(m, i + lane);
             interface_part(m, &at, i + lane, lane, own, q, dim);
             scatter_split(tiles.of[field_of(m, p->group[i + lane])], &at, lane, q, dim);
         }
@@ -353,6 +453,10 @@ INLINE void interface_chunk(void *data, chunk items, int dim) {
     }
 }
 
+TASK_BY_DIM(pressure)
+TASK_BY_DIM(spread)
+TASK_BY_DIM(average)
+TASK_BY_DIM(smoothed)
 TASK_BY_DIM(interface)
 TASK_BY_DIM(difference)
 TASK_BY_DIM(volume)
@@ -367,6 +471,10 @@ static void exchange_3d(void *data, const mpm_view *m, mpm_nodes *nodes) {
 }
 
 const phase_passes PHASE_TABLE(KERNEL, SPATE_ISA) = {
+    .pressure = {pressure_2d, pressure_3d},
+    .spread = {spread_2d, spread_3d},
+    .average = {average_2d, average_3d},
+    .smoothed = {smoothed_2d, smoothed_3d},
     .scatter = {interface_2d, interface_3d},
     .exchange = {exchange_2d, exchange_3d},
     .difference = {difference_2d, difference_3d},

@@ -40,6 +40,10 @@ static void set_fields(mpm *m) {
     v->field_count = mpm_phase_fields(s);
     for (int g = 0; g < scene_group_slots(s); g++)
         v->group_field[g] = (uint8_t)phase_field(s, s->group_phase[g]);
+    for (int f = 0; f < v->field_count; f++) out->liquid[f] = true;
+    for (int g = 0; g < scene_group_count(s); g++)
+        out->liquid[v->group_field[g]] &=
+            material_kind_of(s->materials[scene_group_material(s, g)].type) == MATERIAL_LIQUID;
     for (int a = 0; a < s->phase_count; a++)
         for (int b = 0; b < s->phase_count; b++) {
             const phase_coupling *c = &s->couplings[a * s->phase_count + b];
@@ -78,7 +82,10 @@ void mpm_phases_free(mpm *m) {
     spate_context *ctx = m->sim->ctx;
     if (!m->phases) return;
     give(ctx, m->phases->tiles), give(ctx, m->phases->places);
-    give(ctx, m->phases->mixed), give(ctx, m->phases->shares);
+    give(ctx, m->phases->mixed), give(ctx, m->phases->in_block);
+    give(ctx, m->phases->dilatation), give(ctx, m->phases->pressure);
+    give(ctx, m->phases->smooth_tile), give(ctx, m->phases->smooth_tiles),
+        give(ctx, m->phases->means);
     give(ctx, m->phases->all_differences);
     give(ctx, m->phases);
     m->phases = NULL;
@@ -87,9 +94,10 @@ void mpm_phases_free(mpm *m) {
 size_t mpm_phases_bytes(const mpm *m) {
     if (!m->phases) return 0;
     const mpm_phases *s = m->phases;
-    const int64_t nodes = s->block_capacity * block_reals(m->view.dim, SHARE_REALS);
-    return (size_t)(s->tile_capacity * tile_reals(m->view.dim, INTERFACE_REALS) + nodes +
-                    s->difference_capacity) *
+    const int dim = m->view.dim;
+    const int64_t tile = tile_reals(dim, INTERFACE_REALS) + tile_reals(dim, SMOOTH_REALS);
+    return (size_t)(s->tile_capacity * tile + s->block_capacity * block_reals(dim, SHARE_REALS) +
+                    2 * s->particle_capacity + s->difference_capacity) *
            sizeof(real);
 }
 
@@ -110,7 +118,12 @@ static void mark_interface(void *data, chunk items) {
             for (int f = 0; f < v->field_count && other >= 0; f++)
                 near[f] |= v->tile[f][other] >= 0;
         }
-        for (int f = 0; f < v->field_count; f++) fields += near[f];
+        bool solid = false;
+        for (int f = 0; f < v->field_count; f++) {
+            fields += near[f];
+            solid |= near[f] && !m->phases->liquid[f];
+        }
+        m->phases->smooth_tile[block] = fields > 1 && solid ? 0 : -1;
         for (int f = 0; f < v->field_count && fields > 1; f++)
             if (v->tile[f][block] >= 0) m->phases->places[f * block_count + block] = 0;
     }
@@ -137,22 +150,45 @@ spate_status mpm_phases_prepare(mpm *m) {
     const int64_t places = (int64_t)v->field_count * b->count;
     TRY(GROW(ctx, s->places, s->place_capacity, places));
     for (int64_t k = 0; k < places; k++) s->places[k] = -1;
+    const int64_t of_block = block_reals(v->dim, SHARE_REALS);
+    TRY(ENSURE(ctx, s->block_capacity, b->count, EACH(s->mixed, 1), EACH(s->in_block, 1),
+               EACH(s->smooth_tile, 1), EACH(s->means, of_block)));
+    for (int32_t k = 0; k < b->count; k++) s->smooth_tile[k] = -1;
     parallel_for(m->threads, b->occupied_count, BLOCKS_AT_ONCE, mark_interface, m);
     const int64_t count = mpm_number_places(m, s->places);
     for (int f = 0; f < v->field_count; f++) s->tile[f] = s->places + (int64_t)f * b->count;
-    const int64_t of_block = block_reals(v->dim, SHARE_REALS);
-    TRY(ENSURE(ctx, s->block_capacity, b->count, EACH(s->mixed, 1), EACH(s->shares, of_block)));
+    TRY(ENSURE(ctx, s->particle_capacity, v->particles->capacity + WIDE, EACH(s->dilatation, 1),
+               EACH(s->pressure, 1)));
+    int32_t smooth = 0;
+    for (int32_t k = 0; k < b->count; k++)
+        if (s->smooth_tile[k] >= 0) s->smooth_tile[k] = smooth++;
+    m->view.mixture.in_block = s->published ? NULL : s->in_block;
+    m->view.mixture.dilatation = s->dilatation;
     TRY(ENSURE(ctx, s->difference_capacity, v->field_count * b->count * of_block,
                EACH(s->all_differences, 1)));
     for (int f = 0; f < v->field_count; f++)
         s->differences[f] = s->all_differences + f * b->count * of_block;
-    return ENSURE(ctx, s->tile_capacity, count,
-                  EACH(s->tiles, tile_reals(v->dim, INTERFACE_REALS)));
+    return ENSURE(ctx, s->tile_capacity, count, EACH(s->tiles, tile_reals(v->dim, INTERFACE_REALS)),
+                  EACH(s->smooth_tiles, tile_reals(v->dim, SMOOTH_REALS)));
+}
+
+/* Numbers of particles become the means that the grid holds of them. */
+static void smooth(mpm *m, real *numbers) {
+    mpm_phases *s = m->phases;
+    const blocks *b = &m->sim->blocks;
+    const int d = m->view.dim - 2;
+    s->numbers = numbers;
+    parallel_for(m->threads, b->occupied_count, BLOCKS_AT_ONCE, s->passes->spread[d], s);
+    parallel_for(m->threads, b->count, BLOCKS_AT_ONCE, s->passes->average[d], s);
+    parallel_for(m->threads, b->occupied_count, BLOCKS_AT_ONCE, s->passes->smoothed[d], s);
 }
 
 void mpm_phases_scatter(mpm *m) {
     mpm_phases *s = m->phases;
     if (!s) return;
+    parallel_for(m->threads, m->sim->blocks.occupied_count, BLOCKS_AT_ONCE,
+                 s->passes->pressure[m->view.dim - 2], s);
+    if (!s->published) smooth(m, s->pressure);
     parallel_for(m->threads, m->sim->blocks.occupied_count, BLOCKS_AT_ONCE,
                  s->passes->scatter[m->view.dim - 2], s);
 }
@@ -164,4 +200,5 @@ void mpm_phases_volume(mpm *m) {
     parallel_for(m->threads, b->count, BLOCKS_AT_ONCE, s->passes->difference[m->view.dim - 2], s);
     parallel_for(m->threads, b->occupied_count, BLOCKS_AT_ONCE, s->passes->volume[m->view.dim - 2],
                  s);
+    smooth(m, s->dilatation);
 }

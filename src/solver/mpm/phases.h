@@ -1,14 +1,14 @@
 /*
  * How phases meet: the velocity fields of one node exchange momentum (after Yan et al. 2018, whose
- * equation numbers are used, with two changes).
+ * equation numbers are used, with changes).
  *
  * A node that several phases reach holds of each phase k, besides m^k and v*^k (the velocity that
  * its own forces give it, w^k here), in nodes of eight reals:
  *
  *     g^k = sum m grad w   points out of the phase (eq. 25)      V^k = sum w m / rho0
- *     P^k = dt sum V p grad w, the impulse of a liquid's pressure; 0 of what is no liquid
+ *     P^k = dt sum V S p grad w, the impulse of its pressure; of solids p = -tr tau / d
  *
- * 1. All phases feel one gradient of the liquids' pressure, each by its share of the volume, and what
+ * 1. All phases feel one gradient of pressure, each by its share of the volume, and what other
  *    stress they have of their own:
  *
  *     u^k = w^k + (V^k / sum V  sum P - P^k) / m^k
@@ -25,14 +25,19 @@
  *    Otherwise they part, each with the normal part of its own w.
  *    Of two phases one is k; of more each in turn, with the velocities that the one before left.
  *    What happens to the rest happens to each of its phases.
+ * 3. Strain is the transpose of 1 and 2, so that pressure takes from particles the work that it does
+ *    on nodes. What a phase's pressure works on is
  *
- * 3. Where phases slide along each other, pressure works on all of them: on
+ *     U^k = sum V^j v^j / sum V,   and where it parts   U^k . n = v^k . n
  *
- *     U = sum V^k v^k / sum V
+ *    So the rate of all volumes is div v^k + S div (U^k - v^k), and all other strain that of v^k.
+ *    With U . n across faces that part, a ball in water tripled its energy; with each phase's own
+ *    divergence, layers at rest grow noise of a third of their pressure.
  *
- *    So liquids take the rate of their volume from the divergence of U, and all other strain from
- *    their own phase's v. With their own divergence the work of pressure on what slides is not what
- *    the particles lose, and layers at rest grow noise of a third of their pressure.
+ * S: pressure and rate, where a solid is near, are means over nodes: from particles to nodes by
+ * volume, and back. It is its own transpose. Without it (S = 1) every particle's volume is a
+ * condition on how a liquid may slide along a solid that does not give way, more than nodes have
+ * freedom: liquid then sticks to solids (locking).
  *
  * Both steps keep the momentum of the node, and the second never adds energy. Where g^k and g^r are
  * parallel (a drop smaller than a cell) there is no normal and only 1 is done.
@@ -46,10 +51,13 @@
 #include "solver/mpm/mpm.h"
 
 enum { INTERFACE_REALS = 8 }; /* of a node where fields meet */
-enum { SHARE_REALS = 4 };     /* of a node in `shares` and `differences` */
+enum { SHARE_REALS = 4 };     /* of a node in `differences` and `means` */
+enum { SMOOTH_REALS = 8 };    /* of a node where numbers are smoothed */
 
 /* The passes over blocks, [dim - 2]: particles to the tiles of above, and nodes. */
 typedef struct phase_passes {
+    chunk_task pressure[2];                        /* of particles */
+    chunk_task spread[2], average[2], smoothed[2]; /* a number of particles, to nodes and back */
     chunk_task scatter[2];
     mpm_exchange exchange[2];
     chunk_task difference[2], volume[2]; /* U - v^k at nodes, and its divergence at particles */
@@ -58,18 +66,25 @@ typedef struct phase_passes {
 struct mpm_phases {
     const mpm_view *view;
     const phase_passes *passes;
-    bool published; /* by the rule of Yan et al. */
+    bool published;          /* by the rule of Yan et al. */
+    bool liquid[FIELDS_MAX]; /* all of the field is */
     phase_coupling couplings[FIELDS_MAX][FIELDS_MAX];
     /* of this step */
     const int32_t *tile[FIELDS_MAX]; /* block -> place in `tiles`, -1: no other field is near */
     real *tiles;
     double beta[FIELDS_MAX][FIELDS_MAX], friction[FIELDS_MAX][FIELDS_MAX];
-    int32_t *places; /* that `tile` points to */
-    bool *mixed;     /* by block: several fields share nodes of it */
-    real *shares;    /* of its nodes, four reals each: V^k / sum V, 0 where one phase is alone */
-    real *differences[FIELDS_MAX]; /* U - v^k, four reals a node */
+    int32_t *places;      /* that `tile` points to */
+    bool *mixed;          /* by block: several fields share nodes of it */
+    bool *in_block;       /* by block: its particles reach such nodes, perhaps */
+    int32_t *smooth_tile; /* block -> place in `smooth_tiles`, -1: no solid meets another field */
+    real *dilatation, *pressure;   /* by particle */
+    real *numbers;                 /* those that are smoothed */
+    real *smooth_tiles;            /* (., ., ., V | ., ., ., V times the number) */
+    real *means;                   /* of the nodes of blocks */
+    real *differences[FIELDS_MAX]; /* four reals a node: n where the phase parts, V^k / sum V, then
+                                      U - v^k */
     real *all_differences;
-    int64_t tile_capacity, place_capacity, block_capacity, difference_capacity;
+    int64_t tile_capacity, place_capacity, block_capacity, difference_capacity, particle_capacity;
 };
 
 /* How many velocity fields a scene's phases need. */

@@ -81,6 +81,13 @@ typedef struct contribution {
     quad external;   /* what forces from outside add to the momentum */
 } contribution;
 
+/* What forces around particle i add along axis a, over a cell. */
+INLINE quad moment_impulse(const mpm_view *m, const stencil *s, int64_t i, int a, int lane) {
+    const real scale = GIMP ? axis_scale(&s->axis[a], lane) : 1;
+    return quad_splat(scale * INVERSE_MOMENT * m->kick / m->dx) *
+           quad_load(m->particles->force_moment[i][a]);
+}
+
 INLINE contribution contribution_of(const mpm_view *m, const stencil *s, int64_t i, int lane,
                                     const impulse_columns *columns, int dim) {
     const particles *p = m->particles;
@@ -98,6 +105,7 @@ INLINE contribution contribution_of(const mpm_view *m, const stencil *s, int64_t
         }
         g.affine[a] = mass * (quad_splat(affine) * quad_load(p->affine[i + lane][a]));
         g.impulse[a] = mass * impulse;
+        if (p->force_moment) g.impulse[a] += moment_impulse(m, s, i + lane, a, lane);
     }
     return g;
 }

@@ -86,7 +86,7 @@ spate_status mpm_place_penetration(mpm *m) {
     const blocks *b = &m->sim->blocks;
     v->penetration.count = 0;
     if (!v->penetration.on && !v->contacts.count) return SPATE_OK;
-    boundary_move(&m->sim->boundary, m->sim->time);
+    TRY(boundary_move(&m->sim->boundary, m->sim->time));
     const int64_t places = (int64_t)v->field_count * b->count;
     TRY(GROW(m->sim->ctx, m->penetration_places, m->capacity.penetration_places, places));
     for (int64_t k = 0; k < places; k++) m->penetration_places[k] = -1;

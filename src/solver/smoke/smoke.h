@@ -224,7 +224,8 @@ typedef struct smoke {
 static inline bool smoke_colliders_move(const smoke *s) {
     const spate_scene *scene = s->scene;
     for (int c = 0; c < scene->collider_count; c++)
-        if (scene->colliders[c].motion.key_count || collider_is_temporary(&scene->colliders[c]))
+        if (scene->colliders[c].motion.key_count || scene->colliders[c].shape->sequence ||
+            collider_is_temporary(&scene->colliders[c]))
             return true;
     return false;
 }

@@ -283,7 +283,7 @@ static bool has_same_sources(smoke *s) {
 /* Puts colliders where they are at time t, and all that follows from it. */
 static spate_status place_walls(smoke *s, double t) {
     spate_simulation *sim = s->sim;
-    boundary_move(&sim->boundary, t);
+    TRY(boundary_move(&sim->boundary, t));
     s->walls_time = t;
     find_turning(s);
     const bool blow = s->options->grid == SMOKE_MAC;

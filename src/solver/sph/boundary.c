@@ -358,7 +358,7 @@ spate_status sph_boundary_create(spate_simulation *sim, double spacing, double s
     if (sim->scene->collider_count + 6 >= GROUP_REMOVED)
         return fail(sim->ctx, SPATE_BAD_INPUT, "%s: more than %d colliders", sim->scene->path,
                     GROUP_REMOVED - 7);
-    boundary_move(&sim->boundary, sim->time);
+    TRY(boundary_move(&sim->boundary, sim->time));
     boundary_samples points = {.spacing = spacing, .support = support, .layers = layers};
     spate_status status;
     TRY_OR_DONE(status, blocks_create(sim->ctx, sim->scene->dim, sim->blocks.period, &out->blocks));

@@ -127,7 +127,7 @@ spate_status sph_move(sph *s) {
     spate_simulation *sim = s->sim;
     const int workers = pool_size(sim->ctx->pool);
     for (int w = 0; w < workers; w++) s->seen[w] = (sph_extremes){.bad = -1};
-    boundary_move(&sim->boundary, sim->time + sim->dt);
+    TRY(boundary_move(&sim->boundary, sim->time + sim->dt));
     s->touches = scratch_take(&sim->scratch, "sph touches", (size_t)sim->blocks.occupied_count + 1,
                               sizeof *s->touches);
     if (!s->touches) return SPATE_OUT_OF_MEMORY;

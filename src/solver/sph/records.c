@@ -70,7 +70,7 @@ spate_status sph_boundary_records(sph *s) {
     spate_simulation *sim = s->sim;
     const bool first = !s->view.boundary.position;
     if (!first && !s->boundary.moving) return SPATE_OK;
-    boundary_move(&sim->boundary, sim->time);
+    TRY(boundary_move(&sim->boundary, sim->time));
     TRY(sph_boundary_move(&s->boundary, sim->time));
     if (first) {
         const size_t room = (size_t)s->boundary.particles.count + 1;

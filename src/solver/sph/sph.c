@@ -108,6 +108,12 @@ static bool check_stiffness(const spate_scene *scene, field_report *report) {
 
 /* One liquid, one spacing, and lists that the search can make. */
 static bool check(const spate_scene *scene, field_report *report) {
+    for (int c = 0; c < scene->collider_count; c++)
+        if (scene->colliders[c].shape->sequence)
+            return field_complain(report, NULL,
+                                  "collider '%s' deforms, which sph does not know; use solver.type "
+                                  "mpm, flip or smoke, or leave out its `frames`",
+                                  scene->colliders[c].name);
     const sph_options *o = scene->solver_options;
     const double one = group_density(scene, 0);
     const double spacing = sample_spacing(&scene->domain, scene->dim, one);
