@@ -7,6 +7,7 @@
 #include "holes.h"
 
 #include "solver/flip/insertion.h"
+#include "solver/flip/sheet_tile.h"
 
 /* ---- Scenes ---------------------------------------------------------------------------------- */
 
@@ -39,6 +40,45 @@ static sheets *look(play *p) {
     p->sim->dt = 0.01;
     assert_int_equal(flip_thin(p->sim->solver), SPATE_OK);
     return sheets_of(p);
+}
+
+/* ---- Tiles ----------------------------------------------------------------------------------- */
+
+/* A point so near to the next cell that its sum with a reach is rounded up finds the copies that
+ * are there and no others: what a tile held before, here numbers far out of it, is not read. */
+static void test_rows_end_where_a_tile_does(void **state) {
+    (void)state;
+    const copied what = {.particle = true};
+    sheet_tile *tile = malloc(sizeof *tile);
+    assert_non_null(tile);
+    for (int dim = 2; dim <= 3; dim++) {
+        play p = open_body(1, dim, dim == 3 ? "[16, 16, 16]" : "[16, 16]", "sheets: {}",
+                           dim == 3 ? "shape: {box: {min: [6, 6, 6], max: [7, 7, 7]}}"
+                                    : "shape: {box: {min: [6, 6], max: [7, 7]}}");
+        const real reach = 1, below = (real)3 - 2 * REAL_EPSILON, above = (real)2;
+        sort(&p);
+        neighbourhood around;
+        assert_int_equal(neighbourhood_begin(p.sim, &around), SPATE_OK);
+        memset(tile->starts, 0x3f, sizeof tile->starts);
+        const int home[3] = {2, 2, dim == 3 ? 2 : 0};
+        fill_tile(&around, p.sim->blocks.occupied[0],
+                  (cell_bits)1 << box_index(BLOCK_EDGE, home, dim), 1, &what, tile, dim);
+        for (int corner = 0; corner < 1 << dim; corner++) {
+            real x[3] = {0};
+            int found = 0;
+            tile_rows rows;
+            for (int a = 0; a < dim; a++) x[a] = corner >> a & 1 ? below : above;
+            list_rows_near(tile, x, reach, &rows, dim);
+            for (int k = 0; k < rows.count; k++) {
+                assert_in_range(rows.rows[k].last, 1, tile->count);
+                found += rows.rows[k].last - rows.rows[k].first;
+            }
+            assert_int_equal(found, 1 << dim);
+        }
+        neighbourhood_end(p.sim, &around);
+        play_close(&p);
+    }
+    free(tile);
 }
 
 /* ---- Thin particles -------------------------------------------------------------------------- */
@@ -762,6 +802,7 @@ static void test_senseless_constants_are_refused(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_rows_end_where_a_tile_does),
         cmocka_unit_test(test_layers_are_as_thin_as_lattices_say),
         cmocka_unit_test(test_balls_are_not_thin),
         cmocka_unit_test(test_a_layer_stretches_without_a_hole),

@@ -92,15 +92,15 @@ INLINE void bound_cells(cell_bits wanted, int low[3], int high[3], int dim) {
 /* All that is within `ring` cells of the wanted cells of a block. */
 INLINE void fill_tile(const neighbourhood *around, int32_t block, cell_bits wanted, int ring,
                       const copied *what, sheet_tile *to, int dim) {
-    int low[3], high[3];
+    int *low = to->low, *high = to->high;
     bound_cells(wanted, low, high, dim);
+    for (int a = 0; a < dim; a++) low[a] -= ring, high[a] += ring;
     to->ring = ring, to->edge = BLOCK_EDGE + 2 * ring, to->count = 0;
-    const int z = dim - 1, first = dim == 3 ? low[1] - ring : 0;
-    const int last = dim == 3 ? high[1] + ring : 0;
-    for (int i = low[0] - ring; i <= high[0] + ring; i++)
+    const int z = dim - 1, first = dim == 3 ? low[1] : 0, last = dim == 3 ? high[1] : 0;
+    for (int i = low[0]; i <= high[0]; i++)
         for (int j = first; j <= last; j++) {
             int at[3] = {i, j, 0};
-            fill_row(around, block, at, low[z] - ring, high[z] + ring, what, to, dim);
+            fill_row(around, block, at, low[z], high[z], what, to, dim);
         }
 }
 
@@ -155,7 +155,8 @@ INLINE void list_rows(const sheet_tile *t, const row_reach *r, int cell, tile_ro
         }
 }
 
-/* Those that may be within `reach` of a point, which keep within the ring. */
+/* Those that may be within `reach` of a point, of what is filled: a sum that is rounded up to the
+ * next cell leads out of it. */
 INLINE void list_rows_near(const sheet_tile *t, const real x[3], real reach, tile_rows *rows,
                            int dim) {
     const real above = 64; /* what makes all places positive: conversion rounds towards 0 */
@@ -163,6 +164,8 @@ INLINE void list_rows_near(const sheet_tile *t, const real x[3], real reach, til
     for (int a = 0; a < dim; a++) {
         low[a] = (int)(x[a] - reach + above) - (int)above;
         high[a] = (int)(x[a] + reach + above) - (int)above;
+        if (low[a] < t->low[a]) low[a] = t->low[a];
+        if (high[a] > t->high[a]) high[a] = t->high[a];
     }
     rows->count = 0;
     for (int i = low[0]; i <= high[0]; i++)

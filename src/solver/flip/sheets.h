@@ -83,6 +83,7 @@ enum {
 };
 typedef struct sheet_tile {
     int ring, edge, count; /* cells round the block, cells along an edge, copies */
+    int low[3], high[3];   /* the cells that are filled, from the block's corner */
     int starts[SHEET_TILE_ROWS * (SHEET_TILE_EDGE + 1)];
     real x[3][SHEET_TILE_ROOM];
     real values[2][SHEET_TILE_ROOM];
