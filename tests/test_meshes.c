@@ -84,6 +84,102 @@ static void free_flight_keeps_momentum(void **state) {
     }
 }
 
+/* ---- Energies -------------------------------------------------------------------------------- */
+
+/* All of elastic_energy, where there is no other matter. */
+static const char *const energy_names[] = {"fe_energy", "stretch_energy", "bending_energy",
+                                           "twist_energy", "contact_energy"};
+
+/* A body of each kind with contact elements, apart from each other. */
+static void energies_add_up(void **state) {
+    (void)state;
+    for (int k = 0; k < 2; k++) {
+        const char *step = k ? "implicit" : "explicit";
+        play p = play_open(
+            1,
+            "spate: 1\ngravity: [0, 0, 0]\nduration: 100\nfps: 1\n"
+            "domain: {size: [3, 2, 2], dx: 0.1}\nsolver: {dt: 1.0e-3}\nmaterials: {m: %s}\n"
+            "bodies:\n"
+            "  - {material: m, flow: [{strain: [3, -2, 1]}], shape: {sphere: {center: [0.6, 1, 1], "
+            "radius: 0.2}}, fe: {spacing: 0.1, step: %s}}\n"
+            "  - {material: m, spin: [0, 6, 0], flow: [{strain: [3, -2, 1]}], cloth: {corner: "
+            "[1.2, "
+            "0.8, 1], along: [0.4, 0, 0.1], across: [0, 0.4, 0], thickness: 0.02, step: %s}, "
+            "contact: "
+            "{stiffness: 1.0e4}}\n"
+            "  - {material: m, flow: [{strain: [3, -2, 1]}], strands: {root: [2, 1, 1], direction: "
+            "[0.7, 0, 0], row: [0, 0.3, 0], count: 3, radius: 0.02, curl_radius: 0.1, curl_length: "
+            "0.5, step: %s}, contact: {stiffness: 1.0e4}}\n",
+            jelly, step, step, step);
+        play_steps(&p, 30);
+        double all = 0, own[COUNT_OF(energy_names)];
+        for (int e = 0; e < COUNT_OF(energy_names); e++) {
+            own[e] = play_quantity(&p, energy_names[e]);
+            CHECK_ABOVE(own[e], 0);
+            all += own[e];
+        }
+        print_message("%s: fe %.3g, stretch %.3g, bending %.3g, twist %.3g, contact %.3g J\n", step,
+                      own[0], own[1], own[2], own[3], own[4]);
+        CHECK_BELOW(fabs(all / play_quantity(&p, "elastic_energy") - 1), 1e-14);
+        const double kinds = play_quantity(&p, "cloth_energy") + play_quantity(&p, "strand_energy");
+        CHECK_BELOW(fabs((own[1] + own[2] + own[3]) / kinds - 1), 1e-14);
+        play_close(&p);
+    }
+}
+
+/* Vertices two cells apart, so that all that elements do is seen by the grid. */
+static const char *const coarse_fliers[] = {
+    "shape: {box: {min: [0.7, 0.7, 0.7], max: [1.3, 1.2, 1.1]}}, fe: {spacing: 0.1}",
+    "cloth: {corner: [0.6, 0.7, 0.9], along: [0.7, 0, 0.1], across: [0, 0.7, 0], thickness: 0.02, "
+    "spacing: 0.1}",
+    "strands: {root: [0.6, 1, 1], direction: [0.8, 0, 0], row: [0, 0.3, 0], count: 3, radius: "
+    "0.02, curl_radius: 0.1, curl_length: 0.5, spacing: 0.1, damping: 0}",
+};
+
+/* The least and the most of kinetic and all elastic energy in half a second, over that of the first
+ * step; and the largest share of elastic energy. */
+static void energy_in_flight(int kind, const char *integrator, double range[2], double *elastic) {
+    play p = play_open(1,
+                       "spate: 1\ngravity: [0, 0, 0]\nduration: 100\nfps: 1\n"
+                       "domain: {size: [2, 2, 2], dx: 0.05}\n"
+                       "solver: {integrator: %s, dt: 2.5e-4}\nmaterials: {m: %s}\n"
+                       "bodies: [{material: m, flow: [{strain: [2, -1, 0.5]}], %s}]\n",
+                       integrator, jelly, coarse_fliers[kind]);
+    double first = 0;
+    *elastic = range[1] = 0, range[0] = HUGE_VAL;
+    for (int n = 0; n < 50; n++) {
+        double own = 0;
+        play_steps(&p, n ? 10 : 1);
+        for (int e = 0; e < COUNT_OF(energy_names); e++) {
+            const double value = play_quantity(&p, energy_names[e]);
+            if (!isnan(value)) own += value;
+        }
+        const double sum = own + play_quantity(&p, "kinetic_energy");
+        if (!n) first = sum;
+        range[0] = fmin(range[0], sum / first), range[1] = fmax(range[1], sum / first);
+        *elastic = fmax(*elastic, own / sum);
+    }
+    play_close(&p);
+}
+
+/* AFLIP with alpha 1 keeps the sum of all energies while it goes back and forth between them; PIC,
+ * as a control, does not. */
+static void free_flight_keeps_energy(void **state) {
+    (void)state;
+    for (int kind = 0; kind < COUNT_OF(coarse_fliers); kind++) {
+        double range[2], elastic;
+        energy_in_flight(kind, "aflip, alpha: 1", range, &elastic);
+        print_message("kind %d: %.4f to %.4f of the energy, of which elastic %.3f\n", kind,
+                      range[0], range[1], elastic);
+        CHECK_ABOVE(range[0], 0.98);
+        CHECK_BELOW(range[1], 1.02);
+        CHECK_ABOVE(elastic, 0.05);
+        energy_in_flight(kind, "pic", range, &elastic);
+        print_message("kind %d, pic: %.4f of the energy\n", kind, range[0]);
+        CHECK_BELOW(range[0], 0.9);
+    }
+}
+
 /* ---- A bar's tone ---------------------------------------------------------------------------- */
 
 /* Half a period of the slowest tone of a free bar of length 25, E 100, rho 1, nu 0: L sqrt(rho/E) =
@@ -559,6 +655,8 @@ static void close_bodies_are_told(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(free_flight_keeps_momentum),
+        cmocka_unit_test(energies_add_up),
+        cmocka_unit_test(free_flight_keeps_energy),
         cmocka_unit_test(a_bar_has_its_tone),
         cmocka_unit_test(squares_pass_where_positions_may_follow),
         cmocka_unit_test(aflip_keeps_the_energy_of_elements),

@@ -22,7 +22,7 @@ typedef struct mesh_part {
 typedef struct mesh_memory {
     uint64_t first_id; /* vertex v has id first_id + v */
     mesh_extremes extremes;
-    double energy;
+    strain_energy energy;
     double halvings, iterations;                /* of the last step */
     double contact_energy, compression, resets; /* of contact elements */
 } mesh_memory;
@@ -530,7 +530,21 @@ double lagrangian_lightest(const lagrangian *l) {
 double lagrangian_energy(const lagrangian *l, mesh_kind kind) {
     double sum = NAN;
     for (int k = 0; l && k < l->count; k++)
-        if (l->parts[k].mesh.of->kind == kind) sum = (isnan(sum) ? 0 : sum) + l->memory[k].energy;
+        if (l->parts[k].mesh.of->kind == kind)
+            sum = (isnan(sum) ? 0 : sum) + strain_energy_sum(&l->memory[k].energy);
+    return sum;
+}
+
+strain_energy lagrangian_strain_energy(const lagrangian *l) {
+    strain_energy sum = {NAN, NAN, NAN};
+    for (int k = 0; l && k < l->count; k++) {
+        const strain_energy *own = &l->memory[k].energy;
+        const mesh_kind kind = l->parts[k].mesh.of->kind;
+        if (kind == MESH_FE) continue;
+        sum.stretch = (isnan(sum.stretch) ? 0 : sum.stretch) + own->stretch;
+        sum.bend = (isnan(sum.bend) ? 0 : sum.bend) + own->bend;
+        if (kind == MESH_STRANDS) sum.twist = (isnan(sum.twist) ? 0 : sum.twist) + own->twist;
+    }
     return sum;
 }
 

@@ -56,6 +56,8 @@ double lagrangian_halvings(const lagrangian *l);
 double lagrangian_iterations(const lagrangian *l);
 /* Elastic energy of all meshes of a kind, J; NAN where there are none. */
 double lagrangian_energy(const lagrangian *l, mesh_kind kind);
+/* Of cloth and strands, by kind of strain; NAN where there are none that have it. */
+strain_energy lagrangian_strain_energy(const lagrangian *l);
 /* Of contact elements (mesh_contact.h), NAN where there are none: energy, J; the largest compression
  * in the last step; how many were turned inside out and began anew, since the start. */
 double lagrangian_contact_energy(const lagrangian *l);

@@ -16,8 +16,8 @@ typedef struct mesh_step {
     /* of the last step */
     int64_t halvings;
     int iterations;
-    double energy;       /* at its beginning, J */
-    mesh_system *system; /* cloth and finite elements */
+    strain_energy energy; /* at its beginning */
+    mesh_system *system;  /* cloth and finite elements */
     /* strands */
     strand_report *reports;
     int64_t *groups, group_count;

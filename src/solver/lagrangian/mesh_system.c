@@ -550,7 +550,8 @@ static double sum_at(system_job *job, double share) {
     parallel_sum(m->ctx, m->of->vertex_count, VERTEX_GRAIN, try_share, job, 1, &inertia);
     at.x = (const double(*)[3])job->s->trial;
     lagrangian_mesh_forces(m, &at, job->s->q);
-    return m->fault >= 0 ? HUGE_VAL : inertia + lagrangian_mesh_energy(m);
+    const strain_energy energy = lagrangian_mesh_energy(m);
+    return m->fault >= 0 ? HUGE_VAL : inertia + strain_energy_sum(&energy);
 }
 
 static double search(system_job *job, double energy) {
@@ -672,7 +673,7 @@ void mesh_system_forces(lagrangian_mesh *m, const mesh_positions *at, const mesh
     step->iterations = solve(&job, how->tolerance > 0 ? how->tolerance : 1e-4);
     if (step->iterations > ITERATIONS_MOST) warn_unsolved(m);
     if (how->guess) parallel_for(threads, m->of->vertex_count, VERTEX_GRAIN, keep_guess, &job);
-    job.alpha = search(&job, step->energy);
+    job.alpha = search(&job, strain_energy_sum(&step->energy));
     parallel_for(threads, m->of->vertex_count, VERTEX_GRAIN, store_change, &job);
     take_out_motion(&job);
     m->extremes = extremes, m->fault = -1;

@@ -33,8 +33,8 @@ enum { STRAND_GROUP = 4 };
 
 /* What a strand tells of its step. */
 typedef struct strand_report {
-    double energy;   /* at x */
-    double shortest; /* edge at x */
+    strain_energy energy; /* at x */
+    double shortest;      /* edge at x */
     int halvings;
     bool folded; /* at x: no step */
 } strand_report;

@@ -16,7 +16,8 @@ typedef struct group {
     strand_node *node;
     strand_column *column;
     lanes clamp[2][3], clamped[2]; /* directors of held first and last edges; 0 or 1 */
-    lanes energy, shortest, whole; /* whole: 1 where nothing is held */
+    lanes stretch, bend, twist;    /* energies at x */
+    lanes shortest, whole;         /* whole: 1 where nothing is held */
     lanes start;                   /* the sum to be made less, at x */
     lanes share, halvings;
     lane_mask folded;
@@ -137,9 +138,11 @@ INLINE bend_state bend_between(const strand_node *n, const edge_state *a, const 
 }
 
 INLINE lanes bend_energy(const rod_material *m, const strand_node *n, const bend_state *s) {
-    return (m->bend * (s->away[0] * s->away[0] + s->away[1] * s->away[1]) +
-            m->twist * s->away[2] * s->away[2]) /
-           (2 * n->bend_length);
+    return m->bend * (s->away[0] * s->away[0] + s->away[1] * s->away[1]) / (2 * n->bend_length);
+}
+
+INLINE lanes twist_energy(const rod_material *m, const strand_node *n, const bend_state *s) {
+    return m->twist * s->away[2] * s->away[2] / (2 * n->bend_length);
 }
 
 INLINE lanes stretch_energy(const rod_material *m, const strand_node *n, lanes length) {
@@ -243,7 +246,7 @@ static void assemble(group *g) {
     edge_state last, now;
     memset(g->column, 0,
            (size_t)(g->count + VERTICES_BEYOND) * VERTEX_UNKNOWNS * sizeof *g->column);
-    g->energy = lane_splat(0), g->shortest = lane_splat(HUGE_VAL);
+    g->stretch = g->bend = g->twist = lane_splat(0), g->shortest = lane_splat(HUGE_VAL);
     for (int64_t j = 0; j < g->count - 1; j++) {
         strand_node *n = &g->node[j];
         lanes edge[3], cosine;
@@ -254,19 +257,19 @@ static void assemble(group *g) {
         g->folded |= ~(now.length > 0) | ~(cosine > FOLDED);
         g->shortest = lane_min(g->shortest, now.length);
         lane_copy(n->t, now.t), lane_copy(n->u, now.u);
-        g->energy += stretch_energy(m, n, now.length);
+        g->stretch += stretch_energy(m, n, now.length);
         add_stretch(g, j, &now);
         if (j > 0) {
             const lanes turn = n->angle - n[-1].angle;
             const bend_state s = bend_between(n, &last, &now, turn + n->reference);
             n->reference = s.twist - turn;
             g->folded |= ~(s.chi > FOLDED);
-            g->energy += bend_energy(m, n, &s);
+            g->bend += bend_energy(m, n, &s), g->twist += twist_energy(m, n, &s);
             add_bend(g, j, &s, &last, &now);
         }
         last = now;
     }
-    g->start = g->energy;
+    g->start = g->stretch + g->bend + g->twist;
     for (int64_t i = 0; i < g->count; i++) add_inertia(g, i);
 }
 
@@ -388,7 +391,7 @@ static lanes sum_at(const group *g, lanes share) {
                 n->angle - n[-1].angle + share * (c[3].right - (c - VERTEX_UNKNOWNS)[3].right);
             const bend_state s = bend_between(n, &last, &now, turn + n->reference);
             fine &= s.chi > FOLDED;
-            sum += bend_energy(m, n, &s);
+            sum += bend_energy(m, n, &s) + twist_energy(m, n, &s);
         }
         last = now;
     }
@@ -459,10 +462,11 @@ static void take_out_motion(group *g) {
 INLINE void store_strand(const group *g, int lane) {
     const strand_step *s = g->s;
     const int64_t from = g->from[lane];
-    s->reports[g->strand[lane]] = (strand_report){.energy = g->energy[lane],
-                                                  .shortest = g->shortest[lane],
-                                                  .halvings = (int)g->halvings[lane],
-                                                  .folded = g->folded[lane] != 0};
+    s->reports[g->strand[lane]] =
+        (strand_report){.energy = {g->stretch[lane], g->bend[lane], g->twist[lane]},
+                        .shortest = g->shortest[lane],
+                        .halvings = (int)g->halvings[lane],
+                        .folded = g->folded[lane] != 0};
     if (g->folded[lane]) return;
     for (int64_t i = 0; i < g->count; i++) {
         const strand_node *n = &g->node[i];

@@ -821,6 +821,12 @@ static double cloth_energy(const spate_simulation *sim) {
 static double strand_energy(const spate_simulation *sim) {
     return lagrangian_energy(((const mpm *)sim->solver)->meshes, MESH_STRANDS);
 }
+static strain_energy strain_energies(const spate_simulation *sim) {
+    return lagrangian_strain_energy(((const mpm *)sim->solver)->meshes);
+}
+static double stretch_energy(const spate_simulation *sim) { return strain_energies(sim).stretch; }
+static double bending_energy(const spate_simulation *sim) { return strain_energies(sim).bend; }
+static double twist_energy(const spate_simulation *sim) { return strain_energies(sim).twist; }
 
 static double dissolved(const spate_simulation *sim) {
     const mpm_mixing *s = ((const mpm *)sim->solver)->mixing;
@@ -862,6 +868,9 @@ static const solver_column columns[] = {
     {"fe_energy", "J", fe_energy},
     {"cloth_energy", "J", cloth_energy},
     {"strand_energy", "J", strand_energy},
+    {"stretch_energy", "J", stretch_energy},
+    {"bending_energy", "J", bending_energy},
+    {"twist_energy", "J", twist_energy},
     {"mesh_halvings", "", mesh_halvings},
     {"mesh_iterations", "", mesh_iterations},
     {"contact_energy", "J", contact_energy},
