@@ -181,6 +181,7 @@ struct spate_simulation {
     const char *dt_limit; /* which limit set it */
     uint64_t next_id;
     source_state *sources;
+    struct source_shapes *source_shapes; /* of sources that deform; NULL: none do */
     double drift;        /* cells the fastest particle may have moved since the last sort */
     double max_speed;    /* after the last step */
     spate_status broken; /* a step failed: the state is not to be gone on from */

@@ -61,7 +61,7 @@ static spate_status prepare_deforming(boundary *b, int c) {
     const collider *solid = &scene->colliders[c];
     const bounds reach = reach_of(scene, solid);
     TRY(deforming_create(scene->ctx, solid->shape->sequence, scene->dim, scene->domain.dx, &reach,
-                         &b->deforming[c]));
+                         DEFORMING_PUSHES, &b->deforming[c]));
     if (b->deforming[c]) return SPATE_OK;
     return fail(scene->ctx, SPATE_BAD_INPUT,
                 "%s: collider '%s' deforms and spans too many cells; make it smaller or dx larger",

@@ -700,8 +700,7 @@ static spate_status gather(void *solver) {
     }
     sim->drift += m->max_move * sim->dt / d->dx;
     mpm_update_deformation(m);
-    sources_hold(sim);
-    return SPATE_OK;
+    return sources_hold(sim);
 }
 
 /* Sums over a frame begin anew with it. */
