@@ -547,6 +547,30 @@ static void elimination_is_what_iterations_end_at(void **state) {
     spate_close(ctx);
 }
 
+/* Where iterations do not reach their tolerance, small meshes are eliminated. */
+static void elimination_helps_where_iterations_do_not(void **state) {
+    (void)state;
+    static net h;
+    static double first[NET_MOST][3];
+    spate_context *ctx = open_context(1);
+    for (int k = 0; k < 2; k++) {
+        double worst = 0, most = 0;
+        net_open(ctx, &h, 9, BENDING_SHAPE_OPERATOR);
+        net_step(&h, 0.01, k ? 1e-200 : 1e-12);
+        for (int v = 0; v < h.body.vertex_count; v++)
+            for (int a = 0; a < 3 && k; a++) {
+                worst = fmax(worst, fabs(h.f[v][a] - first[v][a]));
+                most = fmax(most, fabs(first[v][a]));
+            }
+        memcpy(first, h.f, sizeof first);
+        if (k) assert_int_equal(h.mesh.step->iterations, 1001 - sparse_direct_exists());
+        if (k && sparse_direct_exists()) assert_true(worst < 1e-9 * most);
+        assert_int_equal(ctx->warning_kinds, k && !sparse_direct_exists());
+        lagrangian_mesh_free(&h.mesh);
+    }
+    spate_close(ctx);
+}
+
 static double processor_seconds(void) {
     struct timespec t;
     clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
@@ -599,6 +623,7 @@ int main(void) {
         cmocka_unit_test(stiff_strands_take_large_steps),
         cmocka_unit_test(systems_are_those_of_the_energy),
         cmocka_unit_test(elimination_is_what_iterations_end_at),
+        cmocka_unit_test(elimination_helps_where_iterations_do_not),
         cmocka_unit_test(costs_are_printed),
         cmocka_unit_test(speed_is_printed),
     };
