@@ -108,7 +108,8 @@ static spate_status read_polygon(bgeo_reader *r) {
     TRY(read_count(r, &count));
     TRY(read_number(r, 1, &closed));
     if (closed != '<' && closed != ':')
-        return mesh_fail(&r->b, 0, "a polygon is neither closed nor open; the .bgeo file is damaged");
+        return mesh_fail(&r->b, 0,
+                         "a polygon is neither closed nor open; the .bgeo file is damaged");
     for (int64_t k = 0; k < count; k++, before = point) {
         TRY(read_number(r, r->wide ? 4 : 2, &point));
         TRY(skip(r, r->vertex_row));

@@ -15,7 +15,8 @@ static const field body_file_fields[] = {
         "the mesh, instead of a generated one, in the scene's folder or below it. fe: Gmsh .msh "
         "(2.2, 4.1), TetGen or Triangle .ele beside its .node, VTK .vtk (legacy), all as text; in "
         "2D also OBJ and PLY. cloth: OBJ, PLY, and triangles of the former. strands: OBJ with "
-        "lines (`l 1 2 3`) or PLY with edges; each chain of edges is a strand, from the end that "
+        "lines (`l 1 2 3`), PLY with edges, or Houdini's classic .bgeo with open polygons; each "
+        "chain of edges is a strand, from the end that "
         "comes first in the file"),
     NUMBER_FIELD(body_file, scale, "", 1, SMALLEST, ANY_MAX, "of the file's lengths"),
     PART_FIELD("rotate", "list", false,
