@@ -257,22 +257,9 @@ static void sequences_resume_and_do_not_see_threads(void **state) {
     (void)state;
     static const char *const solvers[] = {"type: flip", "type: mpm, integrator: asflip"};
     for (int s = 0; s < COUNT_OF(solvers); s++) {
-        uint64_t hash[3];
-        for (int k = 0; k < 2; k++) {
-            play p = play_pool(k ? 3 : 1, solvers[s], swelling);
-            play_steps(&p, 30);
-            hash[k] = spate_simulation_hash(p.sim);
-            play_close(&p);
-        }
-        play first = play_pool(2, solvers[s], swelling), again = play_pool(1, solvers[s], swelling);
-        play_steps(&first, 17);
-        play_go_on(&first, &again);
-        play_close(&first);
-        play_steps(&again, 13);
-        hash[2] = spate_simulation_hash(again.sim);
-        play_close(&again);
-        assert_true(hash[0] == hash[1]);
-        assert_true(hash[0] == hash[2]);
+        const uint64_t hash = play_hash(play_pool(1, solvers[s], swelling), 15, false);
+        assert_true(play_hash(play_pool(3, solvers[s], swelling), 15, false) == hash);
+        assert_true(play_hash(play_pool(2, solvers[s], swelling), 15, true) == hash);
     }
 }
 
@@ -375,23 +362,9 @@ static void sources_resume_and_do_not_see_threads(void **state) {
     static const char given[] =
         "velocity: [0.1, -0.5], shape: {mesh: {file: ball_###.obj, frames: {fps: 5}}}";
     for (int s = 0; s < COUNT_OF(all_solvers); s++) {
-        uint64_t hash[3];
-        for (int k = 0; k < 2; k++) {
-            play p = play_source(k ? 3 : 1, all_solvers[s], given);
-            play_steps(&p, 30);
-            hash[k] = spate_simulation_hash(p.sim);
-            play_close(&p);
-        }
-        play first = play_source(2, all_solvers[s], given),
-             again = play_source(1, all_solvers[s], given);
-        play_steps(&first, 17);
-        play_go_on(&first, &again);
-        play_close(&first);
-        play_steps(&again, 13);
-        hash[2] = spate_simulation_hash(again.sim);
-        play_close(&again);
-        assert_true(hash[0] == hash[1]);
-        assert_true(hash[0] == hash[2]);
+        const uint64_t hash = play_hash(play_source(1, all_solvers[s], given), 15, false);
+        assert_true(play_hash(play_source(3, all_solvers[s], given), 15, false) == hash);
+        assert_true(play_hash(play_source(2, all_solvers[s], given), 15, true) == hash);
     }
 }
 
@@ -466,22 +439,9 @@ static void gas_resumes_and_does_not_see_threads(void **state) {
         "colliders: [{shape: {mesh: {file: ball_###.obj, frames: {fps: 5}}}}]\n"
         "sources: [{material: m, velocity: [0, 0.2], shape: {mesh: {file: block_##.obj, frames: "
         "{first: 0, fps: 4}}}}]";
-    uint64_t hash[3];
-    for (int k = 0; k < 2; k++) {
-        play p = play_gas(k ? 3 : 1, "x_max: open", given);
-        play_steps(&p, 24);
-        hash[k] = spate_simulation_hash(p.sim);
-        play_close(&p);
-    }
-    play first = play_gas(2, "x_max: open", given), again = play_gas(1, "x_max: open", given);
-    play_steps(&first, 13);
-    play_go_on(&first, &again);
-    play_close(&first);
-    play_steps(&again, 11);
-    hash[2] = spate_simulation_hash(again.sim);
-    play_close(&again);
-    assert_true(hash[0] == hash[1]);
-    assert_true(hash[0] == hash[2]);
+    const uint64_t hash = play_hash(play_gas(1, "x_max: open", given), 12, false);
+    assert_true(play_hash(play_gas(3, "x_max: open", given), 12, false) == hash);
+    assert_true(play_hash(play_gas(2, "x_max: open", given), 12, true) == hash);
 }
 
 /* ---- What is refused ------------------------------------------------------------------------- */

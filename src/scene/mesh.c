@@ -60,10 +60,7 @@ spate_status mesh_read_raw(arena *a, const char *name, const char *bytes, size_t
 spate_status mesh_read_lines(arena *a, const char *name, const char *bytes, size_t length,
                              mesh *m) {
     if (mesh_is_bgeo(bytes, length)) return mesh_read_bgeo_lines(a, name, bytes, length, m);
-    if (length >= 5 && !memcmp(bytes,
-                               "\x7fNSJ"
-                               "b",
-                               5))
+    if (length >= 5 && !memcmp(bytes, "\x7fNSJb", 5))
         return fail(
             a->ctx, SPATE_BAD_INPUT,
             "%s: is a .bgeo file of Houdini 12 or later; write it as .bhclassic, OBJ or PLY", name);

@@ -1,5 +1,6 @@
 /* Reading bodies from mesh files: finite elements, cloth and strands, and where they are put. */
 #include "core/file.h"
+#include "core/text.h"
 #include "core/vec.h"
 #include "scene/element_file.h"
 #include "scene/scene_parts.h"
@@ -86,11 +87,6 @@ static spate_status parse_ele(arena *a, const char *name, const char *bytes, siz
     return elements_check(a, name, MESH_FE, t->f.corners - 1, &t->f, &t->m);
 }
 
-static bool ends_with(const char *name, const char *ending) {
-    const size_t length = strlen(name), n = strlen(ending);
-    return length > n && strcmp(name + length - n, ending) == 0;
-}
-
 /* x.node, then x.ele. */
 static spate_status read_two(reader *r, const yaml_value *v, const char *file, void **out) {
     char nodes[PATH_SIZE];
@@ -112,7 +108,8 @@ static spate_status read_content(reader *r, const yaml_value *v, mesh_kind kind,
     const file_parser of[] = {[MESH_FE] = r->dim == 2 ? parse_fe_2d : parse_fe_3d,
                               [MESH_CLOTH] = parse_cloth,
                               [MESH_STRANDS] = parse_lines};
-    if (kind == MESH_FE && given->kind == YAML_WORD && ends_with(given->text, ".ele")) {
+    if (kind == MESH_FE && given->kind == YAML_WORD &&
+        text_ends_with(given->text, strlen(given->text), ".ele")) {
         int back = reader_enter(r, "file");
         TRY(read_two(r, given, given->text, out));
         reader_leave(r, back);
