@@ -35,7 +35,8 @@ const field_table scene_frames_table = FIELD_TABLE(
     "The mesh deforms: `file` names a sequence such as hand_####.obj, where the signs # stand for "
     "the number, filled up with zeros. All files have the same triangles. In between, vertices "
     "move evenly; before the first and after the last they rest. Matter feels their velocity. For "
-    "colliders (solvers mpm, flip and smoke), which may have a motion as well, and for sources of the same solvers: "
+    "colliders (solvers mpm, flip and smoke), which may have a motion as well, and for sources of "
+    "the same solvers: "
     "what comes out has the velocity of the surface besides the source's own.",
     frames_table_fields, frames_fields);
 
