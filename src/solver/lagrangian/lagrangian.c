@@ -50,6 +50,7 @@ struct lagrangian {
     int64_t contact_count;
     int64_t sorts; /* of the blocks when places were found */
     double hold_speed;
+    mesh_push push; /* of the step at hand */
 };
 
 /* ---- Making one ------------------------------------------------------------------------------ */
@@ -320,8 +321,12 @@ static void store_forces(void *data, chunk items) {
         if (!l->there[v]) continue;
         const uint32_t i = l->particle[v];
         const bool held = l->held[v] >= 0;
-        for (int a = 0; a < dim; a++)
-            p->force[i][a] += (real)(l->f[v][a] + (held ? l->reaction[v][a] : 0));
+        const double own = held ? 0 : l->push.share[p->dilation[i] >= 0];
+        const double gain = own * l->push.time / (double)p->mass[i];
+        for (int a = 0; a < dim; a++) {
+            p->velocity[i][a] += (real)(gain * l->f[v][a]);
+            p->force[i][a] += (real)((1 - own) * l->f[v][a] + (held ? l->reaction[v][a] : 0));
+        }
         for (int axis = 0; axis < dim && l->moments; axis++)
             for (int a = 0; a < dim; a++)
                 p->force_moment[i][axis][a] -= (real)l->moments[v][a][axis];
@@ -387,8 +392,9 @@ static void contact_forces(lagrangian *l, int k, const mesh_positions *at) {
              (long long)r.resets);
 }
 
-spate_status lagrangian_add_forces(lagrangian *l) {
+spate_status lagrangian_add_forces(lagrangian *l, const mesh_push *push) {
     pool *threads = l->sim->ctx->pool;
+    l->push = *push;
     find_particles(l);
     parallel_for(threads, l->vertices, VERTEX_GRAIN, load_positions, l);
     for (int k = 0; k < l->count; k++) {

@@ -1,7 +1,7 @@
 /*
  * Bodies as meshes in a simulation with a grid (Fei et al. 2021, section 5). A vertex is a particle
  * of role ROLE_VERTEX, without stress; forces of elements go to the particles' `force`, which the
- * scatter hands to the nodes. So meshes meet each other, themselves, colliders and other matter on
+ * scatter hands to the nodes, or in part to their velocity (mesh_push). So meshes meet each other, themselves, colliders and other matter on
  * the grid only.
  *
  * In a step, after the sort: places of vertices, forces (mesh.h), forces to particles. After the
@@ -33,8 +33,16 @@ void lagrangian_free(lagrangian *l);
 /* Masses, roles and ids of a new simulation's vertices. */
 spate_status lagrangian_start(lagrangian *l);
 
+/* How forces reach vertices. Those whose positions follow a share of the motion that the grid does
+ * not see feel the same share of forces themselves, before the scatter: so the work of forces is
+ * what elements lose, and two vertices at one place can part. */
+typedef struct mesh_push {
+    double time;     /* that forces act for, s */
+    double share[2]; /* of vertices with J below 1, and of the others */
+} mesh_push;
+
 /* Adds the forces of elements to the particles; fails where one is turned inside out. */
-spate_status lagrangian_add_forces(lagrangian *l);
+spate_status lagrangian_add_forces(lagrangian *l, const mesh_push *push);
 /* Puts held vertices where they are at the end of the step. */
 void lagrangian_hold(lagrangian *l);
 /* After the gather: the normals of contact elements go along with what is around them. */
