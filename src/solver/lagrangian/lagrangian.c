@@ -41,6 +41,8 @@ struct lagrangian {
     int *hold, *held; /* which hold it has, and which holds it now; -1: none */
     double (*x)[3], (*v)[3], (*f)[3];
     double (*guess)[3];    /* of semi-implicit steps of cloth and elements, m/s^2: state */
+    mesh_wall *walls;      /* that vertices of strands are in; NULL: no colliders */
+    double *pressed;       /* what strands push them with, N */
     double (*reaction)[3]; /* of holds on held vertices, N: state */
     rod_edge *edges;       /* of strands; the others' are not used */
     double *references;
@@ -177,6 +179,10 @@ static spate_status take_vertices(lagrangian *l) {
     fine = fine && (l->guess = take(ctx, n, sizeof *l->guess));
     fine = fine && (l->edges = take(ctx, n, sizeof *l->edges));
     fine = fine && (l->references = take(ctx, n, sizeof *l->references));
+    if (l->sim->scene->collider_count) {
+        fine = fine && (l->walls = take(ctx, n, sizeof *l->walls));
+        fine = fine && (l->pressed = take(ctx, n, sizeof *l->pressed));
+    }
     if (l->contact_count) {
         fine = fine && (l->moments = take(ctx, n, sizeof *l->moments));
         fine = fine && (l->C = take(ctx, n, sizeof *l->C));
@@ -241,7 +247,7 @@ void lagrangian_free(lagrangian *l) {
     void *all[] = {l->guess, l->parts,      l->memory,  l->part_of,  l->particle, l->block,
                    l->there, l->hold,       l->held,    l->x,        l->v,        l->f,
                    l->edges, l->references, l->moments, l->reaction, l->C,        l->normals,
-                   l};
+                   l->walls, l->pressed,    l};
     for (int k = 0; k < COUNT_OF(all); k++) give(ctx, all[k]);
 }
 
@@ -313,6 +319,24 @@ static void load_positions(void *data, chunk items) {
     }
 }
 
+static void find_walls(void *data, chunk items) {
+    const lagrangian *l = data;
+    const boundary *b = &l->sim->boundary;
+    for (int64_t v = items.begin; v < items.end; v++) {
+        mesh_wall *met = &l->walls[v];
+        double velocity[3];
+        l->pressed[v] = 0;
+        met->collider = -1;
+        if (!l->there[v]) continue;
+        const boundary_part near = boundary_around(b, l->x[v], l->sim->scene->domain.dx);
+        int c;
+        if (!near.count || !(boundary_part_nearest(&near, l->x[v], &c) < 0)) continue;
+        boundary_distance(b, c, l->x[v], met->normal, velocity);
+        met->speed = vec_dot(velocity, met->normal);
+        met->collider = c;
+    }
+}
+
 static void store_forces(void *data, chunk items) {
     const lagrangian *l = data;
     const particles *p = &l->sim->particles;
@@ -372,6 +396,7 @@ static void part_forces(lagrangian *l, mesh_part *part, const mesh_positions *at
         .dt = sim->dt, .damping = part->mesh.of->stepping.damping, .v = l->v + part->first};
     vec_copy(how.gravity, sim->scene->gravity);
     how.guess = l->guess + part->first;
+    if (l->walls) how.walls = l->walls + part->first, how.pressed = l->pressed + part->first;
     mesh_step_forces(&part->mesh, at, &how, f);
 }
 
@@ -397,6 +422,7 @@ spate_status lagrangian_add_forces(lagrangian *l, const mesh_push *push) {
     l->push = *push;
     find_particles(l);
     parallel_for(threads, l->vertices, VERTEX_GRAIN, load_positions, l);
+    if (l->walls) parallel_for(threads, l->vertices, VERTEX_GRAIN, find_walls, l);
     for (int k = 0; k < l->count; k++) {
         mesh_part *part = &l->parts[k];
         pose_holds(l, part, l->sim->time);
@@ -416,6 +442,15 @@ spate_status lagrangian_add_forces(lagrangian *l, const mesh_push *push) {
     }
     parallel_for(threads, l->vertices, VERTEX_GRAIN, store_forces, l);
     return SPATE_OK;
+}
+
+void lagrangian_each_pressed(const lagrangian *l, mesh_press_note note, void *data) {
+    for (int64_t v = 0; v < l->vertices && l->walls; v++) {
+        double lost[3];
+        if (l->walls[v].collider < 0 || !(l->pressed[v] > 0)) continue;
+        vec_scale(lost, -l->pressed[v] * l->push.time, l->walls[v].normal);
+        note(data, &(mesh_press){l->block[v], l->particle[v], l->walls[v].collider, l->x[v], lost});
+    }
 }
 
 /* ---- Holds ----------------------------------------------------------------------------------- */

@@ -43,6 +43,15 @@ typedef struct mesh_push {
 
 /* Adds the forces of elements to the particles; fails where one is turned inside out. */
 spate_status lagrangian_add_forces(lagrangian *l, const mesh_push *push);
+/* A vertex that its strand pushes into a collider: the impulse goes there and not to the grid. */
+typedef struct mesh_press {
+    int32_t block;
+    int64_t particle;
+    int collider;
+    const double *x, *lost;
+} mesh_press;
+typedef void (*mesh_press_note)(void *data, const mesh_press *at);
+void lagrangian_each_pressed(const lagrangian *l, mesh_press_note note, void *data);
 /* Puts held vertices where they are at the end of the step. */
 void lagrangian_hold(lagrangian *l);
 /* After the gather: the normals of contact elements go along with what is around them. */

@@ -653,6 +653,13 @@ static spate_status meshes(void *solver) {
     return lagrangian_add_forces(m->meshes, &push);
 }
 
+static void note_press(void *data, const mesh_press *at) {
+    const mpm *m = data;
+    touches_note(m->sim, &m->view.touches[at->block], at->collider, at->x, at->lost);
+    if (m->view.contacts.count)
+        mpm_contact_particle(&m->view, at->block, at->collider, at->particle, at->lost);
+}
+
 static spate_status scatter(void *solver) {
     mpm *m = solver;
     spate_simulation *sim = m->sim;
@@ -662,6 +669,7 @@ static spate_status scatter(void *solver) {
     TRY(mpm_heat_step(m));
     TRY(prepare_grid(m));
     TRY(prepare_touches(m));
+    if (m->meshes) lagrangian_each_pressed(m->meshes, note_press, m);
     TRY(prepare_penetration(m));
     mpm_smooth_volume(m);
     mpm_correct_density(m);
