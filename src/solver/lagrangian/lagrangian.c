@@ -400,6 +400,30 @@ static void part_forces(lagrangian *l, mesh_part *part, const mesh_positions *at
     mesh_step_forces(&part->mesh, at, &how, f);
 }
 
+/* Friction of a wall on a vertex that its strand pushes into it (Coulomb): at most what stops its
+ * sliding. */
+static void rub(const lagrangian *l, int64_t v, double force[3]) {
+    const mesh_wall *met = &l->walls[v];
+    const collider *c = &l->sim->scene->colliders[met->collider];
+    double normal[3], u[3], along[3];
+    boundary_distance(&l->sim->boundary, met->collider, l->x[v], normal, u);
+    vec_sub(along, l->v[v], u);
+    vec_add_scaled(along, along, -vec_dot(along, met->normal), met->normal);
+    const double stops = (double)l->sim->particles.mass[l->particle[v]] / l->push.time;
+    const double speed = vec_length(along), most = c->friction * l->pressed[v];
+    const bool sticks = c->contact == CONTACT_STICKY || most >= stops * speed;
+    vec_scale(force, sticks ? -stops : -most / speed, along);
+}
+
+static void rub_part(const lagrangian *l, const mesh_part *part) {
+    for (int64_t v = part->first; v < part->first + part->mesh.of->vertex_count; v++) {
+        double force[3];
+        if (!(l->pressed[v] > 0)) continue;
+        rub(l, v, force);
+        vec_add(l->f[v], l->f[v], force);
+    }
+}
+
 static void contact_forces(lagrangian *l, int k, const mesh_positions *at) {
     mesh_part *part = &l->parts[k];
     mesh_memory *memory = &l->memory[k];
@@ -432,6 +456,7 @@ spate_status lagrangian_add_forces(lagrangian *l, const mesh_push *push) {
                                    .turns = part->turns};
         part_forces(l, part, &at);
         if (part->mesh.fault >= 0) return fail_element(l, part);
+        if (l->walls) rub_part(l, part);
         contact_forces(l, k, &at);
         l->memory[k].extremes = part->mesh.extremes;
         l->memory[k].energy = lagrangian_mesh_energy(&part->mesh);
@@ -447,8 +472,10 @@ spate_status lagrangian_add_forces(lagrangian *l, const mesh_push *push) {
 void lagrangian_each_pressed(const lagrangian *l, mesh_press_note note, void *data) {
     for (int64_t v = 0; v < l->vertices && l->walls; v++) {
         double lost[3];
-        if (l->walls[v].collider < 0 || !(l->pressed[v] > 0)) continue;
-        vec_scale(lost, -l->pressed[v] * l->push.time, l->walls[v].normal);
+        if (!(l->pressed[v] > 0)) continue;
+        rub(l, v, lost);
+        vec_add_scaled(lost, lost, l->pressed[v], l->walls[v].normal);
+        vec_scale(lost, -l->push.time, lost);
         note(data, &(mesh_press){l->block[v], l->particle[v], l->walls[v].collider, l->x[v], lost});
     }
 }
