@@ -40,6 +40,8 @@ struct lagrangian {
     bool *there;
     int *hold, *held; /* which hold it has, and which holds it now; -1: none */
     double (*x)[3], (*v)[3], (*f)[3];
+    double (*before)[3];   /* places at the beginning of the step before, of last_dt: state */
+    double last_dt;        /* 0: none */
     double (*guess)[3];    /* of semi-implicit steps of cloth and elements, m/s^2: state */
     mesh_wall *walls;      /* that vertices of strands are in; NULL: no colliders */
     double *pressed;       /* what strands push them with, N */
@@ -175,6 +177,7 @@ static spate_status take_vertices(lagrangian *l) {
     fine = fine && (l->x = take(ctx, n, sizeof *l->x));
     fine = fine && (l->v = take(ctx, n, sizeof *l->v));
     fine = fine && (l->f = take(ctx, n, sizeof *l->f));
+    fine = fine && (l->before = take(ctx, n, sizeof *l->before));
     fine = fine && (l->reaction = take(ctx, n, sizeof *l->reaction));
     fine = fine && (l->guess = take(ctx, n, sizeof *l->guess));
     fine = fine && (l->edges = take(ctx, n, sizeof *l->edges));
@@ -244,10 +247,11 @@ void lagrangian_free(lagrangian *l) {
         mesh_contact_free(&l->parts[k].contact);
         give(ctx, l->parts[k].turns);
     }
-    void *all[] = {l->guess, l->parts,      l->memory,  l->part_of,  l->particle, l->block,
-                   l->there, l->hold,       l->held,    l->x,        l->v,        l->f,
-                   l->edges, l->references, l->moments, l->reaction, l->C,        l->normals,
-                   l->walls, l->pressed,    l};
+    void *all[] = {l->guess,    l->parts, l->memory,  l->part_of,    l->particle,
+                   l->block,    l->there, l->hold,    l->held,       l->x,
+                   l->v,        l->f,     l->edges,   l->references, l->moments,
+                   l->reaction, l->C,     l->normals, l->walls,      l->pressed,
+                   l->before,   l};
     for (int k = 0; k < COUNT_OF(all); k++) give(ctx, all[k]);
 }
 
@@ -307,6 +311,9 @@ spate_status lagrangian_start(lagrangian *l) {
 
 /* ---- Forces ---------------------------------------------------------------------------------- */
 
+/* v is what a vertex moved with in the last step. Its own velocity may hold more, which the grid
+ * does not see and its position does not follow; a step that counted on it would fight what never
+ * comes, and feed tufts of strands with energy. */
 static void load_positions(void *data, chunk items) {
     const lagrangian *l = data;
     for (int64_t v = items.begin; v < items.end; v++) {
@@ -314,8 +321,11 @@ static void load_positions(void *data, chunk items) {
         l->there[v] = i != NOWHERE && l->sim->particles.group[i] != GROUP_REMOVED;
         if (!l->there[v]) continue;
         simulation_position(l->sim, l->block[v], i, l->x[v]);
-        for (int a = 0; a < l->sim->scene->dim; a++)
-            l->v[v][a] = (double)l->sim->particles.velocity[i][a];
+        for (int a = 0; a < l->sim->scene->dim; a++) {
+            l->v[v][a] = l->last_dt > 0 ? (l->x[v][a] - l->before[v][a]) / l->last_dt
+                                        : (double)l->sim->particles.velocity[i][a];
+            l->before[v][a] = l->x[v][a];
+        }
     }
 }
 
@@ -446,6 +456,7 @@ spate_status lagrangian_add_forces(lagrangian *l, const mesh_push *push) {
     l->push = *push;
     find_particles(l);
     parallel_for(threads, l->vertices, VERTEX_GRAIN, load_positions, l);
+    l->last_dt = l->sim->dt;
     if (l->walls) parallel_for(threads, l->vertices, VERTEX_GRAIN, find_walls, l);
     for (int k = 0; k < l->count; k++) {
         mesh_part *part = &l->parts[k];
@@ -643,6 +654,8 @@ double lagrangian_contact_resets(const lagrangian *l) {
 void lagrangian_state(lagrangian *l, state_blocks *out) {
     state_add(out, "mesh bodies", l->memory, (size_t)l->count * sizeof *l->memory);
     state_add(out, "strand edges", l->edges, (size_t)l->vertices * sizeof *l->edges);
+    state_add(out, "mesh places", l->before, (size_t)l->vertices * sizeof *l->before);
+    state_add(out, "mesh last step", &l->last_dt, sizeof l->last_dt);
     state_add(out, "mesh guesses", l->guess, (size_t)l->vertices * sizeof *l->guess);
     state_add(out, "hold reactions", l->reaction, (size_t)l->vertices * sizeof *l->reaction);
     state_add(out, "strand twists", l->references, (size_t)l->vertices * sizeof *l->references);
@@ -653,6 +666,7 @@ void lagrangian_state(lagrangian *l, state_blocks *out) {
 
 uint64_t lagrangian_hash(const lagrangian *l, uint64_t seed) {
     seed = hash_bytes(l->edges, (size_t)l->vertices * sizeof *l->edges, seed);
+    seed = hash_bytes(l->before, (size_t)l->vertices * sizeof *l->before, seed);
     seed = hash_bytes(l->guess, (size_t)l->vertices * sizeof *l->guess, seed);
     seed = hash_bytes(l->reaction, (size_t)l->vertices * sizeof *l->reaction, seed);
     seed = hash_bytes(l->references, (size_t)l->vertices * sizeof *l->references, seed);
