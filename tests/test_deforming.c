@@ -217,6 +217,24 @@ static void matter_has_the_speed_of_the_surface(void **state) {
     liquid_makes_room("type: mpm, integrator: apic", 0.03, 0.01);
 }
 
+/* Also where it is driven, and there is more of it than at the start. */
+static void a_driven_one_grows_too(void **state) {
+    (void)state;
+    play p = play_pool(1, "type: mpm, integrator: apic",
+                       "driven: true, shape: {mesh: {file: ball_###.obj, frames: {fps: 5}}}");
+    const double middle[3] = {0.5, 0.35, 0};
+    double inside = 0;
+    play_until(&p, 0.6);
+    EACH_PARTICLE(p.sim, block, i) {
+        double x[3], away[3];
+        simulation_position(p.sim, block, i, x);
+        vec_sub(away, x, middle);
+        inside = fmax(inside, 0.1 + 0.2 * p.sim->time - vec_length(away));
+    }
+    CHECK_BELOW(inside / 0.03125, 0.6);
+    play_close(&p);
+}
+
 /* A plate moved by a sequence of files does what one moved by keys does. */
 static void a_sequence_is_as_keys(void **state) {
     (void)state;
@@ -300,6 +318,10 @@ static void bad_sequences_are_refused(void **state) {
     refuse("flip", "sinks: [{shape: {mesh: {file: ball_###.obj, frames: {fps: 1}}}}]",
            "which a sink cannot");
     refuse("flip",
+           "forces: [{wind: {acceleration: [1, 0, 0]}, region: {mesh: {file: ball_###.obj, frames: "
+           "{fps: 1}}}}]",
+           "which a region cannot");
+    refuse("flip",
            "colliders: [{shape: {union: [{mesh: {file: ball_###.obj, frames: {fps: 1}}}]}}]",
            "which a part of another shape cannot");
 }
@@ -310,6 +332,7 @@ int main(void) {
         cmocka_unit_test(fast_plates_stay_whole),
         cmocka_unit_test(the_past_does_not_matter),
         cmocka_unit_test(matter_has_the_speed_of_the_surface),
+        cmocka_unit_test(a_driven_one_grows_too),
         cmocka_unit_test(a_sequence_is_as_keys),
         cmocka_unit_test(sequences_resume_and_do_not_see_threads),
         cmocka_unit_test(bad_sequences_are_refused),

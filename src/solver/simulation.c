@@ -219,6 +219,7 @@ static void choose_step(spate_simulation *sim, double until, const char *landing
     double dt = scene->dt > 0 ? scene->dt : sim->type->step_limit(sim, &limit);
     const double forced = scene->dt > 0 ? HUGE_VAL : forces_limit(sim);
     if (forced < dt) dt = forced, limit = "force";
+    sim->whole_dt = dt;
     double left = until - sim->time;
     if (dt >= left * (1 - 1e-9)) {
         if (dt > left * (1 + 1e-9)) limit = landing;

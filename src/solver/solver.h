@@ -178,6 +178,7 @@ struct spate_simulation {
     double time;
     int64_t step;
     double dt;            /* of the last step, or of the one being made */
+    double whole_dt;      /* what it would have been without a frame or event to land on */
     const char *dt_limit; /* which limit set it */
     uint64_t next_id;
     source_state *sources;

@@ -496,7 +496,8 @@ void lagrangian_each_pressed(const lagrangian *l, mesh_press_note note, void *da
 /* What holds push with is found step by step: what a held vertex gained in the last one is what the
  * forces on it and its nodes had beyond the hold's, and this share of it is made up for. Else the
  * nodes around would yield in every step, by g dt and more, and what lies on a held cloth would
- * sink through it. */
+ * sink through it. Part of the gain comes with the transfer, however short a step is: one that was
+ * cut short to land on a frame is counted as a whole one, since its gain over its dt is no force. */
 #define REACTION_SHARE 0.5
 
 static void hold_vertex(const lagrangian *l, int64_t v, const double rest[3], const pose *at) {
@@ -504,13 +505,15 @@ static void hold_vertex(const lagrangian *l, int64_t v, const double rest[3], co
     const particles *p = &sim->particles;
     const domain *d = &sim->scene->domain;
     const int32_t *coords = sim->blocks.coords[l->block[v]];
+    const double push =
+        REACTION_SHARE * (double)p->mass[l->particle[v]] / fmax(sim->dt, sim->whole_dt);
     double x[3], u[3];
     pose_to_world(at, rest, x);
     pose_velocity(at, x, u);
     for (int a = 0; a < sim->scene->dim; a++) {
         const double g = (x[a] - d->origin[a]) / d->dx + sim->type->shift;
         const double gained = (double)p->velocity[l->particle[v]][a] - u[a];
-        l->reaction[v][a] -= REACTION_SHARE * (double)p->mass[l->particle[v]] * gained / sim->dt;
+        l->reaction[v][a] -= push * gained;
         PLANE(p, position, a)[l->particle[v]] = (real)(g - (double)coords[a] * BLOCK_EDGE);
         p->velocity[l->particle[v]][a] = (real)u[a];
     }
