@@ -316,14 +316,15 @@ spate_status lagrangian_start(lagrangian *l) {
  * comes, and feed tufts of strands with energy. */
 static void load_positions(void *data, chunk items) {
     const lagrangian *l = data;
+    const bool known = l->last_dt > 0.1 * l->sim->dt; /* else places are too rounded for it */
     for (int64_t v = items.begin; v < items.end; v++) {
         const uint32_t i = l->particle[v];
         l->there[v] = i != NOWHERE && l->sim->particles.group[i] != GROUP_REMOVED;
         if (!l->there[v]) continue;
         simulation_position(l->sim, l->block[v], i, l->x[v]);
         for (int a = 0; a < l->sim->scene->dim; a++) {
-            l->v[v][a] = l->last_dt > 0 ? (l->x[v][a] - l->before[v][a]) / l->last_dt
-                                        : (double)l->sim->particles.velocity[i][a];
+            l->v[v][a] = known ? (l->x[v][a] - l->before[v][a]) / l->last_dt
+                               : (double)l->sim->particles.velocity[i][a];
             l->before[v][a] = l->x[v][a];
         }
     }

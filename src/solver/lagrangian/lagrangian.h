@@ -10,8 +10,8 @@
  * go on. The energy is that of the positions at the beginning of the last step.
  *
  * State: the first id of each body's particles, how far the elements are from rest (it limits the
- * next step), the frames of strands, the normals of contact elements, what holds push with, and
- * what systems begin from.
+ * next step), the frames of strands, the normals of contact elements, what holds push with, where
+ * vertices were a step before, and what systems begin from.
  */
 #ifndef SPATE_SOLVER_LAGRANGIAN_H
 #define SPATE_SOLVER_LAGRANGIAN_H
