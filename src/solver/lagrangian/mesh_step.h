@@ -32,8 +32,10 @@ void mesh_step_free(lagrangian_mesh *m);
 typedef struct mesh_motion {
     double dt, damping;
     const double (*v)[3];
-    double gravity[3]; /* that acts besides */
-    double tolerance;  /* of systems that are solved by iterations; 0: 1e-4 */
+    double gravity[3];      /* that acts besides */
+    const mesh_wall *walls; /* strands: colliders that vertices are in; NULL: none */
+    double *pressed;        /* and what edges push them with, N */
+    double tolerance;       /* of systems that are solved by iterations; 0: 1e-4 */
     double (
         *guess)[3]; /* accelerations of the last step's solution, to begin from, and then of this
                            one's; NULL: none. Iterations only */
