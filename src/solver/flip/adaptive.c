@@ -1,6 +1,7 @@
-/* Depth, splitting, and what a scene may set; merging is in merge.c. */
+/* Depth, splitting, and what a scene may set; merging is in merge_kernels.c. */
 #include "solver/flip/adaptive.h"
 
+#include "core/isa.h"
 #include "core/random.h"
 #include "core/vec.h"
 #include "solver/collide.h"
@@ -51,10 +52,14 @@ bool adaptive_check(const flip_options *o, int dim, field_report *report) {
     return true;
 }
 
+ISA_TABLES(merge_kernels, flip_merging);
+
 spate_status adaptive_create(flip *f) {
     if (!f->options->adaptive) return SPATE_OK;
     f->adaptive = take(f->sim->ctx, 1, sizeof *f->adaptive);
-    return f->adaptive ? SPATE_OK : SPATE_OUT_OF_MEMORY;
+    if (!f->adaptive) return SPATE_OUT_OF_MEMORY;
+    f->adaptive->kernels = ISA_CHOOSE(flip_merging, f->sim->ctx->isa);
+    return SPATE_OK;
 }
 
 void adaptive_free(flip *f) {
@@ -214,7 +219,8 @@ static spate_status merge_all(flip *f) {
         for (int64_t i = 0; i < count; i++) a->into[i] = -1;
     }
     memset(a->merged, 0, sizeof a->merged);
-    parallel_for(f->threads, f->sim->blocks.occupied_count, 16, merge_blocks, f);
+    parallel_for(f->threads, f->sim->blocks.occupied_count, 16, a->kernels->merge[f->grid.dim - 2],
+                 f);
     for (int w = 0; w < MAX_THREADS; w++) f->memory.merged += a->merged[w];
     if (!forwards) return SPATE_OK;
     const spate_status status = sheets_forward_merged(f, a->into);
