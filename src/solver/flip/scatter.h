@@ -155,6 +155,24 @@ INLINE void add_volume(const flip_view *view, const tile_map *map, const real *t
         }
 }
 
+/* Asks for the rows of the grid that a tile will be added to, while its particles are summed. */
+INLINE void fetch_tile(const flip_view *view, const tile_map *map, int dim) {
+    for (int c = 0; c <= dim; c++) {
+        const axis_map *x = &map->axis[0][c != 0], *y = &map->axis[1][c != 1];
+        const axis_map *z = &map->axis[dim - 1][c != dim - 1];
+        for (int i = REACHED_FROM; i < REACHED_TO; i++)
+            for (int j = dim == 3 ? REACHED_FROM : 0; j < (dim == 3 ? REACHED_TO : 1); j++) {
+                int64_t rows[3];
+                map_row(map, x, y, i, j, rows, dim);
+                for (int k = REACHED_FROM; k < REACHED_TO; k += REACHED_TO - 1 - REACHED_FROM) {
+                    const int64_t from = rows[z->code[k]];
+                    __builtin_prefetch(c < dim ? view->velocity[c] + from : view->phi + from, 1);
+                    if (c < dim) __builtin_prefetch(view->mass[c] + from, 1);
+                }
+            }
+    }
+}
+
 INLINE void scatter_block(const flip_view *view, int32_t block, real *tile, real *volumes,
                           bool affine, int dim) {
     const particles *p = view->particles;
@@ -192,6 +210,7 @@ INLINE void scatter_chunk(void *data, chunk items, int dim) {
         tile_map map;
         const int32_t block = view->coloured[o];
         map_tile(&map, view, view->block_coords[block], dim);
+        fetch_tile(view, &map, dim);
         memset(tile, 0, (size_t)(dim * component_reals(dim) + WIDE) * sizeof *tile);
         memset(volumes, 0, (size_t)tile_nodes(dim) * sizeof *volumes);
         if (view->affine)
