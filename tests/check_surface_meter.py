@@ -57,7 +57,7 @@ def expect(what, cubes, pieces, large, holes, tears):
 
 plate = {(x, y, 0) for x in range(20) for y in range(20)}
 net = {c for c in plate if not (c[0] % 4 == 2 and c[1] % 4 == 2)}
-halves = {c for c in net if c[0] != 9}
+halves = {c for c in net if c[0] != 8}
 drops = {c for c in plate if c[0] % 4 < 3 and c[1] % 4 < 3}
 ring = {c for c in plate if max(abs(c[0] - 9.5), abs(c[1] - 9.5)) > 3}
 expect("a plate", plate, 1, 1, 0, 0)
