@@ -34,30 +34,87 @@ static real carried(const mac *m, int axis, int64_t to, int64_t from) {
     return u;
 }
 
+/* A brick and the cells beside it, a row along the last axis after the other; without those at its
+ * edges and corners. */
+enum { PADDED = BRICK_EDGE + 2, PADDED_MOST = PADDED * PADDED * PADDED };
+
+static int padded_index(const int at[3], int dim) {
+    int index = 0;
+    for (int a = 0; a < dim; a++) index = index * PADDED + at[a] + 1;
+    return index;
+}
+
+/* `valid` of a brick and of the cells beside it. */
+static void load_valid(const mac *m, int64_t brick, uint8_t *padded) {
+    const int dim = m->dim, cells = mac_cells(dim), side = cells / BRICK_EDGE;
+    const uint8_t *own = m->valid[0] + brick * cells;
+    int at[3];
+    memset(padded, 0, PADDED_MOST);
+    for (int c = 0; c < cells; c += BRICK_EDGE) {
+        mac_place(c, dim, at);
+        memcpy(padded + padded_index(at, dim), own + c, BRICK_EDGE);
+    }
+    for (int n = 0; n < 2 * dim; n++) {
+        const int axis = n >> 1, stride = box_stride(BRICK_EDGE, axis, dim);
+        int beyond[3] = {0};
+        beyond[axis] = n & 1 ? BRICK_EDGE : -1;
+        const int32_t other = m->bricks.neighbours[brick][neighbour_code(BRICK_EDGE, beyond, dim)];
+        if (other < 0) continue;
+        for (int k = 0; k < side; k++) {
+            const int c = k / stride * stride * BRICK_EDGE + k % stride; /* of the low side */
+            const int from = n & 1 ? c : c + (BRICK_EDGE - 1) * stride;
+            mac_place(c, dim, at);
+            at[axis] = beyond[axis];
+            padded[padded_index(at, dim)] = m->valid[0][(int64_t)other * cells + from];
+        }
+    }
+}
+
+/* What is valid of the cells beside each. */
+static void gather_valid(const mac *m, int64_t brick, uint8_t *beside) {
+    const int count = m->dim == 3 ? PADDED_MOST : PADDED * PADDED;
+    uint8_t padded[PADDED_MOST];
+    load_valid(m, brick, padded);
+    memset(beside, 0, PADDED_MOST);
+    for (int a = 0, stride = 1; a < m->dim; a++, stride *= PADDED)
+        for (int i = stride; i < count - stride; i++)
+            beside[i] |= padded[i - stride] | padded[i + stride];
+}
+
+/* The faces `wanted` of a cell that are not settled, but some beside them are. */
+static void fill_cell(const extrapolation *e, int64_t brick, int c, const int at[3], int wanted) {
+    const mac *m = &e->f->grid;
+    const int64_t here = brick * mac_cells(m->dim) + c;
+    real sums[3] = {0}, counts[3] = {0};
+    for (int n = 0; n < 2 * m->dim; n++) {
+        const int64_t other = mac_side_of(m, brick, c, at, n).beyond;
+        const int valid = other < 0 ? 0 : m->valid[0][other] & wanted;
+        for (int a = 0; a < m->dim; a++)
+            if (valid >> a & 1) sums[a] += carried(m, a, here, other), counts[a] += 1;
+    }
+    for (int a = 0; a < m->dim; a++)
+        if (wanted >> a & 1) m->velocity[a][here] = sums[a] / counts[a];
+    e->fresh[here] = (uint8_t)wanted;
+}
+
 static void fill_layer(void *data, chunk items) {
     const extrapolation *e = data;
     const mac *m = &e->f->grid;
     const int dim = m->dim, all = (1 << dim) - 1;
     for (int64_t brick = items.begin; brick < items.end; brick++) {
+        uint8_t beside[PADDED_MOST];
         memset(e->fresh + brick * mac_cells(dim), 0, (size_t)mac_cells(dim));
         if (!is_near_valid(e, brick)) continue;
-        for (int c = 0; c < mac_cells(dim); c++) {
-            const int64_t here = brick * mac_cells(dim) + c;
-            const int settled = mac_settled(m, here);
-            if (settled == all) continue;
+        gather_valid(m, brick, beside);
+        for (int row = 0; row < mac_cells(dim); row += BRICK_EDGE) {
             int at[3];
-            real sums[3] = {0}, counts[3] = {0};
-            mac_place(c, dim, at);
-            for (int n = 0; n < 2 * dim; n++) {
-                const int64_t other = mac_side_of(m, brick, c, at, n).beyond;
-                const int wanted = other < 0 ? 0 : m->valid[0][other] & ~settled;
-                for (int a = 0; a < dim; a++)
-                    if (wanted >> a & 1) sums[a] += carried(m, a, here, other), counts[a] += 1;
-            }
-            for (int a = 0; a < dim; a++) {
-                if (!(counts[a] > 0)) continue;
-                m->velocity[a][here] = sums[a] / counts[a];
-                e->fresh[here] |= (uint8_t)(1 << a);
+            mac_place(row, dim, at);
+            const uint8_t *valid = m->valid[0] + brick * mac_cells(dim) + row;
+            const uint8_t *near = beside + padded_index(at, dim);
+            for (int k = 0; k < BRICK_EDGE; k++) {
+                const int wanted = near[k] & ~(valid[k] | valid[k] >> PRESCRIBED_SHIFT) & all;
+                at[dim - 1] = k;
+                if (wanted) fill_cell(e, brick, row + k, at, wanted);
             }
         }
     }

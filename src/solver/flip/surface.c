@@ -135,9 +135,16 @@ static void extend_into_colliders(void *data, chunk items) {
 
 /* ---- Holes ----------------------------------------------------------------------------------- */
 
+/* Whether a cell of a brick is open to air in the one that it makes a pair with along the last
+ * axis. */
+static bool has_airy_partner(const mac *m, int64_t here) {
+    const int64_t partner = here ^ 1, face = here | 1;
+    return m->phi[0][partner] >= 0 && m->face_fraction[m->dim - 1][face] > 0;
+}
+
 /* A single cell of air all round which there is liquid is a gap between particles, not a bubble: as
  * air it would let the pressure off, and collapse. No two such cells are neighbours, so the order
- * does not matter. */
+ * does not matter. Most cells of air need one look. */
 static void fill_holes(void *data, chunk items) {
     const mac *m = &((const flip *)data)->grid;
     const int cells = mac_cells(m->dim);
@@ -145,7 +152,7 @@ static void fill_holes(void *data, chunk items) {
     for (int64_t brick = items.begin; brick < items.end; brick++)
         for (int c = 0; c < cells; c++) {
             const int64_t here = brick * cells + c;
-            if (m->phi[0][here] < 0) continue;
+            if (m->phi[0][here] < 0 || has_airy_partner(m, here)) continue;
             int at[3], liquid = 0, air = 0;
             mac_place(c, m->dim, at);
             for (int n = 0; n < 2 * m->dim && !air; n++) {
