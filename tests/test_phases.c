@@ -327,6 +327,17 @@ static void released_body_has_added_mass(void **state) {
     CHECK_ABOVE(fabs(glued / 0.319 - 1), 0.15); /* negative control */
 }
 
+/* A ball of half the density: 0.494 g. */
+static void released_ball_has_added_mass(void **state) {
+    (void)state;
+    if (WATCHED || IN_DOUBLE || !getenv("SPATE_FULL")) skip();
+    const double a = release(3, "type: mpm", "coupling: contact", 0.5, 6);
+    const double glued = release(3, "integrator: aflip", "coupling: glued", 0.5, 6);
+    print_message("released ball: %.3f g, in one field %.3f g (exact 0.494)\n", a, glued);
+    CHECK_BELOW(fabs(a / 0.494 - 1), 0.15);
+    CHECK_ABOVE(fabs(glued / 0.494 - 1), 0.15); /* negative control */
+}
+
 /* ---- Interfaces ------------------------------------------------------------------------------ */
 
 /* Two layers of 0.5 m in a tank of 1 m, with the waves of length `length` of their interface. */
@@ -563,21 +574,32 @@ static void water_lets_a_plate_go(void **state) {
 
 /* ---- Floating -------------------------------------------------------------------------------- */
 
-/* The draft of a cylinder of radius 0.15 over its radius, once it is calm. */
-static double draft(double q, const char *coupling, double until) {
-    const double R = 0.15;
-    play p = play_open(
+/* The volume of a ball (in 2D the area of a disk) of radius R below a plane, `depth` above its
+ * lowest point. */
+static double volume_below(double R, double depth, int dim) {
+    const double d = fmin(fmax(depth, 0), 2 * R), c = 1 - d / R;
+    return dim == 2 ? R * R * (acos(c) - c * sqrt(fmax(1 - c * c, 0))) : M_PI * d * d * (R - d / 3);
+}
+
+static play open_floating(int dim, double q, const char *coupling, double R, double dx) {
+    const char *z = dim == 2 ? "" : ", 0.5", *zero = dim == 2 ? "" : ", 0",
+               *one = dim == 2 ? "" : ", 1";
+    return play_open(
         2,
-        "spate: 1\ndimension: 2\nduration: 99\nfps: 1\ndomain: {size: [1, 1], dx: 0.025}\n"
+        "spate: 1\ndimension: %d\nduration: 99\nfps: 1\ndomain: {size: [1, 1%s], dx: %.17g}\n"
         "solver: {type: mpm}\n"
         "materials: {ball: {model: neo_hookean, density: %g, young_modulus: 3.0e5, poisson: 0.3}, "
         "water: {model: liquid, density: 1000, bulk_modulus: 2.0e5, pic_time: 0.02}}\n%s\n"
-        "bodies: [{name: ball, material: ball, shape: {sphere: {center: [0.5, 0.55], radius: "
-        "%g}}}, "
-        "{name: water, material: water, at_rest: true, shape: {box: {min: [0, 0], max: [1, "
-        "0.5]}}}]\n"
-        "probes: [{name: at, center_of_mass: {of: ball}}]\n",
-        1000 * q, coupling, R);
+        "bodies: [{name: ball, material: ball, shape: {sphere: {center: [0.5, 0.55%s], radius: "
+        "%g}}}, {name: water, material: water, at_rest: true, shape: {box: {min: [0, 0%s], max: "
+        "[1, 0.5%s]}}}]\nprobes: [{name: at, center_of_mass: {of: ball}}]\n",
+        dim, one, dx, 1000 * q, coupling, z, R, zero, one);
+}
+
+/* The draft of a cylinder, or a ball, of radius 0.15 over its radius, once it is calm. */
+static double draft(int dim, double q, const char *coupling, double until) {
+    const double R = 0.15;
+    play p = open_floating(dim, q, coupling, R, dim == 2 ? 0.025 : 1.0 / 28);
     double sum = 0, level = 0;
     int count = 0;
     while (p.sim->time < until) {
@@ -590,12 +612,9 @@ static double draft(double q, const char *coupling, double until) {
     double water = 0;
     for (int64_t i = 0; i < p.sim->particles.count; i++)
         if (p.sim->particles.group[i] == 1) water += (double)p.sim->particles.mass[i] / 1000;
-    level = water;
     const double center = sum / count;
-    for (int n = 0; n < 50; n++) { /* the area of the segment below the level */
-        const double depth = fmin(fmax(level - (center - R), 0), 2 * R), c = 1 - depth / R;
-        level = water + R * R * (acos(c) - c * sqrt(fmax(1 - c * c, 0)));
-    }
+    level = water;
+    for (int n = 0; n < 50; n++) level = water + volume_below(R, level - (center - R), dim);
     play_close(&p);
     return (level - center + R) / R;
 }
@@ -605,12 +624,22 @@ static void light_body_floats(void **state) {
     (void)state;
     if (WATCHED || !getenv("SPATE_FULL")) skip();
     const double until = 2;
-    const double half = draft(0.5, "coupling: contact", until);
+    const double half = draft(2, 0.5, "coupling: contact", until);
     print_message("draft 1:2 %.3f R (exact 1)\n", half);
     CHECK_BELOW(fabs(half - 1), 0.03);
-    const double third = draft(1.0 / 3, "coupling: contact", until);
+    const double third = draft(2, 1.0 / 3, "coupling: contact", until);
     print_message("draft 1:3 %.3f R (exact 0.735)\n", third);
     CHECK_BELOW(fabs(third - 0.735), 0.03);
+}
+
+static void light_ball_floats(void **state) {
+    (void)state;
+    if (WATCHED || IN_DOUBLE || !getenv("SPATE_FULL")) skip();
+    const double half = draft(3, 0.5, "coupling: contact", 2);
+    const double third = draft(3, 1.0 / 3, "coupling: contact", 2);
+    print_message("draft of a ball 1:2 %.3f R (exact 1), 1:3 %.3f R (exact 0.774)\n", half, third);
+    CHECK_BELOW(fabs(half - 1), 0.03);
+    CHECK_BELOW(fabs(third - 0.774), 0.03);
 }
 
 /* ---- Bad input ------------------------------------------------------------------------------- */
@@ -680,6 +709,8 @@ int main(void) {
         cmocka_unit_test(sliding_layers_roll_up),
         cmocka_unit_test(water_lets_a_plate_go),
         cmocka_unit_test(light_body_floats),
+        cmocka_unit_test(light_ball_floats),
+        cmocka_unit_test(released_ball_has_added_mass),
         cmocka_unit_test(bad_input_is_refused),
         cmocka_unit_test(glued_is_one_field),
         cmocka_unit_test(threads_and_stops_do_not_show),

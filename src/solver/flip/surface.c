@@ -184,8 +184,8 @@ static void add_volume(void *data, chunk items, double *part) {
             }
             if (!inside) continue;
             int64_t cell = brick * mac_cells(m->dim) + c;
-            double filled = fmin(fmax(0.5 - (double)m->phi[0][cell], 0), 1);
-            part[0] += filled * fmin(fmax(0.5 + (double)m->solid_phi[0][cell], 0), 1);
+            double filled = clamp(0.5 - (double)m->phi[0][cell], 0, 1);
+            part[0] += filled * clamp(0.5 + (double)m->solid_phi[0][cell], 0, 1);
         }
     }
 }

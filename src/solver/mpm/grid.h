@@ -137,18 +137,33 @@ INLINE void apply_boundaries(const mpm_view *m, const mpm_nodes *nodes, int f,
 
 /* ---- The pass -------------------------------------------------------------------------------- */
 
+/* Whether particles of field f may reach a block's nodes. With one field they do, or nobody asks. */
+INLINE bool reaches_block(const mpm_view *m, int32_t block, int f, int dim) {
+    const int32_t *neighbours = m->neighbours[block];
+    for (int n = 0; n < neighbour_count(dim) && m->field_count > 1; n++)
+        if (neighbours[n] >= 0 && m->tile[f][neighbours[n]] >= 0) return true;
+    return m->field_count == 1;
+}
+
 INLINE void grid_block(const mpm_view *m, int32_t block, int node, int dim) {
     mpm_nodes nodes;
+    bool reached[FIELDS_MAX];
     nodes.block = block;
     for (int f = 0; f < m->field_count; f++) {
         real *v = nodes.velocity[f] = m->velocities[f] + block * block_reals(dim, node);
+        reached[f] = reaches_block(m, block, f, dim);
+        if (!reached[f]) {
+            memset(nodes.mass[f], 0, sizeof nodes.mass[f]);
+            continue;
+        }
         sum_tiles(m->neighbours[block], m->tile[f], m->tiles, v, node, dim);
         momentum_to_velocity(m, v, nodes.mass[f], node, dim);
         apply_forces(m, v, nodes.mass[f], node, dim);
     }
     exchange_fields(m, &nodes);
     const near_boundaries near = boundaries_near(m, block, dim);
-    for (int f = 0; f < m->field_count; f++) apply_boundaries(m, &nodes, f, &near, node, dim);
+    for (int f = 0; f < m->field_count; f++)
+        if (reached[f]) apply_boundaries(m, &nodes, f, &near, node, dim);
 }
 
 INLINE void grid_chunk(const void *data, chunk items, transfer_family family, int dim) {

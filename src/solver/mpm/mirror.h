@@ -17,23 +17,32 @@ typedef struct mirror {
     quad sign[2];        /* what reflection does to a node's vectors and what stands behind each */
 } mirror;
 
-/* Node by node: sums behind the mirror go to their image (fold), or velocities come from it. */
+/* One node and its image: sums behind the mirror go to it (fold), or velocities come from it. */
+INLINE void mirror_node(real *behind, real *image, const mirror *m, bool fold, int node) {
+    if (node == 1) {
+        if (fold) *image += *behind;
+        *behind = fold ? 0 : *image;
+    }
+    for (int half = 0; half < node && node >= QUAD; half += QUAD) {
+        const quad sign = m->sign[half / QUAD];
+        if (fold) {
+            quad_store(image + half, quad_load(image + half) + sign * quad_load(behind + half));
+            quad_store(behind + half, quad_splat(0));
+        } else
+            quad_store(behind + half, sign * quad_load(image + half));
+    }
+}
+
 INLINE void mirror_plane(real *tile, const mirror *m, bool fold, int node, int dim) {
     const int stride[3] = {dim == 2 ? TILE_EDGE : TILE_EDGE * TILE_EDGE, dim == 2 ? 1 : TILE_EDGE,
                            1};
     const int u = m->axis == 0 ? 1 : 0, w = m->axis == 2 ? 1 : 2;
     for (int i = 0; i < TILE_EDGE; i++)
-        for (int j = 0; j < (dim == 3 ? TILE_EDGE : 1); j++)
-            for (int half = 0; half < node; half += 4) {
-                int64_t at = i * stride[u] + (dim == 3 ? j * stride[w] : 0);
-                real *behind = tile + node * (at + m->back * stride[m->axis]) + half;
-                real *image = tile + node * (at + m->front * stride[m->axis]) + half;
-                if (fold) {
-                    quad_store(image, quad_load(image) + m->sign[half / 4] * quad_load(behind));
-                    quad_store(behind, quad_splat(0));
-                } else
-                    quad_store(behind, m->sign[half / 4] * quad_load(image));
-            }
+        for (int j = 0; j < (dim == 3 ? TILE_EDGE : 1); j++) {
+            const int64_t at = i * stride[u] + (dim == 3 ? j * stride[w] : 0);
+            mirror_node(tile + node * (at + m->back * stride[m->axis]),
+                        tile + node * (at + m->front * stride[m->axis]), m, fold, node);
+        }
 }
 
 /* The mirror of a side of the domain, if it lies within a block's tile; it changes no signs yet. */
@@ -65,12 +74,13 @@ INLINE void mirror_tile_of(const mpm_view *m, int32_t block, real *tile, bool fo
         }
 }
 
-/* Where a node has numbers, not vectors: sums behind mirrors go to their images. */
-INLINE void fold_numbers(const mpm_view *m, int32_t block, real *tile, int node, int dim) {
+/* Where a node has numbers, not vectors: nothing changes its sign. */
+INLINE void mirror_numbers(const mpm_view *m, int32_t block, real *tile, bool fold, int node,
+                           int dim) {
     for (int a = 0; a < dim; a++)
         for (int side = 0; side < 2; side++) {
             mirror plane;
-            if (mirror_at(m, block, a, side, &plane)) mirror_plane(tile, &plane, true, node, dim);
+            if (mirror_at(m, block, a, side, &plane)) mirror_plane(tile, &plane, fold, node, dim);
         }
 }
 

@@ -151,7 +151,7 @@ INLINE void scatter_body_masses(const mpm_view *m, int32_t block, int dim) {
             }
     }
     for (int f = 0; f < m->field_count; f++)
-        if (tiles.of[f]) fold_numbers(m, block, tiles.of[f], LOAD_REALS, dim);
+        if (tiles.of[f]) mirror_numbers(m, block, tiles.of[f], true, LOAD_REALS, dim);
 }
 
 /* What colliders give to a block's nodes in one field, and which colliders they are. */

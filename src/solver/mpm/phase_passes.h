@@ -7,6 +7,7 @@
 #include "solver/mpm/grid.h"
 #include "solver/mpm/phases.h"
 #include "solver/mpm/scatter.h"
+#include "solver/mpm/smoothing.h"
 
 #define PHASE_TABLE_(kernel, isa) phases_##kernel##_##isa
 #define PHASE_TABLE(kernel, isa)  PHASE_TABLE_(kernel, isa)
@@ -23,9 +24,40 @@ INLINE bool meets_fields(const mpm_phases *s, int32_t block) {
     return false;
 }
 
-/* Vertices of meshes have no pressure of their own. */
-INLINE bool has_pressure(const particles *p, int64_t i) {
-    return !p->role || p->role[i] != ROLE_VERTEX;
+/* The first and last nodes in the tile that particles of field f of a block reach, along an axis. */
+INLINE void axis_extent(const mpm_view *m, int32_t block, int f, int a, int8_t extent[2]) {
+    const particles *p = m->particles;
+    const int64_t last = m->first[block + 1];
+    const wide shift = wide_splat(SUPPORT == 3 ? 0 : (real)0.5), far = wide_splat(TILE_EDGE);
+    wide low = far, high = -far;
+    for (int64_t i = m->first[block]; i < last; i += WIDE) {
+        const wide base = wide_floor(wide_load(PLANE(p, position, a) + i) - shift);
+        wide_int mine;
+        for (int k = 0; k < WIDE; k++)
+            mine[k] = i + k < last && field_of(m, p->group[i + k]) == f ? -1 : 0;
+        low = wide_min(low, wide_select(mine, base, far));
+        high = wide_max(high, wide_select(mine, base, -far));
+    }
+    real least = low[0], most = high[0];
+    for (int k = 1; k < WIDE; k++) {
+        least = low[k] < least ? low[k] : least;
+        most = high[k] > most ? high[k] : most;
+    }
+    const int first = SUPPORT == 2 ? 2 : 1;
+    extent[0] = (int8_t)((int)least + first);
+    extent[1] = (int8_t)((int)most + first + SUPPORT - 1);
+}
+
+/* Which nodes the fields of blocks reach, where another field is near. */
+INLINE void extent_chunk(void *data, chunk items, int dim) {
+    const mpm_phases *s = data;
+    const mpm_view *m = s->view;
+    for (int64_t o = items.begin; o < items.end; o++) {
+        const int32_t block = m->occupied[o];
+        for (int f = 0; f < m->field_count && s->near[block]; f++)
+            for (int a = 0; a < dim && m->tile[f][block] >= 0; a++)
+                axis_extent(m, block, f, a, s->extents[block].of[f][a]);
+    }
 }
 
 /* The mean of the normal components of eight impulses. */
@@ -196,6 +228,15 @@ INLINE bool sum_interface(const mpm_phases *s, int32_t block, interface_sums *su
     return fields > 1;
 }
 
+/* Whether several phases reach node i of a block. */
+INLINE bool is_shared(const mpm_view *m, const mpm_nodes *nodes, const interface_sums *sums,
+                      int i) {
+    int count = 0;
+    for (int f = 0; f < m->field_count; f++)
+        count += nodes->mass[f][i] > 0 && sums->of[f][INTERFACE_REALS * i + 3] > 0;
+    return count > 1;
+}
+
 /* The phases of node i of a block. */
 INLINE void load_phases(const mpm_view *m, const mpm_nodes *nodes, const interface_sums *sums,
                         int i, phase_node *n, int node, int dim) {
@@ -231,19 +272,23 @@ INLINE void share_forces(const mpm_phases *s, const mpm_nodes *nodes, int i, pha
     share_all(n, old, gravity);
 }
 
+INLINE void clear_differences(const mpm_phases *s, int32_t block, int dim) {
+    const int64_t reals = block_reals(dim, SHARE_REALS);
+    for (int f = 0; f < s->view->field_count; f++)
+        memset(s->differences[f] + block * reals, 0, (size_t)reals * sizeof **s->differences);
+}
+
 INLINE void exchange_block(const mpm_phases *s, mpm_nodes *nodes, int dim) {
     const int node = s->view->node_reals;
     const int64_t first = nodes->block * block_reals(dim, SHARE_REALS);
     interface_sums sums;
     s->mixed[nodes->block] = sum_interface(s, nodes->block, &sums, dim);
     if (!s->mixed[nodes->block]) return;
-    for (int f = 0; f < s->view->field_count; f++)
-        memset(s->differences[f] + first, 0,
-               (size_t)block_reals(dim, SHARE_REALS) * sizeof **s->differences);
+    clear_differences(s, nodes->block, dim);
     for (int i = 0; i < block_nodes(dim); i++) {
         phase_node n;
+        if (!is_shared(s->view, nodes, &sums, i)) continue;
         load_phases(s->view, nodes, &sums, i, &n, node, dim);
-        if (n.count < 2) continue;
         share_forces(s, nodes, i, &n, dim);
         meet_all(s, &n);
         double volume = 0;
@@ -261,27 +306,39 @@ INLINE void exchange_block(const mpm_phases *s, mpm_nodes *nodes, int dim) {
 
 /* ---- Volumes --------------------------------------------------------------------------------- */
 
+/* Whether particles that meet another field may reach a block's nodes. */
+INLINE bool reaches_interface(const mpm_phases *s, int32_t block, int dim) {
+    for (int n = 0; n < neighbour_count(dim); n++) {
+        const int32_t other = s->view->neighbours[block][n];
+        if (other >= 0 && meets_fields(s, other)) return true;
+    }
+    return false;
+}
+
 /* U - v of every field at the nodes of a block, after boundaries; across a face where a phase parts
  * pressure works on the phase's own motion. */
 INLINE void difference_block(const mpm_phases *s, int32_t block, int dim) {
     const mpm_view *m = s->view;
     const int node = m->node_reals;
     const int64_t first = block * block_reals(dim, SHARE_REALS);
-    if (!s->mixed[block])
-        for (int f = 0; f < m->field_count; f++)
-            memset(s->differences[f] + first, 0,
-                   (size_t)block_reals(dim, SHARE_REALS) * sizeof **s->differences);
-    for (int n = 0; n < block_nodes(dim) && s->mixed[block]; n++) {
+    if (!s->mixed[block]) {
+        if (reaches_interface(s, block, dim)) clear_differences(s, block, dim);
+        return;
+    }
+    for (int n = 0; n < block_nodes(dim); n++) {
         const int64_t at = first + SHARE_REALS * n;
         quad mean = quad_splat(0), v[FIELDS_MAX];
         for (int f = 0; f < m->field_count; f++) {
+            const real share = s->differences[f][at + 3];
+            if (!(share > 0)) continue;
             v[f] = quad_load(m->velocities[f] + block * block_reals(dim, node) + node * n);
-            if (s->differences[f][at + 3] > 0) mean += quad_splat(s->differences[f][at + 3]) * v[f];
+            mean += quad_splat(share) * v[f];
         }
         for (int f = 0; f < m->field_count; f++) {
-            quad normal = quad_load(s->differences[f] + at), difference = mean - v[f];
+            quad normal = quad_load(s->differences[f] + at);
             if (!(normal[3] > 0)) continue;
             normal[3] = 0;
+            quad difference = mean - v[f];
             const quad products = normal * difference;
             difference -= quad_splat(products[0] + products[1] + products[2]) * normal;
             quad_store(s->differences[f] + at, difference);
@@ -352,81 +409,6 @@ INLINE void pressure_chunk(void *data, chunk items, int dim) {
         if (meets_fields(s, s->view->occupied[o])) pressure_block(s, s->view->occupied[o], dim);
 }
 
-/* A number of a block's particles, times their volume, to its tile. */
-INLINE void spread_block(const mpm_phases *s, int32_t block, int dim) {
-    const mpm_view *m = s->view;
-    const int64_t last = m->first[block + 1];
-    real *tile = s->smooth_tiles + s->smooth_tile[block] * tile_reals(dim, SMOOTH_REALS);
-    memset(tile, 0, (size_t)tile_reals(dim, SMOOTH_REALS) * sizeof *tile);
-    for (int64_t i = m->first[block]; i < last; i += WIDE) {
-        stencil at;
-        stencil_fill(&at, m->particles, i, dim);
-        for (int lane = 0; lane < WIDE && i + lane < last; lane++) {
-            if (!has_pressure(m->particles, i + lane)) continue;
-            const real V = m->particles->mass[i + lane] / rest_density(m, i + lane);
-            const wide q[4] = {
-                wide_join((quad){0, 0, 0, V}, (quad){0, 0, 0, V * s->numbers[i + lane]})};
-            scatter_split(tile, &at, lane, q, dim);
-        }
-    }
-    mirror_tile(m, block, tile, true, SMOOTH_REALS, dim);
-}
-
-INLINE void spread_chunk(void *data, chunk items, int dim) {
-    const mpm_phases *s = data;
-    for (int64_t o = items.begin; o < items.end; o++)
-        if (s->smooth_tile[s->view->occupied[o]] >= 0) spread_block(s, s->view->occupied[o], dim);
-}
-
-/* Whether a block's nodes are within reach of particles whose numbers are smoothed. */
-INLINE bool is_averaged(const mpm_phases *s, int64_t block, int dim) {
-    for (int n = 0; n < neighbour_count(dim); n++) {
-        const int32_t other = s->view->neighbours[block][n];
-        if (other >= 0 && s->smooth_tile[other] >= 0) return true;
-    }
-    return false;
-}
-
-/* Its means at nodes. */
-INLINE void average_chunk(void *data, chunk items, int dim) {
-    const mpm_phases *s = data;
-    real sums[BLOCK_NODES_MAX * SMOOTH_REALS] __attribute__((aligned(64)));
-    for (int64_t k = items.begin; k < items.end; k++) {
-        real *to = s->means + k * block_reals(dim, SHARE_REALS);
-        if (!is_averaged(s, k, dim)) continue;
-        sum_tiles(s->view->neighbours[k], s->smooth_tile, s->smooth_tiles, sums, SMOOTH_REALS, dim);
-        for (int n = 0; n < block_nodes(dim); n++) {
-            const real V = sums[SMOOTH_REALS * n + 3], sum = sums[SMOOTH_REALS * n + 7];
-            quad_store(to + SHARE_REALS * n, (quad){0, 0, 0, V > 0 ? sum / V : 0});
-        }
-    }
-}
-
-/* And back to particles. */
-INLINE void smoothed_chunk(void *data, chunk items, int dim) {
-    enum { TILE_MOST = TILE_EDGE * TILE_EDGE * TILE_EDGE * SHARE_REALS + TILE_PAD };
-    const mpm_phases *s = data;
-    const mpm_view *m = s->view;
-    real tile[TILE_MOST] __attribute__((aligned(64)));
-    memset(tile + tile_reals(dim, SHARE_REALS) - TILE_PAD, 0, TILE_PAD * sizeof *tile);
-    for (int64_t o = items.begin; o < items.end; o++) {
-        const int32_t block = m->occupied[o];
-        if (s->smooth_tile[block] < 0) continue;
-        copy_tile(m, block, s->means, tile, SHARE_REALS, dim);
-        mirror_tile(m, block, tile, false, SHARE_REALS, dim);
-        for (int64_t i = m->first[block]; i < m->first[block + 1]; i += WIDE) {
-            stencil at;
-            stencil_fill(&at, m->particles, i, dim);
-            for (int lane = 0; lane < WIDE && i + lane < m->first[block + 1]; lane++) {
-                quad q[4];
-                if (!has_pressure(m->particles, i + lane)) continue;
-                gather_fused(tile, &at, lane, q, dim);
-                s->numbers[i + lane] = q[0][3];
-            }
-        }
-    }
-}
-
 INLINE void scatter_interface(const mpm_phases *s, int32_t block, int dim) {
     const mpm_view *m = s->view;
     const particles *p = m->particles;
@@ -453,6 +435,7 @@ INLINE void interface_chunk(void *data, chunk items, int dim) {
     }
 }
 
+TASK_BY_DIM(extent)
 TASK_BY_DIM(pressure)
 TASK_BY_DIM(spread)
 TASK_BY_DIM(average)
@@ -471,6 +454,7 @@ static void exchange_3d(void *data, const mpm_view *m, mpm_nodes *nodes) {
 }
 
 const phase_passes PHASE_TABLE(KERNEL, SPATE_ISA) = {
+    .extent = {extent_2d, extent_3d},
     .pressure = {pressure_2d, pressure_3d},
     .spread = {spread_2d, spread_3d},
     .average = {average_2d, average_3d},

@@ -84,8 +84,9 @@ void mpm_phases_free(mpm *m) {
     give(ctx, m->phases->tiles), give(ctx, m->phases->places);
     give(ctx, m->phases->mixed), give(ctx, m->phases->in_block);
     give(ctx, m->phases->dilatation), give(ctx, m->phases->pressure);
-    give(ctx, m->phases->smooth_tile), give(ctx, m->phases->smooth_tiles),
-        give(ctx, m->phases->means);
+    give(ctx, m->phases->near), give(ctx, m->phases->extents);
+    give(ctx, m->phases->smooth_tile), give(ctx, m->phases->means), give(ctx, m->phases->volumes);
+    give(ctx, m->phases->number_tiles), give(ctx, m->phases->volume_tiles);
     give(ctx, m->phases->all_differences);
     give(ctx, m->phases);
     m->phases = NULL;
@@ -95,37 +96,79 @@ size_t mpm_phases_bytes(const mpm *m) {
     if (!m->phases) return 0;
     const mpm_phases *s = m->phases;
     const int dim = m->view.dim;
-    const int64_t tile = tile_reals(dim, INTERFACE_REALS) + tile_reals(dim, SMOOTH_REALS);
-    return (size_t)(s->tile_capacity * tile + s->block_capacity * block_reals(dim, SHARE_REALS) +
-                    2 * s->particle_capacity + s->difference_capacity) *
+    return (size_t)(s->tile_capacity * tile_reals(dim, INTERFACE_REALS) +
+                    2 * s->number_capacity * tile_reals(dim, 1) +
+                    2 * s->block_capacity * block_nodes(dim) + 2 * s->particle_capacity +
+                    s->difference_capacity) *
            sizeof(real);
 }
 
 /* ---- A step ---------------------------------------------------------------------------------- */
 
-/* Marks the blocks whose tiles may share nodes with those of another field: tiles reach only into
+/* Blocks that have, or are next to one that has, a field besides their own: tiles reach only into
  * blocks next to theirs. */
+static void mark_near(void *data, chunk items) {
+    const mpm *m = data;
+    const mpm_view *v = &m->view;
+    for (int64_t o = items.begin; o < items.end; o++) {
+        const int32_t block = v->occupied[o];
+        int fields = 0;
+        for (int f = 0; f < v->field_count; f++) {
+            bool near = false;
+            for (int n = 0; n < neighbour_count(v->dim) && !near; n++) {
+                const int32_t other = v->neighbours[block][n];
+                near = other >= 0 && v->tile[f][other] >= 0;
+            }
+            fields += near;
+        }
+        m->phases->near[block] = fields > 1;
+    }
+}
+
+/* Whether field f of a block and field g of its neighbour n reach a node that is the same. */
+static bool share_nodes(const mpm_view *v, const field_extents *mine, int f,
+                        const field_extents *other, int g, int n) {
+    for (int a = v->dim - 1; a >= 0; a--, n /= 3) {
+        const int shift = (n % 3 - 1) * BLOCK_EDGE;
+        if (other->of[g][a][0] + shift > mine->of[f][a][1] ||
+            other->of[g][a][1] + shift < mine->of[f][a][0])
+            return false;
+    }
+    return true;
+}
+
+/* Whether field f of a block meets another; `solid` where one of the two is not a liquid. */
+static bool field_meets(const mpm *m, int32_t block, int f, bool *solid) {
+    const mpm_view *v = &m->view;
+    const mpm_phases *s = m->phases;
+    bool meets = false;
+    for (int n = 0; n < neighbour_count(v->dim); n++) {
+        const int32_t other = v->neighbours[block][n];
+        for (int g = 0; g < v->field_count && other >= 0; g++) {
+            if (g == f || v->tile[g][other] < 0 ||
+                !share_nodes(v, &s->extents[block], f, &s->extents[other], g, n))
+                continue;
+            meets = true;
+            *solid |= !s->liquid[f] || !s->liquid[g];
+        }
+    }
+    return meets;
+}
+
+/* Marks the blocks whose particles share nodes with those of another field, for all fields that
+ * they have. */
 static void mark_interface(void *data, chunk items) {
     const mpm *m = data;
     const mpm_view *v = &m->view;
     const int64_t block_count = m->sim->blocks.count;
     for (int64_t o = items.begin; o < items.end; o++) {
         const int32_t block = v->occupied[o];
-        bool near[FIELDS_MAX] = {false};
-        int fields = 0;
-        for (int n = 0; n < neighbour_count(v->dim); n++) {
-            const int32_t other = v->neighbours[block][n];
-            for (int f = 0; f < v->field_count && other >= 0; f++)
-                near[f] |= v->tile[f][other] >= 0;
-        }
-        bool solid = false;
-        for (int f = 0; f < v->field_count; f++) {
-            fields += near[f];
-            solid |= near[f] && !m->phases->liquid[f];
-        }
-        m->phases->smooth_tile[block] = fields > 1 && solid ? 0 : -1;
-        for (int f = 0; f < v->field_count && fields > 1; f++)
+        bool solid = false, meets = false;
+        for (int f = 0; f < v->field_count && m->phases->near[block]; f++)
+            if (v->tile[f][block] >= 0) meets |= field_meets(m, block, f, &solid);
+        for (int f = 0; f < v->field_count && meets; f++)
             if (v->tile[f][block] >= 0) m->phases->places[f * block_count + block] = 0;
+        m->phases->smooth_tile[block] = solid ? 0 : -1;
     }
 }
 
@@ -152,8 +195,11 @@ spate_status mpm_phases_prepare(mpm *m) {
     for (int64_t k = 0; k < places; k++) s->places[k] = -1;
     const int64_t of_block = block_reals(v->dim, SHARE_REALS);
     TRY(ENSURE(ctx, s->block_capacity, b->count, EACH(s->mixed, 1), EACH(s->in_block, 1),
-               EACH(s->smooth_tile, 1), EACH(s->means, of_block)));
+               EACH(s->near, 1), EACH(s->extents, 1), EACH(s->smooth_tile, 1),
+               EACH(s->means, block_nodes(v->dim)), EACH(s->volumes, block_nodes(v->dim))));
     for (int32_t k = 0; k < b->count; k++) s->smooth_tile[k] = -1;
+    parallel_for(m->threads, b->occupied_count, BLOCKS_AT_ONCE, mark_near, m);
+    parallel_for(m->threads, b->occupied_count, BLOCKS_AT_ONCE, s->passes->extent[v->dim - 2], s);
     parallel_for(m->threads, b->occupied_count, BLOCKS_AT_ONCE, mark_interface, m);
     const int64_t count = mpm_number_places(m, s->places);
     for (int f = 0; f < v->field_count; f++) s->tile[f] = s->places + (int64_t)f * b->count;
@@ -168,8 +214,10 @@ spate_status mpm_phases_prepare(mpm *m) {
                EACH(s->all_differences, 1)));
     for (int f = 0; f < v->field_count; f++)
         s->differences[f] = s->all_differences + f * b->count * of_block;
-    return ENSURE(ctx, s->tile_capacity, count, EACH(s->tiles, tile_reals(v->dim, INTERFACE_REALS)),
-                  EACH(s->smooth_tiles, tile_reals(v->dim, SMOOTH_REALS)));
+    TRY(ENSURE(ctx, s->number_capacity, smooth, EACH(s->number_tiles, tile_reals(v->dim, 1)),
+               EACH(s->volume_tiles, tile_reals(v->dim, 1))));
+    return ENSURE(ctx, s->tile_capacity, count,
+                  EACH(s->tiles, tile_reals(v->dim, INTERFACE_REALS)));
 }
 
 /* Numbers of particles become the means that the grid holds of them. */
@@ -188,7 +236,9 @@ void mpm_phases_scatter(mpm *m) {
     if (!s) return;
     parallel_for(m->threads, m->sim->blocks.occupied_count, BLOCKS_AT_ONCE,
                  s->passes->pressure[m->view.dim - 2], s);
+    s->volumes_known = false;
     if (!s->published) smooth(m, s->pressure);
+    s->volumes_known = true;
     parallel_for(m->threads, m->sim->blocks.occupied_count, BLOCKS_AT_ONCE,
                  s->passes->scatter[m->view.dim - 2], s);
 }

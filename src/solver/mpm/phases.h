@@ -51,13 +51,18 @@
 #include "solver/mpm/mpm.h"
 
 enum { INTERFACE_REALS = 8 }; /* of a node where fields meet */
-enum { SHARE_REALS = 4 };     /* of a node in `differences` and `means` */
-enum { SMOOTH_REALS = 8 };    /* of a node where numbers are smoothed */
+enum { SHARE_REALS = 4 };     /* of a node in `differences` */
+
+/* The first and last nodes of a block's tile that its particles reach, by field and axis. */
+typedef struct field_extents {
+    int8_t of[FIELDS_MAX][3][2];
+} field_extents;
 
 /* The passes over blocks, [dim - 2]: particles to the tiles of above, and nodes. */
 typedef struct phase_passes {
+    chunk_task extent[2];                          /* of blocks where another field is near */
     chunk_task pressure[2];                        /* of particles */
-    chunk_task spread[2], average[2], smoothed[2]; /* a number of particles, to nodes and back */
+    chunk_task spread[2], average[2], smoothed[2]; /* smoothing.h */
     chunk_task scatter[2];
     mpm_exchange exchange[2];
     chunk_task difference[2], volume[2]; /* U - v^k at nodes, and its divergence at particles */
@@ -73,18 +78,22 @@ struct mpm_phases {
     const int32_t *tile[FIELDS_MAX]; /* block -> place in `tiles`, -1: no other field is near */
     real *tiles;
     double beta[FIELDS_MAX][FIELDS_MAX], friction[FIELDS_MAX][FIELDS_MAX];
-    int32_t *places;      /* that `tile` points to */
-    bool *mixed;          /* by block: several fields share nodes of it */
-    bool *in_block;       /* by block: its particles reach such nodes, perhaps */
-    int32_t *smooth_tile; /* block -> place in `smooth_tiles`, -1: no solid meets another field */
-    real *dilatation, *pressure;   /* by particle */
-    real *numbers;                 /* those that are smoothed */
-    real *smooth_tiles;            /* (., ., ., V | ., ., ., V times the number) */
-    real *means;                   /* of the nodes of blocks */
+    int32_t *places;        /* that `tile` points to */
+    bool *near;             /* by block: a field that it has not is in it or beside it */
+    field_extents *extents; /* by block, where another field is near */
+    bool *mixed;            /* by block: several fields share nodes of it */
+    bool *in_block;         /* by block: its particles reach such nodes, perhaps */
+    int32_t *smooth_tile; /* block -> place in the two of below, -1: no solid meets another field */
+    real *dilatation, *pressure;       /* by particle */
+    real *numbers;                     /* those that are smoothed */
+    real *number_tiles, *volume_tiles; /* one real a node */
+    real *means, *volumes;             /* of the nodes of blocks, one real each */
+    bool volumes_known;                /* in this step */
     real *differences[FIELDS_MAX]; /* four reals a node: n where the phase parts, V^k / sum V, then
                                       U - v^k */
     real *all_differences;
-    int64_t tile_capacity, place_capacity, block_capacity, difference_capacity, particle_capacity;
+    int64_t tile_capacity, number_capacity, place_capacity, block_capacity, difference_capacity,
+        particle_capacity;
 };
 
 /* How many velocity fields a scene's phases need. */

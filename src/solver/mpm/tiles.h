@@ -58,7 +58,9 @@ INLINE void add_tile(real *sum, const real *tile, int offset_x, int offset_y, in
             int k = 0, count = z.count * node;
             for (; k + WIDE <= count; k += WIDE)
                 wide_store(at + k, wide_load(at + k) + wide_load(part + k));
-            if (k < count) quad_store(at + k, quad_load(at + k) + quad_load(part + k));
+            for (; k + QUAD <= count; k += QUAD)
+                quad_store(at + k, quad_load(at + k) + quad_load(part + k));
+            for (; k < count; k++) at[k] += part[k];
         }
 }
 
