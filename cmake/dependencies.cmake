@@ -16,6 +16,20 @@ if(SPATE_THREADS)
   target_link_libraries(spate_dependencies INTERFACE Threads::Threads)
 endif()
 
+# LDL and AMD of SuiteSparse eliminate the systems of small meshes. Only their own file sees them.
+if(SPATE_LDL)
+  find_path(LDL_INCLUDE suitesparse/ldl.h)
+  find_library(LDL_LIBRARY ldl)
+  find_library(AMD_LIBRARY amd)
+  mark_as_advanced(LDL_INCLUDE LDL_LIBRARY AMD_LIBRARY)
+  if(LDL_INCLUDE AND LDL_LIBRARY AND AMD_LIBRARY)
+    target_link_libraries(spate_dependencies INTERFACE ${LDL_LIBRARY} ${AMD_LIBRARY})
+    set_source_files_properties(${PROJECT_SOURCE_DIR}/src/solver/lagrangian/sparse_direct.c
+      PROPERTIES COMPILE_DEFINITIONS HAVE_LDL)
+    message(STATUS "LDL: ${LDL_LIBRARY}")
+  endif()
+endif()
+
 # The viewer goes without saying where civetweb is not installed: `spate view` then tells.
 add_library(spate_server_dependencies INTERFACE)
 if(SPATE_VIEWER AND NOT (SPATE_THREADS AND SPATE_FILES))

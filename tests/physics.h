@@ -134,6 +134,17 @@ static inline void play_close(play *p) {
     spate_close(p->ctx);
 }
 
+/* The hash after twice as many steps, from a checkpoint in between or not; closes it. */
+static inline uint64_t play_hash(play p, int steps, bool stops) {
+    for (int part = 0; part < 2; part++) {
+        play_steps(&p, steps);
+        if (stops && !part) play_go_on(&p, &p);
+    }
+    const uint64_t hash = spate_simulation_hash(p.sim);
+    play_close(&p);
+    return hash;
+}
+
 /* Calls for every particle with its block and index. */
 #define EACH_PARTICLE(sim, block, i)                              \
     for (int32_t block = 0; block < (sim)->blocks.count; block++) \

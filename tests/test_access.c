@@ -36,6 +36,10 @@ static void test_hosts(void **state) {
     (void)state;
     assert_true(access_host("127.0.0.1:8080", 8080));
     assert_true(access_host("localhost:8080", 8080));
+    assert_true(access_host("localhost", 80)); /* browsers leave this port out */
+    assert_true(access_host("127.0.0.1:80", 80));
+    assert_false(access_host("localhost", 8080));
+    assert_false(access_host("example.org", 80));
     assert_true(access_host("[::1]:8080", 8080));
     assert_true(access_host("192.168.1.20:8080", 8080));
     assert_false(access_host("127.0.0.1:8081", 8080));

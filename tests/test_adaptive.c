@@ -150,6 +150,126 @@ static void test_no_pair_is_left(void **state) {
     play_close(&p);
 }
 
+/* A block's particles, merged as adaptive.h says, all against all. */
+typedef struct plain {
+    real x[3], mass;
+    int count; /* 0: taken in */
+    uint64_t id;
+} plain;
+
+static real plain_size(const flip *f, const plain *a) {
+    const double share = (double)(a->mass * f->inverse_mass);
+    return (real)(f->grid.dim == 3 ? cbrt(share) : sqrt(share));
+}
+
+static bool plain_may_merge(const flip *f, const plain *a, const plain *b, real *distance2) {
+    const real both = a->mass * f->inverse_mass + b->mass * f->inverse_mass;
+    *distance2 = 0;
+    for (int c = 0; c < f->grid.dim; c++) *distance2 += (a->x[c] - b->x[c]) * (a->x[c] - b->x[c]);
+    if (a == b || !a->count || !b->count || *distance2 > 2) return false;
+    const real limit =
+        (real)(0.5 * f->options->adaptive->reach) * (plain_size(f, a) + plain_size(f, b));
+    return *distance2 < limit * limit && a->count + b->count <= f->options->adaptive->largest &&
+           both <= (real)1.001;
+}
+
+static plain *plain_nearest(const flip *f, plain *list, int64_t count, const plain *a) {
+    plain *best = NULL;
+    real least = 0, distance2;
+    for (plain *b = list; b < list + count; b++) {
+        if (!plain_may_merge(f, a, b, &distance2)) continue;
+        if (best && (distance2 > least || (distance2 == least && best->id < b->id))) continue;
+        best = b, least = distance2;
+    }
+    return best;
+}
+
+/* All mutual nearest pairs; returns how many. */
+static int plain_pass(const flip *f, plain *list, int64_t count) {
+    plain **nearest = calloc((size_t)count + 1, sizeof *nearest);
+    int merged = 0;
+    for (int64_t i = 0; i < count; i++) nearest[i] = plain_nearest(f, list, count, &list[i]);
+    for (int64_t i = 0; i < count; i++) {
+        plain *a = &list[i], *b = nearest[i];
+        if (!b || nearest[b - list] != a || a->id > b->id) continue;
+        const double mass = (double)a->mass + (double)b->mass, share = (double)b->mass / mass;
+        for (int c = 0; c < f->grid.dim; c++)
+            a->x[c] = (real)((double)a->x[c] + share * ((double)b->x[c] - (double)a->x[c]));
+        a->count += b->count, b->count = 0;
+        a->mass = (real)mass, b->mass = 0;
+        merged++;
+    }
+    free(nearest);
+    return merged;
+}
+
+/* Particles before they are merged, in their order. */
+static plain *copy_plainly(const play *p) {
+    const particles *all = &p->sim->particles;
+    plain *list = calloc((size_t)all->count + 1, sizeof *list);
+    for (int64_t i = 0; i < all->count; i++) {
+        for (int a = 0; a < p->scene->dim; a++) list[i].x[a] = PLANE(all, position, a)[i];
+        list[i].mass = all->mass[i], list[i].id = all->id[i], list[i].count = 1;
+    }
+    return list;
+}
+
+/* Those of a block that are deep, for which the grid must be known; others count as taken in. */
+static void drop_shallow(const play *p, int32_t block, plain *list, int64_t count) {
+    const flip *f = p->sim->solver;
+    int corner[3];
+    const int32_t brick = flip_brick_of_block(f, p->sim->blocks.coords[block], corner);
+    for (int64_t i = 0; i < count; i++) {
+        int at[3] = {0};
+        for (int a = 0; a < p->scene->dim; a++) at[a] = corner[a] + (int)list[i].x[a];
+        if (depth_at(f, brick, at) < (int)f->options->adaptive->deep) list[i].count = 0;
+    }
+}
+
+/* What the stage merges is what the plain words say, bit for bit, in up to eight passes: on a lattice
+ * many are equally near, and ids decide; a glass has rests that fit nobody. */
+static void check_pairs(int dim, const char *options, const char *more) {
+    static const char *const stages[] = {"sort", "grid", "scatter", "forces"};
+    play p = open_pool(2, dim, options, more);
+    p.sim->dt = 1e-9;
+    for (int i = 0; i < COUNT_OF(stages); i++) run_stage(&p, stages[i]);
+    plain *list = copy_plainly(&p);
+    merge_all(&p);
+    const particles *all = &p.sim->particles;
+    const blocks *b = &p.sim->blocks;
+    int64_t merged = 0, counted = 0;
+    for (int32_t block = 0; block < b->count; block++) {
+        plain *own = list + b->first[block];
+        const int64_t count = b->first[block + 1] - b->first[block];
+        drop_shallow(&p, block, own, count);
+        if (block % 3) continue; /* a third of them tells enough */
+        for (int pass = 0, pairs = 1; pass < 8 && pairs; pass++)
+            merged += pairs = plain_pass(p.sim->solver, own, count);
+    }
+    EACH_PARTICLE(p.sim, block, i) {
+        if (block % 3 || (list[i].count == 0 && list[i].mass > 0)) continue; /* not deep */
+        assert_true(list[i].mass == all->mass[i]);
+        counted += all->group[i] == GROUP_REMOVED;
+        assert_int_equal(list[i].count == 0, all->group[i] == GROUP_REMOVED);
+        for (int a = 0; a < dim && list[i].count > 1; a++)
+            assert_true(list[i].x[a] == PLANE(all, position, a)[i]);
+        if (list[i].count > 1) assert_int_equal(list[i].count, pieces_of(all, i));
+    }
+    CHECK_ABOVE((double)merged, 100);
+    assert_int_equal(merged, counted);
+    free(list);
+    play_close(&p);
+}
+
+static void test_pairs(void **state) {
+    (void)state;
+    for (int dim = 2; dim <= 3; dim++) {
+        check_pairs(dim, "adaptive: {}", "sampling: glass");
+        check_pairs(dim, "adaptive: {}", "sampling: regular");
+        check_pairs(dim, "adaptive: {largest: 3, reach: 1.2}", "jitter: 0.8");
+    }
+}
+
 /* ---- Still water: acceptance 9 of the method's table ----------------------------------------- */
 
 static void check_still(int dim, const char *solver) {
@@ -276,9 +396,13 @@ static void test_bad_input(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_kept),         cmocka_unit_test(test_no_pair_is_left),
-        cmocka_unit_test(test_still_water),  cmocka_unit_test(test_dam),
-        cmocka_unit_test(test_turning_pool), cmocka_unit_test(test_threads_and_restore),
+        cmocka_unit_test(test_kept),
+        cmocka_unit_test(test_no_pair_is_left),
+        cmocka_unit_test(test_pairs),
+        cmocka_unit_test(test_still_water),
+        cmocka_unit_test(test_dam),
+        cmocka_unit_test(test_turning_pool),
+        cmocka_unit_test(test_threads_and_restore),
         cmocka_unit_test(test_bad_input),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -4,7 +4,7 @@
  * of the surface and makes room for its volume, a sequence that does what keys do, threads and
  * resuming, and what is refused.
  */
-#include "physics.h"
+#include "gas.h"
 
 #include "core/vec.h"
 #include "state/deforming.h"
@@ -60,6 +60,8 @@ static int make_files(void **state) {
         write_sphere(name, middle, 0.1 + 0.04 * k);
         snprintf(name, sizeof name, "plate_%02d.obj", k);
         write_box(name, (double[]){0.2 + 0.1 * k, -0.2, -0.2}, (double[]){0.3 + 0.1 * k, 1.4, 1.2});
+        snprintf(name, sizeof name, "block_%02d.obj", k);
+        write_box(name, (double[]){0.1 + 0.1 * k, 0.6, -1}, (double[]){0.3 + 0.1 * k, 0.9, 1});
     }
     return 0;
 }
@@ -70,6 +72,7 @@ static int remove_files(void **state) {
         char name[64];
         snprintf(name, sizeof name, "ball_%03d.obj", k + 1), remove(name);
         snprintf(name, sizeof name, "plate_%02d.obj", k), remove(name);
+        snprintf(name, sizeof name, "block_%02d.obj", k), remove(name);
     }
     remove("odd_1.obj"), remove("odd_2.obj");
     return chdir("/") || rmdir(folder);
@@ -213,8 +216,29 @@ static void liquid_makes_room(const char *solver, double tolerance, double heigh
 
 static void matter_has_the_speed_of_the_surface(void **state) {
     (void)state;
+    /* However long steps are: what lies in the way of the disc is not pushed away twice. */
+    liquid_makes_room("type: flip", 0.01, 0.002);
+    liquid_makes_room("type: flip, dt: 0.02", 0.01, 0.002);
     liquid_makes_room("type: flip, volume_correction: 0", 0.01, 0.003);
     liquid_makes_room("type: mpm, integrator: apic", 0.03, 0.01);
+}
+
+/* Also where it is driven, and there is more of it than at the start. */
+static void a_driven_one_grows_too(void **state) {
+    (void)state;
+    play p = play_pool(1, "type: mpm, integrator: apic",
+                       "driven: true, shape: {mesh: {file: ball_###.obj, frames: {fps: 5}}}");
+    const double middle[3] = {0.5, 0.35, 0};
+    double inside = 0;
+    play_until(&p, 0.6);
+    EACH_PARTICLE(p.sim, block, i) {
+        double x[3], away[3];
+        simulation_position(p.sim, block, i, x);
+        vec_sub(away, x, middle);
+        inside = fmax(inside, 0.1 + 0.2 * p.sim->time - vec_length(away));
+    }
+    CHECK_BELOW(inside / 0.03125, 0.6);
+    play_close(&p);
 }
 
 /* A plate moved by a sequence of files does what one moved by keys does. */
@@ -251,23 +275,191 @@ static void sequences_resume_and_do_not_see_threads(void **state) {
     (void)state;
     static const char *const solvers[] = {"type: flip", "type: mpm, integrator: asflip"};
     for (int s = 0; s < COUNT_OF(solvers); s++) {
-        uint64_t hash[3];
-        for (int k = 0; k < 2; k++) {
-            play p = play_pool(k ? 3 : 1, solvers[s], swelling);
-            play_steps(&p, 30);
-            hash[k] = spate_simulation_hash(p.sim);
-            play_close(&p);
-        }
-        play first = play_pool(2, solvers[s], swelling), again = play_pool(1, solvers[s], swelling);
-        play_steps(&first, 17);
-        play_go_on(&first, &again);
-        play_close(&first);
-        play_steps(&again, 13);
-        hash[2] = spate_simulation_hash(again.sim);
-        play_close(&again);
-        assert_true(hash[0] == hash[1]);
-        assert_true(hash[0] == hash[2]);
+        const uint64_t hash = play_hash(play_pool(1, solvers[s], swelling), 15, false);
+        assert_true(play_hash(play_pool(3, solvers[s], swelling), 15, false) == hash);
+        assert_true(play_hash(play_pool(2, solvers[s], swelling), 15, true) == hash);
     }
+}
+
+/* ---- Sources --------------------------------------------------------------------------------- */
+
+static play play_source(int threads, const char *solver, const char *given) {
+    return play_open(threads,
+                     "spate: 1\ndimension: 2\nduration: 10\nfps: 10\ngravity: [0, 0]\n"
+                     "domain: {size: [1, 1.2], dx: 0.03125}\nsolver: {%s}\n"
+                     "materials: {m: {model: liquid%s}}\nsources: [{name: s, material: m, %s}]\n",
+                     solver, strstr(solver, "mpm") ? ", bulk_modulus: 2.0e4" : "", given);
+}
+
+/* What came out in the last step is made up for in the next: short steps. */
+static const char *const all_solvers[] = {"type: flip, dt: 0.005", "type: mpm, integrator: apic"};
+
+/* Volume that has come out, m^2; and means over all matter. */
+typedef struct outflow {
+    double volume, place[2], speed[2];
+} outflow;
+
+static outflow look_at_outflow(play *p) {
+    outflow out = {.volume = play_quantity(p, "mass") / 1000};
+    double count = 0;
+    EACH_PARTICLE(p->sim, block, i) {
+        double x[3];
+        simulation_position(p->sim, block, i, x);
+        for (int a = 0; a < 2; a++) {
+            out.place[a] += x[a];
+            out.speed[a] += (double)p->sim->particles.velocity[i][a];
+        }
+        count++;
+    }
+    for (int a = 0; a < 2; a++) out.place[a] /= count, out.speed[a] /= count;
+    return out;
+}
+
+static outflow let_out(const char *solver, const char *file, double speed, double until) {
+    char text[256];
+    snprintf(text, sizeof text, "velocity: [0, %g], shape: {mesh: {%s}}", -speed, file);
+    play p = play_source(2, solver, text);
+    play_until(&p, until);
+    const outflow out = look_at_outflow(&p);
+    print_message("%s, %.1f m/s: volume %.5f, at (%.4f, %.4f) with (%.4f, %.4f) m/s\n", solver,
+                  speed, out.volume, out.place[0], out.place[1], out.speed[0], out.speed[1]);
+    play_close(&p);
+    return out;
+}
+
+/* A block .2 x .3 that files move by .4 m/s. Without a velocity of its own its matter goes along
+ * with it, and none is added; with one across the motion, v times the width comes out besides. As a
+ * control, one that rests. */
+static void matter_goes_along_with_its_source(void **state) {
+    (void)state;
+    const double row = 0.2 * 0.03125 / 2; /* of particles: they come and go by rows */
+    static const char moving[] = "file: block_##.obj, frames: {first: 0, fps: 4}";
+    for (int s = 0; s < COUNT_OF(all_solvers); s++) {
+        const outflow still = let_out(all_solvers[s], moving, 0, 0.5);
+        CHECK_BELOW(fabs(still.place[0] - 0.4), 0.006);
+        CHECK_BELOW(fabs(still.place[1] - 0.75), 0.006);
+        CHECK_BELOW(fabs(still.speed[0] - 0.4) + fabs(still.speed[1]), 1e-3);
+        const outflow flows = let_out(all_solvers[s], moving, 0.5, 0.5);
+        CHECK_BELOW(fabs(flows.volume - 0.06 - 0.5 * 0.5 * 0.2), row);
+        const double half = let_out(all_solvers[s], moving, 0.5, 0.25).volume;
+        CHECK_BELOW(fabs(half - 0.06 - 0.25 * 0.5 * 0.2), row);
+        CHECK_BELOW(fabs(flows.speed[0] - 0.4) + fabs(flows.speed[1] + 0.5), 1e-3);
+        const outflow rests = let_out(all_solvers[s], "file: block_00.obj", 0, 0.5);
+        CHECK_ABOVE(fabs(rests.place[0] - 0.4), 0.15);
+    }
+}
+
+/* A ball that swells from .1 to .22 m holds as much as it has room for, and its matter at the
+ * surface goes along with that. */
+static void sources_fill_what_they_grow_by(void **state) {
+    (void)state;
+    for (int s = 0; s < COUNT_OF(all_solvers); s++) {
+        play p = play_source(2, all_solvers[s], swelling);
+        for (int n = 0; n <= 3; n++) {
+            play_until(&p, 0.2 * n);
+            const double radius = 0.1 + 0.2 * p.sim->time;
+            double outside = 0;
+            EACH_PARTICLE(p.sim, block, i) {
+                double x[3], away[3];
+                simulation_position(p.sim, block, i, x);
+                vec_sub(away, x, (double[]){0.5, 0.35, 0});
+                outside = fmax(outside, vec_length(away) - radius);
+            }
+            const double volume = look_at_outflow(&p).volume, room = M_PI * radius * radius;
+            print_message("%s: volume %.4f of %.4f, %.3f cells outside\n", all_solvers[s], volume,
+                          room, outside / 0.03125);
+            CHECK_BELOW(fabs(volume / room - 1), 0.02);
+            CHECK_BELOW(outside / 0.03125, 0.05);
+        }
+        play_close(&p);
+    }
+}
+
+static void sources_resume_and_do_not_see_threads(void **state) {
+    (void)state;
+    static const char given[] =
+        "velocity: [0.1, -0.5], shape: {mesh: {file: ball_###.obj, frames: {fps: 5}}}";
+    for (int s = 0; s < COUNT_OF(all_solvers); s++) {
+        const uint64_t hash = play_hash(play_source(1, all_solvers[s], given), 15, false);
+        assert_true(play_hash(play_source(3, all_solvers[s], given), 15, false) == hash);
+        assert_true(play_hash(play_source(2, all_solvers[s], given), 15, true) == hash);
+    }
+}
+
+/* ---- Smoke ----------------------------------------------------------------------------------- */
+
+static play play_gas(int threads, const char *sides, const char *things) {
+    return play_open(
+        threads,
+        "spate: 1\ndimension: 2\nduration: 10\nfps: 10\ngravity: [0, 0]\n"
+        "domain: {size: [1.5, 1], dx: 0.03125, walls: {%s}}\n"
+        "solver: {type: smoke, dt: 0.01}\nmaterials: {m: {model: gas}}\n"
+        "bodies: [{material: m, shape: {box: {min: [1.2, 0.1], max: [1.3, 0.2]}}}]\n%s\n",
+        sides, things);
+}
+
+/* What flows through the faces of a column, m^2/s. */
+static double flux_at(const play *p, double x) {
+    const smoke *s = p->sim->solver;
+    double sum = 0;
+    for (int j = 0; j < 32; j++) sum += value(s->velocity[0], s, (int)(x / s->dx + 0.5), j) * s->dx;
+    return sum;
+}
+
+/* Gas makes room for what moves: a plate across a channel drives all of it at its speed, and a
+ * swelling disc drives out what it grows by, 2 pi R dR/dt. As a control, both at rest. */
+static void gas_flows_as_walls_push(void **state) {
+    (void)state;
+    for (int k = 0; k < 2; k++) {
+        play p = play_gas(
+            2, "x_min: open, x_max: open",
+            k ? "colliders: [{shape: {mesh: {file: plate_##.obj, frames: {first: 0, fps: 4}}}}]"
+              : "colliders: [{shape: {mesh: {file: plate_00.obj}}}]");
+        play_until(&p, 0.5);
+        print_message("plate: %.6f behind it, %.6f ahead\n", flux_at(&p, 0.125), flux_at(&p, 1));
+        CHECK_BELOW(fabs(flux_at(&p, 0.125) - 0.4 * k), 4e-4);
+        CHECK_BELOW(fabs(flux_at(&p, 1) - 0.4 * k), 4e-4);
+        play_close(&p);
+    }
+    for (int k = 0; k < 2; k++) {
+        play p = play_gas(2, "x_max: open",
+                          k ? "colliders: [{shape: {mesh: {file: ball_###.obj, frames: {fps: 5}}}}]"
+                            : "colliders: [{shape: {mesh: {file: ball_001.obj}}}]");
+        play_until(&p, 0.4);
+        const double expected = k * 2 * M_PI * 0.18 * 0.2;
+        print_message("disc: %.5f of %.5f\n", flux_at(&p, 1), expected);
+        CHECK_BELOW(fabs(flux_at(&p, 1) - expected),
+                    0.025 * 0.226); /* of a polygon of 64 corners */
+        play_close(&p);
+    }
+}
+
+/* A block of smoke that files move by .4 m/s: smoke and its speed are where the block is. */
+static void smoke_goes_along_with_its_source(void **state) {
+    (void)state;
+    play p = play_gas(2, "x_min: open, x_max: open",
+                      "sources: [{material: m, shape: {mesh: {file: block_##.obj, frames: {first: "
+                      "0, fps: 4}}}}]");
+    play_until(&p, 0.5); /* from .3 to .5 m */
+    const smoke *s = p.sim->solver;
+    for (int i = 11; i < 15; i++)
+        for (int j = 21; j < 27; j++) {
+            CHECK_BELOW(fabs(value(s->velocity[0], s, i, j) - 0.4), 1e-5);
+            CHECK_BELOW(fabs(value(s->dyes[0], s, i, j) - 1), 1e-5);
+        }
+    assert_true(value(s->dyes[0], s, 22, 24) < 0.05);
+    play_close(&p);
+}
+
+static void gas_resumes_and_does_not_see_threads(void **state) {
+    (void)state;
+    static const char given[] =
+        "colliders: [{shape: {mesh: {file: ball_###.obj, frames: {fps: 5}}}}]\n"
+        "sources: [{material: m, velocity: [0, 0.2], shape: {mesh: {file: block_##.obj, frames: "
+        "{first: 0, fps: 4}}}}]";
+    const uint64_t hash = play_hash(play_gas(1, "x_max: open", given), 12, false);
+    assert_true(play_hash(play_gas(3, "x_max: open", given), 12, false) == hash);
+    assert_true(play_hash(play_gas(2, "x_max: open", given), 12, true) == hash);
 }
 
 /* ---- What is refused ------------------------------------------------------------------------- */
@@ -297,8 +489,20 @@ static void bad_sequences_are_refused(void **state) {
            "'..'");
     refuse("sph", "colliders: [{shape: {mesh: {file: ball_###.obj, frames: {fps: 1}}}}]",
            "which sph does not know");
+    refuse("sph", "sources: [{material: m, shape: {mesh: {file: ball_###.obj, frames: {fps: 1}}}}]",
+           "source 'source 1' deforms, which sph does not know");
+    refuse("flip", "sources: [{material: m, shape: {mesh: {file: odd_#.obj, frames: {fps: 1}}}}]",
+           "test:6:46: sources.0.shape.mesh.file: ./odd_2.obj: it has 2112 vertices");
+    refuse(
+        "mpm",
+        "sources: [{material: m, shape: {mesh: {file: ball_###.obj, frames: {fps: 1, last: 7}}}}]",
+        "ball_006.obj");
     refuse("flip", "sinks: [{shape: {mesh: {file: ball_###.obj, frames: {fps: 1}}}}]",
            "which a sink cannot");
+    refuse("flip",
+           "forces: [{wind: {acceleration: [1, 0, 0]}, region: {mesh: {file: ball_###.obj, frames: "
+           "{fps: 1}}}}]",
+           "which a region cannot");
     refuse("flip",
            "colliders: [{shape: {union: [{mesh: {file: ball_###.obj, frames: {fps: 1}}}]}}]",
            "which a part of another shape cannot");
@@ -310,8 +514,15 @@ int main(void) {
         cmocka_unit_test(fast_plates_stay_whole),
         cmocka_unit_test(the_past_does_not_matter),
         cmocka_unit_test(matter_has_the_speed_of_the_surface),
+        cmocka_unit_test(a_driven_one_grows_too),
         cmocka_unit_test(a_sequence_is_as_keys),
         cmocka_unit_test(sequences_resume_and_do_not_see_threads),
+        cmocka_unit_test(matter_goes_along_with_its_source),
+        cmocka_unit_test(sources_fill_what_they_grow_by),
+        cmocka_unit_test(sources_resume_and_do_not_see_threads),
+        cmocka_unit_test(gas_flows_as_walls_push),
+        cmocka_unit_test(smoke_goes_along_with_its_source),
+        cmocka_unit_test(gas_resumes_and_does_not_see_threads),
         cmocka_unit_test(bad_sequences_are_refused),
     };
     return cmocka_run_group_tests(tests, make_files, remove_files);

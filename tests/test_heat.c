@@ -110,14 +110,7 @@ static void hot_air_rises(void **state) {
 /* ---- Runs ------------------------------------------------------------------------------------ */
 
 static uint64_t hash_of(int threads, bool stops) {
-    play p = open_channel(threads, 0.01);
-    for (int part = 0; part < 2; part++) {
-        play_steps(&p, 21);
-        if (stops && !part) play_go_on(&p, &p);
-    }
-    const uint64_t hash = spate_simulation_hash(p.sim);
-    play_close(&p);
-    return hash;
+    return play_hash(open_channel(threads, 0.01), 21, stops);
 }
 
 static void threads_and_stops_do_not_show(void **state) {

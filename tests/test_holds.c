@@ -156,6 +156,37 @@ static void grips_resume_and_do_not_see_threads(void **state) {
     assert_true(hash[0] == hash[1]);
 }
 
+/* ---- Steps that are cut short ---------------------------------------------------------------- */
+
+/* A cloth held by its rim and a ball falling on it. Two events that do nothing are 1e-10 s apart:
+ * what the rim gains in so short a step is no force. */
+static double speed_on_a_net(const char *events) {
+    play p = play_open(
+        1,
+        "spate: 1\ndimension: 3\nduration: 1\nfps: 20\ndomain: {size: [1, 1, 1], dx: 0.1}\n"
+        "materials: {m: {model: neo_hookean, density: 1000, young_modulus: 2.0e4}}\nbodies:\n"
+        "  - {name: net, material: m, cloth: {corner: [0.2, 0.4, 0.2], along: [0.6, 0, 0], across: "
+        "[0, 0, 0.6], spacing: 0.1, thickness: 0.02}, contact: {stiffness: 5000}, hold: [{of: "
+        "rim}]}\n"
+        "  - {name: ball, material: m, velocity: [0, -1, 0], shape: {sphere: {center: [0.5, 0.62, "
+        "0.5], radius: 0.15}}}\n%s",
+        events);
+    double fastest;
+    play_until(&p, 0.2);
+    fastest = p.sim->max_speed;
+    play_close(&p);
+    return fastest;
+}
+
+static void a_short_step_does_not_push(void **state) {
+    (void)state;
+    const double usual = speed_on_a_net("");
+    const double cut = speed_on_a_net(
+        "events:\n  - {t: 0.17, force: {name: w, wind: {acceleration: [0, 0, 0]}}}\n"
+        "  - {t: 0.1700000001, force: {name: w, wind: {acceleration: [0, 0, 0]}}}\n");
+    CHECK_BELOW(fabs(cut / usual - 1), 0.05);
+}
+
 /* ---- What is refused ------------------------------------------------------------------------- */
 
 static void refuse(const char *given, const char *message) {
@@ -183,6 +214,7 @@ int main(void) {
         cmocka_unit_test(a_bar_hangs),
         cmocka_unit_test(a_bar_is_carried),
         cmocka_unit_test(grips_resume_and_do_not_see_threads),
+        cmocka_unit_test(a_short_step_does_not_push),
         cmocka_unit_test(bad_holds_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -66,7 +66,8 @@ static void sheet_open(spate_context *ctx, sheet *h, const mesh_material *m) {
 
 static double energy_at(sheet *h, const double (*x)[3], double (*f)[3]) {
     lagrangian_mesh_forces(&h->mesh, &(mesh_positions){.x = x}, f);
-    return lagrangian_mesh_energy(&h->mesh);
+    const strain_energy e = lagrangian_mesh_energy(&h->mesh);
+    return strain_energy_sum(&e);
 }
 
 static void forces_are_the_slope_of_the_energy(void **state) {
@@ -157,7 +158,7 @@ static double plate(double angle, double p, double q, mesh_bending law, double p
         area += 0.5;
         /* a third of what its hinges have, each being shared by two */
         for (int k = 0; k < 3; k++)
-            sum += h.mesh.energies[h.body.element_count + h.mesh.sides[t][k]] / 2;
+            sum += h.mesh.energies[h.body.element_count + h.mesh.sides[t][k]].bend / 2;
     }
     lagrangian_mesh_free(&h.mesh);
     spate_close(ctx);
@@ -245,6 +246,46 @@ static double strip_angle(bool turned, mesh_bending law, double gamma) {
     return atan2(drop, reach - clamp) * 57.29577951308232;
 }
 
+/* A strip that is stretched along itself has the energy of its membranes alone, and one that is
+ * rolled up that of its bending alone, both as a formula says. */
+static void energies_are_of_their_kinds(void **state) {
+    (void)state;
+    enum { NX = 12, NY = 3 };
+    static sheet h;
+    static double x[MOST][3], f[MOST][3];
+    spate_context *ctx = open_context();
+    const double e = 0.1, strain = e + e * e / 2, s = 0.5, turn = 0.2;
+    mesh_material m = fabric(20, 0.3);
+    squares(&h, NX, NY, s, 0);
+    sheet_open(ctx, &h, &m);
+    for (int v = 0; v < h.body.vertex_count; v++)
+        vec_set(x[v], (1 + e) * h.vertices[v][0], h.vertices[v][1], 0);
+    energy_at(&h, x, f);
+    strain_energy got = lagrangian_mesh_energy(&h.mesh);
+    assert_float_equal(got.stretch, NX * NY * s * s * 20 * strain * strain / 2, 1e-12);
+    assert_true(got.bend == 0 && got.twist == 0);
+    lagrangian_mesh_free(&h.mesh);
+
+    /* Triangles at the two straight rims have no angle; without Poisson's ratio the curved rims do
+     * as the rest does. */
+    m = fabric(20, 0);
+    sheet_open(ctx, &h, &m);
+    for (int j = 0; j <= NY; j++) {
+        double at[3] = {0, j * s, 0};
+        for (int i = 0; i <= NX; i++) {
+            vec_copy(x[j * (NX + 1) + i], at);
+            at[0] += s * cos(turn * i), at[2] += s * sin(turn * i);
+        }
+    }
+    energy_at(&h, x, f);
+    got = lagrangian_mesh_energy(&h.mesh);
+    const double curvature = turn / s;
+    assert_float_equal(got.bend, (NX - 1) * NY * s * s * curvature * curvature / 2, 1e-12);
+    assert_true(got.stretch < 1e-25 && got.twist == 0);
+    lagrangian_mesh_free(&h.mesh);
+    spate_close(ctx);
+}
+
 static void a_heavy_strip_hangs_as_peirce_says(void **state) {
     (void)state;
     for (int turned = 0; turned < 2; turned++) {
@@ -303,6 +344,7 @@ int main(void) {
         cmocka_unit_test(forces_are_the_slope_of_the_energy),
         cmocka_unit_test(rigid_motion_has_no_force),
         cmocka_unit_test(bending_is_a_plates_in_every_direction),
+        cmocka_unit_test(energies_are_of_their_kinds),
         cmocka_unit_test(a_heavy_strip_hangs_as_peirce_says),
         cmocka_unit_test(bad_meshes_are_refused),
         cmocka_unit_test(lost_vertices_take_their_elements_along),

@@ -84,6 +84,102 @@ static void free_flight_keeps_momentum(void **state) {
     }
 }
 
+/* ---- Energies -------------------------------------------------------------------------------- */
+
+/* All of elastic_energy, where there is no other matter. */
+static const char *const energy_names[] = {"fe_energy", "stretch_energy", "bending_energy",
+                                           "twist_energy", "contact_energy"};
+
+/* A body of each kind with contact elements, apart from each other. */
+static void energies_add_up(void **state) {
+    (void)state;
+    for (int k = 0; k < 2; k++) {
+        const char *step = k ? "implicit" : "explicit";
+        play p = play_open(
+            1,
+            "spate: 1\ngravity: [0, 0, 0]\nduration: 100\nfps: 1\n"
+            "domain: {size: [3, 2, 2], dx: 0.1}\nsolver: {dt: 1.0e-3}\nmaterials: {m: %s}\n"
+            "bodies:\n"
+            "  - {material: m, flow: [{strain: [3, -2, 1]}], shape: {sphere: {center: [0.6, 1, 1], "
+            "radius: 0.2}}, fe: {spacing: 0.1, step: %s}}\n"
+            "  - {material: m, spin: [0, 6, 0], flow: [{strain: [3, -2, 1]}], cloth: {corner: "
+            "[1.2, "
+            "0.8, 1], along: [0.4, 0, 0.1], across: [0, 0.4, 0], thickness: 0.02, step: %s}, "
+            "contact: "
+            "{stiffness: 1.0e4}}\n"
+            "  - {material: m, flow: [{strain: [3, -2, 1]}], strands: {root: [2, 1, 1], direction: "
+            "[0.7, 0, 0], row: [0, 0.3, 0], count: 3, radius: 0.02, curl_radius: 0.1, curl_length: "
+            "0.5, step: %s}, contact: {stiffness: 1.0e4}}\n",
+            jelly, step, step, step);
+        play_steps(&p, 30);
+        double all = 0, own[COUNT_OF(energy_names)];
+        for (int e = 0; e < COUNT_OF(energy_names); e++) {
+            own[e] = play_quantity(&p, energy_names[e]);
+            CHECK_ABOVE(own[e], 0);
+            all += own[e];
+        }
+        print_message("%s: fe %.3g, stretch %.3g, bending %.3g, twist %.3g, contact %.3g J\n", step,
+                      own[0], own[1], own[2], own[3], own[4]);
+        CHECK_BELOW(fabs(all / play_quantity(&p, "elastic_energy") - 1), 1e-14);
+        const double kinds = play_quantity(&p, "cloth_energy") + play_quantity(&p, "strand_energy");
+        CHECK_BELOW(fabs((own[1] + own[2] + own[3]) / kinds - 1), 1e-14);
+        play_close(&p);
+    }
+}
+
+/* Vertices two cells apart, so that all that elements do is seen by the grid. */
+static const char *const coarse_fliers[] = {
+    "shape: {box: {min: [0.7, 0.7, 0.7], max: [1.3, 1.2, 1.1]}}, fe: {spacing: 0.1}",
+    "cloth: {corner: [0.6, 0.7, 0.9], along: [0.7, 0, 0.1], across: [0, 0.7, 0], thickness: 0.02, "
+    "spacing: 0.1}",
+    "strands: {root: [0.6, 1, 1], direction: [0.8, 0, 0], row: [0, 0.3, 0], count: 3, radius: "
+    "0.02, curl_radius: 0.1, curl_length: 0.5, spacing: 0.1, damping: 0}",
+};
+
+/* The least and the most of kinetic and all elastic energy in half a second, over that of the first
+ * step; and the largest share of elastic energy. */
+static void energy_in_flight(int kind, const char *integrator, double range[2], double *elastic) {
+    play p = play_open(1,
+                       "spate: 1\ngravity: [0, 0, 0]\nduration: 100\nfps: 1\n"
+                       "domain: {size: [2, 2, 2], dx: 0.05}\n"
+                       "solver: {integrator: %s, dt: 2.5e-4}\nmaterials: {m: %s}\n"
+                       "bodies: [{material: m, flow: [{strain: [2, -1, 0.5]}], %s}]\n",
+                       integrator, jelly, coarse_fliers[kind]);
+    double first = 0;
+    *elastic = range[1] = 0, range[0] = HUGE_VAL;
+    for (int n = 0; n < 50; n++) {
+        double own = 0;
+        play_steps(&p, n ? 10 : 1);
+        for (int e = 0; e < COUNT_OF(energy_names); e++) {
+            const double value = play_quantity(&p, energy_names[e]);
+            if (!isnan(value)) own += value;
+        }
+        const double sum = own + play_quantity(&p, "kinetic_energy");
+        if (!n) first = sum;
+        range[0] = fmin(range[0], sum / first), range[1] = fmax(range[1], sum / first);
+        *elastic = fmax(*elastic, own / sum);
+    }
+    play_close(&p);
+}
+
+/* AFLIP with alpha 1 keeps the sum of all energies while it goes back and forth between them; PIC,
+ * as a control, does not. */
+static void free_flight_keeps_energy(void **state) {
+    (void)state;
+    for (int kind = 0; kind < COUNT_OF(coarse_fliers); kind++) {
+        double range[2], elastic;
+        energy_in_flight(kind, "aflip, alpha: 1", range, &elastic);
+        print_message("kind %d: %.4f to %.4f of the energy, of which elastic %.3f\n", kind,
+                      range[0], range[1], elastic);
+        CHECK_ABOVE(range[0], 0.98);
+        CHECK_BELOW(range[1], 1.02);
+        CHECK_ABOVE(elastic, 0.05);
+        energy_in_flight(kind, "pic", range, &elastic);
+        print_message("kind %d, pic: %.4f of the energy\n", kind, range[0]);
+        CHECK_BELOW(range[0], 0.9);
+    }
+}
+
 /* ---- A bar's tone ---------------------------------------------------------------------------- */
 
 /* Half a period of the slowest tone of a free bar of length 25, E 100, rho 1, nu 0: L sqrt(rho/E) =
@@ -133,20 +229,20 @@ typedef struct passing {
     spate_status status;
 } passing;
 
-static passing two_squares(const char *integrator) {
+static passing two_squares(const char *integrator, const char *more) {
     passing out = {0};
     play p = play_open(
         2,
         "spate: 1\ndimension: 2\nunits: cgs\ngravity: [0, 0]\nduration: 10\nfps: 1\n"
         "domain: {origin: [-120, -180], size: [240, 360], dx: 6}\n"
-        "solver: {integrator: %s, alpha: 0.99, beta: [0, 0.1], dt: 5.4e-4}\n"
+        "solver: {integrator: %s, alpha: 0.99, beta: [0, 0.1], dt: 5.4e-4%s}\n"
         "materials: {m: {model: neo_hookean, density: 2, bulk_modulus: 8.33e5, poisson: 0.3}}\n"
         "bodies:\n"
         "  - {material: m, velocity: [0, 300], shape: {box: {min: [-67, -33], max: [-1, 33]}}, "
         "fe: {spacing: 2}}\n"
         "  - {material: m, velocity: [0, -300], shape: {box: {min: [1, -33], max: [67, 33]}}, "
         "fe: {spacing: 2}}\n",
-        integrator);
+        integrator, more);
     while (p.sim->time < 0.3 && !out.status) out.status = spate_simulation_step(p.sim, 0.3);
     double mass[2] = {0}, y[2] = {0}, v[2] = {0};
     EACH_PARTICLE(p.sim, block, i) {
@@ -166,22 +262,84 @@ static void squares_pass_where_positions_may_follow(void **state) {
     (void)state;
     static const char *const bound[] = {"aflip", "apic", "flip", "aspic"};
     const int tried = getenv("SPATE_FULL") ? 4 : 1;
-    passing p = two_squares("asflip");
+    passing p = two_squares("asflip", "");
     print_message("asflip: %.3f sides apart, speed %.3f\n", p.apart, p.speed);
+    CHECK_ABOVE(p.apart, 1.7);
+    CHECK_ABOVE(p.speed, 0.5);
+    p = two_squares("asflip", ", subgrid_forces: false");
+    print_message("asflip, forces on nodes alone: %.3f, %.3f\n", p.apart, p.speed);
     CHECK_ABOVE(p.apart, 1.2);
+    CHECK_BELOW(p.apart, 1.6);
     CHECK_ABOVE(p.speed, 0.2);
     for (int k = 0; k < tried; k++) {
-        p = two_squares(bound[k]);
+        p = two_squares(bound[k], "");
         print_message("%s: %.3f sides apart, speed %.3f\n", bound[k], p.apart, p.speed);
         CHECK_BELOW(p.apart, 1.1);
         CHECK_BELOW(p.speed, 0.1);
     }
     if (tried == 1) return;
-    p = two_squares("sflip");
+    p = two_squares("sflip", "");
     print_message("sflip: %.3f sides apart, speed %.3f\n", p.apart, p.speed);
     CHECK_ABOVE(p.apart, 1.2);
     CHECK_ABOVE(p.speed, 0.2);
-    assert_int_equal(two_squares("nflip").status, SPATE_UNSTABLE);
+    assert_int_equal(two_squares("nflip", ", subgrid_forces: false").status, SPATE_UNSTABLE);
+}
+
+/* ---- A broken bar ---------------------------------------------------------------------------- */
+
+typedef struct torn {
+    double energy; /* of elements, at the end */
+    double gap;    /* the widest along the bar that no vertex is in */
+} torn;
+
+static int by_size(const void *a, const void *b) {
+    const double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+/* A bar of six pieces without gaps, 16 cm long, its ends pulled apart by 2 cm. */
+static torn pulled_bar(const char *how) {
+    torn out = {0};
+    double x[4000], y[3];
+    int count = 0;
+    play p = play_open(
+        1,
+        "spate: 1\ndimension: 2\nunits: cgs\ngravity: [0, 0]\nduration: 10\nfps: 1\n"
+        "domain: {origin: [-16, -4], size: [32, 8], dx: 0.8}\n"
+        "solver: {alpha: 0.97, beta: [0, 1], dt: 2.0e-4, %s}\n"
+        "materials: {m: {model: neo_hookean, density: 1.1, bulk_modulus: 4.9e7, poisson: 0.3}}\n"
+        "bodies:\n"
+        "  - material: m\n"
+        "    shape: {box: {min: [-8, -1.2], max: [8, 1.2]}}\n"
+        "    fe: {spacing: 0.4, pieces: 6, step: implicit}\n"
+        "    hold:\n"
+        "      - {shape: {box: {min: [-9, -2], max: [-7.5, 2]}}, motion: {keys: [{t: 0}, {t: 0.02, "
+        "translate: [-1, 0]}]}}\n"
+        "      - {shape: {box: {min: [7.5, -2], max: [9, 2]}}, motion: {keys: [{t: 0}, {t: 0.02, "
+        "translate: [1, 0]}]}}\n",
+        how);
+    play_until(&p, 0.02);
+    EACH_PARTICLE(p.sim, block, i) {
+        simulation_position(p.sim, block, i, y);
+        if (count < COUNT_OF(x)) x[count++] = y[0];
+    }
+    qsort(x, (size_t)count, sizeof *x, by_size);
+    for (int k = 1; k < count; k++) out.gap = fmax(out.gap, x[k] - x[k - 1]);
+    out.energy = play_quantity(&p, "fe_energy");
+    print_message("%s: %.3g erg, gap %.2f cm\n", how, out.energy, out.gap);
+    play_close(&p);
+    return out;
+}
+
+/* Vertices of two pieces at one place have the same velocity on the grid, for ever: pieces part
+ * only where vertices feel forces themselves, and where positions follow. */
+static void pieces_part_where_positions_follow(void **state) {
+    (void)state;
+    const torn free = pulled_bar("integrator: asflip"), bound = pulled_bar("integrator: apic");
+    const torn nodes = pulled_bar("integrator: asflip, subgrid_forces: false");
+    CHECK_BELOW(free.energy, 1e-3 * bound.energy);
+    CHECK_ABOVE(nodes.energy, 0.5 * bound.energy);
+    CHECK_ABOVE(free.gap, 1.3 * fmax(bound.gap, nodes.gap));
 }
 
 /* ---- A box that bounces ---------------------------------------------------------------------- */
@@ -559,8 +717,11 @@ static void close_bodies_are_told(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(free_flight_keeps_momentum),
+        cmocka_unit_test(energies_add_up),
+        cmocka_unit_test(free_flight_keeps_energy),
         cmocka_unit_test(a_bar_has_its_tone),
         cmocka_unit_test(squares_pass_where_positions_may_follow),
+        cmocka_unit_test(pieces_part_where_positions_follow),
         cmocka_unit_test(aflip_keeps_the_energy_of_elements),
         cmocka_unit_test(meshes_resume_and_do_not_see_threads),
         cmocka_unit_test(stiff_strands_take_large_steps),

@@ -50,7 +50,8 @@ static double rod_evaluate(held_rod *h, bool relax, double f[MOST][3], double *t
     memset(f, 0, (size_t)h->r.vertices * sizeof *f);
     assert_true(rod_transport(&h->r, h->x));
     if (relax) rod_relax(&h->r, &h->m, h->clamps, h->work);
-    return rod_forces(&h->r, &h->m, h->x, f, torque);
+    const strain_energy e = rod_forces(&h->r, &h->m, h->x, f, torque);
+    return strain_energy_sum(&e);
 }
 
 static void scramble(held_rod *h, double far, uint64_t key) {
@@ -92,9 +93,10 @@ static double force_error(bool closed, bool relax, double *most) {
     for (int j = 0; j < rod_edges(&h.r) && !relax; j++) {
         const double step = 1e-5, angle = h.edge[j].angle;
         h.edge[j].angle = angle + step;
-        const double up = rod_forces(&h.r, &h.m, h.x, g, NULL);
+        const strain_energy up = rod_forces(&h.r, &h.m, h.x, g, NULL);
         h.edge[j].angle = angle - step;
-        const double slope = (up - rod_forces(&h.r, &h.m, h.x, g, NULL)) / (2 * step);
+        const strain_energy down = rod_forces(&h.r, &h.m, h.x, g, NULL);
+        const double slope = (strain_energy_sum(&up) - strain_energy_sum(&down)) / (2 * step);
         h.edge[j].angle = angle;
         worst = fmax(worst, fabs(slope - torque[j]));
     }
@@ -145,6 +147,36 @@ static void rigid_motion_has_no_force(void **state) {
     }
     assert_true(rod_evaluate(&h, true, f, NULL) < 1e-20 * 1000);
     for (int i = 0; i < 40; i++) assert_true(vec_length(f[i]) < 1e-12 * 1000);
+}
+
+/* A straight rod stretched, rolled up, and twisted between clamps has one kind of energy each time,
+ * as a formula says: EA/2 e^2 L, EI/2 (2 tan(turn/2)/l)^2 l at each bend, GJ/2 twist^2 / L. */
+static void energies_are_of_their_kinds(void **state) {
+    (void)state;
+    enum { N = 21 };
+    static held_rod h;
+    static double f[MOST][3];
+    const double l = 0.25, strain = 0.1, turn = 0.3, twist = 2;
+    const rod_material m = {30, 1, 0.77};
+    double wanted[3] = {30 * strain * strain / 2 * (N - 1) * l,
+                        pow(2 * tan(turn / 2) / l, 2) / 2 * l * (N - 2),
+                        0.77 / 2 * twist * twist / ((N - 2) * l)};
+    for (int kind = 0; kind < 3; kind++) {
+        h.clamps = (rod_clamps){kind == 2, kind == 2};
+        for (int i = 0; i < N; i++) vec_set(h.x[i], l * i, 0, 0);
+        rod_open(&h, N, false, m);
+        for (int i = 1; i < N && kind < 2; i++) {
+            const double length = kind == 0 ? (1 + strain) * l : l, at = kind == 0 ? 0 : turn * i;
+            vec_set(h.x[i], h.x[i - 1][0] + length * cos(at), h.x[i - 1][1] + length * sin(at), 0);
+        }
+        if (kind == 2) h.edge[N - 2].angle = twist;
+        rod_evaluate(&h, true, f, NULL);
+        const strain_energy e = rod_forces(&h.r, &h.m, h.x, f, NULL);
+        const double got[3] = {e.stretch, e.bend, e.twist};
+        for (int k = 0; k < 3; k++)
+            assert_float_equal(got[k], k == kind ? wanted[k] : 0, 1e-12 * wanted[kind]);
+    }
+    h.clamps = (rod_clamps){false, false};
 }
 
 static void folds_are_refused(void **state) {
@@ -378,6 +410,7 @@ int main(void) {
         cmocka_unit_test(forces_are_the_slope_of_the_energy),
         cmocka_unit_test(forces_keep_momentum),
         cmocka_unit_test(rigid_motion_has_no_force),
+        cmocka_unit_test(energies_are_of_their_kinds),
         cmocka_unit_test(folds_are_refused),
         cmocka_unit_test(a_heavy_cantilever_is_the_elastica),
         cmocka_unit_test(a_twisted_ring_buckles_as_michell_says),

@@ -242,6 +242,117 @@ static void lines_become_strands(void **state) {
     }
 }
 
+/* A .bgeo file in the making. */
+typedef struct bgeo {
+    unsigned char bytes[4096];
+    size_t length;
+} bgeo;
+
+static void put(bgeo *b, uint32_t value, int bytes) {
+    for (int k = bytes - 1; k >= 0; k--) b->bytes[b->length++] = (unsigned char)(value >> (8 * k));
+}
+
+static void put_text(bgeo *b, const char *text) {
+    for (; *text; text++) put(b, (unsigned char)*text, 1);
+}
+
+static void put_float(bgeo *b, float value) {
+    uint32_t bits;
+    memcpy(&bits, &value, sizeof bits);
+    put(b, bits, 4);
+}
+
+static void put_attribute(bgeo *b, const char *name, uint32_t size, uint32_t kind) {
+    put(b, (uint32_t)strlen(name), 2), put_text(b, name);
+    put(b, size, 2), put(b, kind, 4);
+    if (kind == 4) /* names instead of default values */
+        put(b, 1, 4), put(b, 3, 2), put_text(b, "hay");
+    for (uint32_t k = 0; k < size && kind != 4; k++) put_float(b, 1);
+}
+
+/* The strands of POINTS, and a triangle that does not matter, in a run or one by one; with
+ * attributes of points, vertices and primitives or without. */
+static void put_strands(bgeo *b, bool run, bool attributes) {
+    static const uint32_t lines[3][5] = {{4, 0, 1, 2, 3}, {3, 6, 5, 4}, {3, 0, 1, 4}};
+    const uint32_t has = attributes, counts[] = {5, 7, 3, 0, 0, 2 * has, has, has, 0};
+    b->length = 0;
+    put_text(b, "BgeoV");
+    for (int k = 0; k < COUNT_OF(counts); k++) put(b, counts[k], 4);
+    if (attributes) put_attribute(b, "v", 3, 5), put_attribute(b, "kind", 1, 4);
+    for (int v = 0; v < 7; v++) {
+        put_float(b, v < 4 ? 0 : 5), put_float(b, (float)(v < 4 ? v : v - 4)), put_float(b, 0);
+        put_float(b, 1);
+        for (int k = 0; k < 4 && attributes; k++) put(b, 0, 4);
+    }
+    if (attributes) put_attribute(b, "uv", 2, 0), put_attribute(b, "id", 1, 1);
+    if (run) put(b, UINT32_MAX, 4), put(b, 3, 2), put(b, 1, 4);
+    for (int k = 0; k < 3; k++) {
+        if (!run) put(b, 1, 4);
+        put(b, lines[k][0], 4), put(b, k == 2 ? '<' : ':', 1);
+        for (uint32_t v = 1; v <= lines[k][0]; v++) {
+            put(b, lines[k][v], 2);
+            if (attributes) put(b, 0, 4), put(b, 0, 4);
+        }
+        if (attributes) put(b, 9, 4);
+    }
+    put(b, 0x00ff, 2);
+}
+
+static spate_status read_bgeo(fixture *f, const bgeo *b, size_t length, mesh_body *out) {
+    mesh lines = {.vertex_count = 0};
+    TRY(mesh_read_lines(&f->arena, "file", (const char *)b->bytes, length, &lines));
+    return mesh_of_lines(&f->arena, "file", &lines, out);
+}
+
+static void bgeo_lines_become_strands(void **state) {
+    fixture *f = *state;
+    static const double y[7] = {0, 1, 2, 3, 2, 1, 0};
+    bgeo b;
+    mesh_body m;
+    for (int k = 0; k < 4; k++) {
+        put_strands(&b, k & 1, k & 2);
+        assert_int_equal(read_bgeo(f, &b, b.length, &m), SPATE_OK);
+        assert_int_equal(m.strand_count, 2);
+        assert_int_equal(m.strand_first[1], 4);
+        assert_int_equal(m.vertex_count, 7);
+        for (int v = 0; v < 7; v++) assert_true(m.vertices[v][1] == y[v]);
+        /* cut anywhere in front of its end it is refused */
+        for (size_t n = 5; n + 2 < b.length; n++)
+            assert_int_equal(read_bgeo(f, &b, n, &m), SPATE_BAD_INPUT);
+    }
+}
+
+static void odd_bgeo_is_refused(void **state) {
+    fixture *f = *state;
+    static const struct {
+        size_t at;
+        unsigned char byte;
+        const char *says;
+    } cases[] = {
+        {8, 4, "version 4 of .bgeo"},
+        {9, 0x7f, "a count of"},
+        {41 + 7 * 16 + 9, 2, "no polygon"},
+        {41 + 7 * 16 + 5, 9, "a run of 9 primitives of 3"},
+        {41 + 7 * 16 + 14, 'x', "neither closed nor open"},
+        {41 + 7 * 16 + 16, 77, "vertex 78 of 7"},
+    };
+    for (int k = 0; k < COUNT_OF(cases); k++) {
+        bgeo b;
+        mesh_body m;
+        put_strands(&b, true, false);
+        b.bytes[cases[k].at] = cases[k].byte;
+        assert_int_equal(read_bgeo(f, &b, b.length, &m), SPATE_BAD_INPUT);
+        if (!strstr(spate_message(f->arena.ctx), cases[k].says))
+            print_error("%s\n", spate_message(f->arena.ctx));
+        assert_non_null(strstr(spate_message(f->arena.ctx), cases[k].says));
+    }
+    mesh_body m;
+    bgeo b = {.length = 0};
+    put_text(&b, "\x7fNSJb and more");
+    assert_int_equal(read_bgeo(f, &b, b.length, &m), SPATE_BAD_INPUT);
+    assert_non_null(strstr(spate_message(f->arena.ctx), "Houdini 12 or later"));
+}
+
 static void odd_lines_are_refused(void **state) {
     fixture *f = *state;
     static const char *const cases[][2] = {
@@ -316,6 +427,8 @@ int main(void) {
         cmocka_unit_test_setup_teardown(combed_hair_goes_round, open_fixture, close_fixture),
         cmocka_unit_test_setup_teardown(hair_curls, open_fixture, close_fixture),
         cmocka_unit_test_setup_teardown(lines_become_strands, open_fixture, close_fixture),
+        cmocka_unit_test_setup_teardown(bgeo_lines_become_strands, open_fixture, close_fixture),
+        cmocka_unit_test_setup_teardown(odd_bgeo_is_refused, open_fixture, close_fixture),
         cmocka_unit_test_setup_teardown(odd_lines_are_refused, open_fixture, close_fixture),
         cmocka_unit_test_setup_teardown(published_sizes_are_quick, open_fixture, close_fixture),
     };

@@ -9,8 +9,9 @@
 # downloaded and no rights are needed. It never asks.
 
 BUILD_PACKAGES="gcc g++ cmake ninja-build pkg-config libyaml-dev libxxhash-dev libcmocka-dev libpng-dev python3"
-# Better pictures and the viewer; the build does without where a system does not have them.
-OPTIONAL_PACKAGES="libembree-dev libcivetweb-dev"
+# Better pictures, the viewer, elimination of small meshes' systems; the build does without where a
+# system does not have them.
+OPTIONAL_PACKAGES="libembree-dev libcivetweb-dev libsuitesparse-dev"
 
 setup_say() { printf '%s\n' "$*"; }
 

@@ -411,7 +411,9 @@ export class Renderer {
       this.particles('splat', LIQUID, {pixels, grow: 5});
       this.bind(t.scene, false);
       this.state(false, 'over');
+      this.clip(camera, corners[0], corners[2]);
       this.whole('fill', {image: t.splat.textures[0], level: 1.35, mapped_picture: this.options.mapped ? 1 : 0, pixel: [1 / this.w, 1 / this.h]});
+      gl.disable(gl.SCISSOR_TEST);
     }
     this.state(false, 'over');
     this.drawSolids('flat_solid', null);
@@ -421,6 +423,12 @@ export class Renderer {
     this.whole('composite', {scene: t.scene.textures[0], scene_depth: t.scene.depth, depth: t.one.textures[0], tint: t.liquid.textures[1],
       normals: t.liquid.textures[2], thick: t.thick.textures[0], smoke: t.smoke.textures[0], shadows: this.shadows.depth,
       liquid: 0, has_normals: 0, has_smoke: 0, extent: 1, pixel: [0, 0], planes: [0.1, 1]});
+  }
+  // Nothing is drawn outside of a box: liquid ends at the domain's sides, however wide its particles are.
+  clip(camera, low, high) {
+    const gl = this.gl, m = camera.both, x = v => Math.round((m[0] * v + m[12] + 1) / 2 * this.w), y = v => Math.round((m[5] * v + m[13] + 1) / 2 * this.h);
+    gl.enable(gl.SCISSOR_TEST);
+    gl.scissor(x(low[0]), y(low[1]), Math.max(0, x(high[0]) - x(low[0])), Math.max(0, y(high[1]) - y(low[1])));
   }
   drawGrid(hello) {
     const cell = roundLength(Math.max(...hello.size) / 14), points = [], [x0, y0] = hello.origin, [w, h] = hello.size;

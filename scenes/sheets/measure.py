@@ -9,7 +9,8 @@ side by side where ffmpeg is found. --quick runs at a coarser grid; its numbers 
 runs that are in DIR as they are.
 
 The surface of a frame is closed, so its Euler characteristic tells how many holes go through it: V - E + F = 2 (pieces -
-holes). A sheet in one piece without holes has 1 and 0.
+holes). A sheet in one piece without holes has 1 and 0. Each time it tears there is one hole or one piece more, so tears =
+pieces - 1 + holes: a sheet that falls apart into drops has no holes any more, but all the more tears.
 """
 import math
 import os
@@ -112,7 +113,7 @@ def mean_bend(path):
 
 
 def pieces_and_holes(path):
-    """Connected pieces of a closed surface of at least 200 triangles, and the holes through them."""
+    """Connected pieces of a closed surface, those of at least 200 triangles, the holes through these, and tears."""
     vertices, faces = read_ply(path)
     root = list(range(vertices))
 
@@ -134,7 +135,7 @@ def pieces_and_holes(path):
         corners[piece] = corners.get(piece, 0) + 1
     large = [p for p, n in sizes.items() if n >= 200]
     holes = sum(1 - (corners[p] - sizes[p] // 2) // 2 for p in large)  # edges of a closed surface: 3/2 of its triangles
-    return len(sizes), len(large), holes
+    return len(sizes), len(large), holes, len(sizes) - 1 + holes
 
 
 def measure_surface(args, run, frame):
@@ -176,7 +177,7 @@ def picture(args, figure):
 def measure(args, figure):
     head = ["", "particles", "steps", "processor time [s]", "inserted", *figure.columns]
     if figure.mesh:
-        head += ["pieces", "large ones", "holes through them"]
+        head += ["pieces", "large ones", "holes through them", "tears"]
     if figure.bend:
         head += ["mean bend along an edge [degrees]"]
     lines = []

@@ -29,6 +29,21 @@
 #else
 #define SIMD_AVX2 0
 #endif
+/* WebAssembly: a `quad` is a register. Lanes in loops would go through memory. */
+#if defined(__wasm_simd128__) && !defined(SPATE_DOUBLE)
+#include <wasm_simd128.h>
+#define SIMD_WASM 1
+#else
+#define SIMD_WASM 0
+#endif
+
+/* The value is formed here and not where it is used: left alone, clang loads all that a particle
+ * needs first, and most of it waits in memory for its turn. */
+#if SIMD_WASM
+#define SIMD_NOW(v) __asm__("" : "+r"(v))
+#else
+#define SIMD_NOW(v) ((void)0)
+#endif
 
 enum { WIDE = 8, QUAD = 4 };
 
@@ -178,6 +193,9 @@ INLINE wide wide_abs(wide a) {
 INLINE wide wide_sqrt(wide a) {
 #if SIMD_AVX2
     return (wide)_mm256_sqrt_ps((__m256)a);
+#elif SIMD_WASM
+    return wide_join((quad)wasm_f32x4_sqrt((v128_t)wide_low(a)),
+                     (quad)wasm_f32x4_sqrt((v128_t)wide_high(a)));
 #else
     wide r;
     for (int i = 0; i < WIDE; i++)
@@ -185,23 +203,27 @@ INLINE wide wide_sqrt(wide a) {
     return r;
 #endif
 }
-INLINE wide wide_floor(wide a) {
+INLINE quad quad_floor(quad a) {
 #if SIMD_AVX2
-    return (wide)_mm256_floor_ps((__m256)a);
+    return (quad)_mm_floor_ps((__m128)a);
+#elif SIMD_WASM
+    return (quad)wasm_f32x4_floor((v128_t)a);
 #else
-    wide r;
-    for (int i = 0; i < WIDE; i++)
+    quad r;
+    for (int i = 0; i < QUAD; i++)
         r[i] =
             sizeof(real) == 4 ? (real)__builtin_floorf((float)a[i]) : (real)__builtin_floor(a[i]);
     return r;
 #endif
 }
-INLINE quad quad_floor(quad a) {
+INLINE wide wide_floor(wide a) {
 #if SIMD_AVX2
-    return (quad)_mm_floor_ps((__m128)a);
+    return (wide)_mm256_floor_ps((__m256)a);
+#elif SIMD_WASM
+    return wide_join(quad_floor(wide_low(a)), quad_floor(wide_high(a)));
 #else
-    quad r;
-    for (int i = 0; i < QUAD; i++)
+    wide r;
+    for (int i = 0; i < WIDE; i++)
         r[i] =
             sizeof(real) == 4 ? (real)__builtin_floorf((float)a[i]) : (real)__builtin_floor(a[i]);
     return r;
@@ -224,20 +246,12 @@ INLINE wide wide_gather(const real *base, wide_int index) {
 INLINE bool wide_any(wide_int mask) {
 #if SIMD_AVX2
     return _mm256_movemask_ps((__m256)mask) != 0;
+#elif SIMD_WASM
+    return wasm_v128_any_true((v128_t)(wide_low((wide)mask)) | (v128_t)wide_high((wide)mask));
 #else
     real_bits any = 0;
     for (int i = 0; i < WIDE; i++) any |= mask[i];
     return any != 0;
-#endif
-}
-/* How many lanes of the mask are set. */
-INLINE int wide_count(wide_int mask) {
-#if SIMD_AVX2
-    return __builtin_popcount((unsigned)_mm256_movemask_ps((__m256)mask));
-#else
-    int count = 0;
-    for (int i = 0; i < WIDE; i++) count += mask[i] != 0;
-    return count;
 #endif
 }
 /* A bit for each lane of the mask, the first lane's lowest. */
@@ -248,12 +262,17 @@ INLINE unsigned wide_bits(wide_int mask) {
     __m256d halves[2];
     memcpy(halves, &mask, sizeof mask);
     return (unsigned)(_mm256_movemask_pd(halves[0]) | _mm256_movemask_pd(halves[1]) << 4);
+#elif SIMD_WASM
+    return wasm_i32x4_bitmask((v128_t)wide_low((wide)mask)) |
+           wasm_i32x4_bitmask((v128_t)wide_high((wide)mask)) << QUAD;
 #else
     unsigned bits = 0;
     for (int i = 0; i < WIDE; i++) bits |= (unsigned)(mask[i] & 1) << i;
     return bits;
 #endif
 }
+/* How many lanes of the mask are set. */
+INLINE int wide_count(wide_int mask) { return __builtin_popcount(wide_bits(mask)); }
 /* Lane lanes[i] of `v` in lane i. */
 INLINE wide_index wide_permute_index(wide_index v, const uint8_t lanes[WIDE]) {
 #if defined(__AVX2__) && defined(__FMA__)

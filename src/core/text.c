@@ -208,6 +208,11 @@ static int edit_distance(const char *a, int a_length, const char *b, int b_lengt
     return row[b_length];
 }
 
+bool text_ends_with(const char *s, size_t length, const char *ending) {
+    const size_t n = strlen(ending);
+    return length >= n && memcmp(s + length - n, ending, n) == 0;
+}
+
 bool text_is_same_but_case(const char *a, const char *b) {
     for (; *a && *b; a++, b++) {
         const int low_a = *a >= 'A' && *a <= 'Z' ? *a - 'A' + 'a' : *a;

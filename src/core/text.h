@@ -36,6 +36,8 @@ void text_add_bytes(text *t, const void *bytes, size_t length);
 void text_add_json(text *t, const char *value, size_t length);
 void text_free(text *t);
 
+/* Whether s[0..length-1] ends with a word. */
+bool text_ends_with(const char *s, size_t length, const char *ending);
 /* Whether words differ only in capitals (of ASCII), if at all. */
 bool text_is_same_but_case(const char *a, const char *b);
 /* The word of `words` nearest to `word`, or NULL when none is near: "did you mean ...?" One that

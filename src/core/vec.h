@@ -1,10 +1,16 @@
-/* Small vectors and matrices in double, for cold code: scenes, colliders, statistics. */
+/* Small vectors and matrices in double, for cold code: scenes, colliders, statistics; and clamp. */
 #ifndef SPATE_CORE_VEC_H
 #define SPATE_CORE_VEC_H
 
 #include <math.h>
 #include <stdbool.h>
 #include <string.h>
+
+/* x within low and high; low where it is not a number. fmin and fmax are calls on some systems. */
+static inline double clamp(double x, double low, double high) {
+    const double above = x > low ? x : low;
+    return above < high ? above : high;
+}
 
 static inline double vec_dot(const double a[3], const double b[3]) {
     return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];

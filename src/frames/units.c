@@ -1,5 +1,6 @@
 /* Columns by their names, probes by their kinds. */
 #include "frames/units.h"
+#include "core/text.h"
 #include <stdio.h>
 
 typedef enum quantity {
@@ -65,11 +66,6 @@ static size_t stem_of(const char *name) {
     return coordinate ? length - 2 : length;
 }
 
-static bool ends_with(const char *name, size_t length, const char *tail) {
-    const size_t n = strlen(tail);
-    return length >= n && !memcmp(name + length - n, tail, n);
-}
-
 static bool is_word(const char *name, size_t length, const char *word) {
     return strlen(word) == length && !memcmp(name, word, length);
 }
@@ -89,9 +85,9 @@ static quantity of_column(const char *name, size_t stem) {
     };
     for (int i = 0; i < COUNT_OF(known); i++)
         if (is_word(name, stem, known[i].name)) return known[i].quantity;
-    if (ends_with(name, stem, "_energy")) return ENERGY;
-    if (ends_with(name, stem, "_force")) return FORCE;
-    if (ends_with(name, stem, "_torque")) return TORQUE;
+    if (text_ends_with(name, stem, "_energy")) return ENERGY;
+    if (text_ends_with(name, stem, "_force")) return FORCE;
+    if (text_ends_with(name, stem, "_torque")) return TORQUE;
     return PURE;
 }
 

@@ -152,7 +152,7 @@ static void evaluate_forces(statistics *s) {
     spate_simulation *sim = s->sim;
     const int dim = sim->scene->dim;
     double *out = s->values + COLUMN_COUNT + s->solver_columns;
-    for (int c = 0; c < sim->scene->collider_count && s->force_columns; c++) {
+    for (int c = 0; c < s->force_columns / columns_of_collider(dim); c++) {
         double force[3] = {0}, torque[3] = {0};
         sim->type->force(sim, c, force, torque);
         for (int a = 0; a < dim; a++) *out++ = force[a];
@@ -173,11 +173,10 @@ static spate_status add_column(statistics *s, int *at, const char *name, const c
     return SPATE_OK;
 }
 
-static spate_status name_forces(statistics *s, int *at) {
+static spate_status name_forces(statistics *s, const spate_scene *scene, int *at) {
     static const char *const endings_2d[] = {"_force_x", "_force_y", "_torque"};
     static const char *const endings_3d[] = {"_force_x",  "_force_y",  "_force_z",
                                              "_torque_x", "_torque_y", "_torque_z"};
-    const spate_scene *scene = s->sim->scene;
     const char *const *endings = scene->dim == 2 ? endings_2d : endings_3d;
     for (int c = 0; c < scene->collider_count && s->force_columns; c++)
         for (int k = 0; k < columns_of_collider(scene->dim); k++)
@@ -185,19 +184,18 @@ static spate_status name_forces(statistics *s, int *at) {
     return SPATE_OK;
 }
 
-static spate_status name_columns(statistics *s) {
+static spate_status name_columns(statistics *s, const spate_scene *scene) {
     static const char *const fixed[COLUMN_COUNT] = {
 #define X(name) #name,
         STATISTICS_COLUMNS(X)
 #undef X
     };
     static const char *const axes[] = {"_x", "_y", "_z"};
-    const spate_scene *scene = s->sim->scene;
     int at = 0;
     for (; at < COLUMN_COUNT; at++) s->names[at] = fixed[at];
     const solver_type *type = s->sim->type;
     for (int c = 0; c < s->solver_columns; c++) s->names[at++] = type->columns[c].name;
-    TRY(name_forces(s, &at));
+    TRY(name_forces(s, scene, &at));
     for (int k = 0; k < s->meter_columns; k++) s->names[at++] = phase_meter_names[k];
     for (int i = 0; i < scene->probe_count; i++) {
         const probe *p = &scene->probes[i];
@@ -208,21 +206,25 @@ static spate_status name_columns(statistics *s) {
     return SPATE_OK;
 }
 
-spate_status statistics_create(spate_simulation *sim, statistics *s) {
+spate_status statistics_create_for(spate_simulation *sim, const spate_scene *scene, statistics *s) {
     *s = (statistics){.sim = sim, .arena = arena_create(sim->ctx), .count = COLUMN_COUNT};
     if (sim->type->columns)
         while (sim->type->columns[s->solver_columns].name) s->solver_columns++;
     if (sim->type->force)
-        s->force_columns = sim->scene->collider_count * columns_of_collider(sim->scene->dim);
-    if (phase_meters_exist(sim->scene)) s->meter_columns = METER_COUNT;
+        s->force_columns = scene->collider_count * columns_of_collider(scene->dim);
+    if (phase_meters_exist(scene)) s->meter_columns = METER_COUNT;
     s->count += s->solver_columns + s->force_columns + s->meter_columns;
-    for (int i = 0; i < sim->scene->probe_count; i++)
-        s->count += probe_columns(sim->scene, &sim->scene->probes[i]);
+    for (int i = 0; i < scene->probe_count; i++)
+        s->count += probe_columns(scene, &scene->probes[i]);
     s->names = arena_take(&s->arena, (size_t)s->count, sizeof *s->names);
     s->values = arena_take(&s->arena, (size_t)s->count, sizeof *s->values);
-    spate_status status = s->names && s->values ? name_columns(s) : SPATE_OUT_OF_MEMORY;
+    spate_status status = s->names && s->values ? name_columns(s, scene) : SPATE_OUT_OF_MEMORY;
     if (status != SPATE_OK) statistics_free(s);
     return status;
+}
+
+spate_status statistics_create(spate_simulation *sim, statistics *s) {
+    return statistics_create_for(sim, sim->scene, s);
 }
 
 void statistics_free(statistics *s) {

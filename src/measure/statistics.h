@@ -50,6 +50,8 @@ typedef struct statistics {
 } statistics;
 
 spate_status statistics_create(spate_simulation *sim, statistics *s);
+/* With the columns of the scene that the simulation was given: what was added since has none. */
+spate_status statistics_create_for(spate_simulation *sim, const spate_scene *scene, statistics *s);
 void statistics_free(statistics *s);
 /* The phase meters of the last evaluation, NULL where the scene has none. */
 const double *statistics_meters(const statistics *s);

@@ -11,24 +11,17 @@ static const float outline_share = 0.45f; /* of the colour inside */
 static const double outline_width = 1.3, thinnest = 1.6;
 
 typedef struct mesh_2d_job {
-    const colouring *colouring;
+    mesh_drawing of;
     const frame_2d_map *map;
-    const snapshot *frame;
-    const snapshot_array *radii, *materials, *groups;
-    colour_source by;
     v3 *sheet; /* sums of colours, and how many */
     picture *out;
 } mesh_2d_job;
 
 static void place(const mesh_2d_job *j, int32_t vertex, double out[2]) {
-    const double *origin = j->colouring->scene->domain.origin;
-    const snapshot_array *x = &j->frame->arrays[0];
+    const double *origin = j->of.colouring->scene->domain.origin;
+    const snapshot_array *x = &j->of.frame->arrays[0];
     out[0] = j->map->left + (snapshot_value(x, vertex, 0) - origin[0]) * j->map->scale;
     out[1] = j->map->bottom - (snapshot_value(x, vertex, 1) - origin[1]) * j->map->scale;
-}
-
-static rgb colour_of(const mesh_2d_job *j, int32_t vertex) {
-    return colouring_colour(j->colouring, j->materials, &j->by, vertex);
 }
 
 static double side_of(const double a[2], const double b[2], double x, double y) {
@@ -53,8 +46,8 @@ static void lay_triangle(mesh_2d_job *j, int64_t t) {
     double x[3][2], low[2] = {HUGE_VAL, HUGE_VAL}, high[2] = {-HUGE_VAL, -HUGE_VAL};
     v3 colour = {0, 0, 0, 1};
     for (int k = 0; k < 3; k++) {
-        const int32_t v = snapshot_triangle(j->frame, t, k);
-        const rgb c = colour_of(j, v);
+        const int32_t v = snapshot_triangle(j->of.frame, t, k);
+        const rgb c = mesh_drawing_colour(&j->of, v);
         place(j, v, x[k]);
         colour += v3_set(c.r, c.g, c.b) * v3_splat(1.0f / 3);
         for (int a = 0; a < 2; a++)
@@ -81,10 +74,10 @@ static void lay_sheet(const mesh_2d_job *j) {
 }
 
 static void draw_line(const mesh_2d_job *j, int32_t from, int32_t to) {
-    const bool strand = mesh_pictures_kind(j->colouring->scene, j->groups, from) != MESH_FE;
-    const double radius = j->radii ? snapshot_value(j->radii, from, 0) : 0;
+    const bool strand = mesh_pictures_kind(j->of.colouring->scene, j->of.groups, from) != MESH_FE;
+    const double radius = j->of.radii ? snapshot_value(j->of.radii, from, 0) : 0;
     double a[2], b[2];
-    rgb c = colour_of(j, from);
+    rgb c = mesh_drawing_colour(&j->of, from);
     place(j, from, a), place(j, to, b);
     if (!isfinite(a[0] + a[1] + b[0] + b[1])) return;
     if (!strand) c = (rgb){c.r * outline_share, c.g * outline_share, c.b * outline_share};
@@ -94,22 +87,16 @@ static void draw_line(const mesh_2d_job *j, int32_t from, int32_t to) {
 
 static void draw_lines(const mesh_2d_job *j) {
     int32_t at = 0;
-    for (int64_t k = 0; k < j->frame->line_count; k++, at++)
-        for (; at + 1 < snapshot_line_end(j->frame, k); at++)
-            draw_line(j, snapshot_line_corner(j->frame, at),
-                      snapshot_line_corner(j->frame, at + 1));
+    for (int64_t k = 0; k < j->of.frame->line_count; k++, at++)
+        for (; at + 1 < snapshot_line_end(j->of.frame, k); at++)
+            draw_line(j, snapshot_line_corner(j->of.frame, at),
+                      snapshot_line_corner(j->of.frame, at + 1));
 }
 
 spate_status mesh_2d_draw(const colouring *s, const frame_2d_map *map, const snapshot *frame,
                           const char *file, picture *out) {
-    mesh_2d_job job = {.colouring = s,
-                       .map = map,
-                       .frame = frame,
-                       .radii = snapshot_find(frame, "pscale"),
-                       .materials = snapshot_find(frame, "material"),
-                       .groups = snapshot_find(frame, "group"),
-                       .out = out};
-    TRY(colouring_source(s, frame, file, &job.by));
+    mesh_2d_job job = {.map = map, .out = out};
+    TRY(mesh_drawing_of(s, frame, file, &job.of));
     job.sheet = take(s->scene->ctx, (size_t)out->width * (size_t)out->height, sizeof *job.sheet);
     if (!job.sheet) return SPATE_OUT_OF_MEMORY;
     for (int64_t t = 0; t < frame->triangle_count; t++) lay_triangle(&job, t);

@@ -16,47 +16,54 @@ mesh_kind mesh_pictures_kind(const spate_scene *scene, const snapshot_array *gro
                                                    : MESH_NONE;
 }
 
+spate_status mesh_drawing_of(const colouring *s, const snapshot *frame, const char *file,
+                             mesh_drawing *out) {
+    *out = (mesh_drawing){.colouring = s,
+                          .frame = frame,
+                          .radii = snapshot_find(frame, "pscale"),
+                          .materials = snapshot_find(frame, "material"),
+                          .groups = snapshot_find(frame, "group")};
+    return colouring_source(s, frame, file, &out->by);
+}
+
 typedef struct mesh_job {
-    const colouring *colouring;
+    mesh_drawing of;
     const stage *stage;
-    const snapshot *frame;
-    const snapshot_array *radii, *materials, *groups;
-    colour_source by;
     mesh_parts *out;
 } mesh_job;
 
 static void add_vertices(const mesh_job *j) {
-    for (int64_t v = 0; v < j->frame->count; v++) {
+    for (int64_t v = 0; v < j->of.frame->count; v++) {
         double x[3];
-        for (int a = 0; a < 3; a++) x[a] = snapshot_value(&j->frame->arrays[0], v, a);
+        for (int a = 0; a < 3; a++) x[a] = snapshot_value(&j->of.frame->arrays[0], v, a);
         v3 at = stage_from_scene(j->stage, x);
-        at[3] = j->radii ? (float)snapshot_value(j->radii, v, 0) : 0;
-        const rgb c = colouring_colour(j->colouring, j->materials, &j->by, v);
+        at[3] = j->of.radii ? (float)snapshot_value(j->of.radii, v, 0) : 0;
+        const rgb c = mesh_drawing_colour(&j->of, v);
         j->out->vertices[v] = at;
         j->out->colours[v] = v3_set(c.r, c.g, c.b);
     }
-    j->out->vertex_count = j->frame->count;
+    j->out->vertex_count = j->of.frame->count;
 }
 
 static void add_triangles(const mesh_job *j) {
     mesh_parts *p = j->out;
-    for (int64_t t = 0; t < j->frame->triangle_count; t++) {
-        for (int k = 0; k < 3; k++) p->triangles[t][k] = snapshot_triangle(j->frame, t, k);
+    for (int64_t t = 0; t < j->of.frame->triangle_count; t++) {
+        for (int k = 0; k < 3; k++) p->triangles[t][k] = snapshot_triangle(j->of.frame, t, k);
         p->cloth[t] =
-            mesh_pictures_kind(j->colouring->scene, j->groups, p->triangles[t][0]) != MESH_FE;
+            mesh_pictures_kind(j->of.colouring->scene, j->of.groups, p->triangles[t][0]) != MESH_FE;
     }
-    p->triangle_count = j->frame->triangle_count;
+    p->triangle_count = j->of.frame->triangle_count;
 }
 
 static void add_lines(const mesh_job *j) {
     mesh_parts *p = j->out;
     int32_t at = 0, used = 0;
-    for (int64_t k = 0; k < j->frame->line_count; k++) {
-        const int32_t end = snapshot_line_end(j->frame, k);
-        const bool strand = mesh_pictures_kind(j->colouring->scene, j->groups,
-                                               snapshot_line_corner(j->frame, at)) != MESH_FE;
+    for (int64_t k = 0; k < j->of.frame->line_count; k++) {
+        const int32_t end = snapshot_line_end(j->of.frame, k);
+        const bool strand = mesh_pictures_kind(j->of.colouring->scene, j->of.groups,
+                                               snapshot_line_corner(j->of.frame, at)) != MESH_FE;
         for (; at < end; at++)
-            if (strand) p->line_corners[used++] = snapshot_line_corner(j->frame, at);
+            if (strand) p->line_corners[used++] = snapshot_line_corner(j->of.frame, at);
         if (strand) p->line_ends[p->line_count++] = used;
     }
 }
@@ -68,15 +75,9 @@ spate_status mesh_pictures_create(const colouring *s, const stage *st, const sna
                  lines = (size_t)frame->line_count + 1;
     const size_t corners =
         frame->line_count ? (size_t)snapshot_line_end(frame, frame->line_count - 1) + 1 : 1;
-    mesh_job job = {.colouring = s,
-                    .stage = st,
-                    .frame = frame,
-                    .radii = snapshot_find(frame, "pscale"),
-                    .materials = snapshot_find(frame, "material"),
-                    .groups = snapshot_find(frame, "group"),
-                    .out = out};
+    mesh_job job = {.stage = st, .out = out};
     *out = (mesh_parts){.mapped = !colouring_by_material(s)};
-    TRY(colouring_source(s, frame, file, &job.by));
+    TRY(mesh_drawing_of(s, frame, file, &job.of));
     bool have = (out->vertices = take(ctx, vertices, sizeof *out->vertices));
     have = have && (out->colours = take(ctx, vertices, sizeof *out->colours));
     have = have && (out->triangles = take(ctx, triangles, sizeof *out->triangles));

@@ -13,6 +13,20 @@ spate_status mesh_pictures_load(const spate_scene *scene, const char *file, snap
 spate_status mesh_pictures_create(const colouring *s, const stage *st, const snapshot *frame,
                                   const char *file, mesh_parts *out);
 
+/* What is drawn of a frame of meshes, and how its vertices are coloured. */
+typedef struct mesh_drawing {
+    const colouring *colouring;
+    const snapshot *frame;
+    const snapshot_array *radii, *materials, *groups;
+    colour_source by;
+} mesh_drawing;
+
+spate_status mesh_drawing_of(const colouring *s, const snapshot *frame, const char *file,
+                             mesh_drawing *out);
+static inline rgb mesh_drawing_colour(const mesh_drawing *d, int64_t vertex) {
+    return colouring_colour(d->colouring, d->materials, &d->by, vertex);
+}
+
 /* The kind of mesh that a body of the scene is, MESH_NONE where there is no such body. */
 mesh_kind mesh_pictures_kind(const spate_scene *scene, const snapshot_array *groups,
                              int64_t vertex);

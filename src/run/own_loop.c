@@ -2,6 +2,7 @@
 #include "frames/frame_files.h"
 #include "measure/statistics.h"
 #include "run/run_scene.h"
+#include "solver/drive.h"
 #include <spate/drive.h>
 
 /* Pictures of a frame need its scene, with what was added to it. */
@@ -62,7 +63,7 @@ spate_status spate_simulation_write_surface(spate_simulation *sim, const char *p
 
 static spate_status tell(spate_simulation *sim, int frame, bool header, text *line) {
     statistics s;
-    TRY(statistics_create(sim, &s));
+    TRY(statistics_create_for(sim, drive_given_scene(sim), &s));
     spate_status status = header ? SPATE_OK : statistics_evaluate(&s, frame, 0);
     if (!status && header) statistics_header(&s, line);
     if (!status && !header) statistics_row(&s, sim->dt_limit, line);

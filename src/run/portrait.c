@@ -60,7 +60,7 @@ static const char *body_name(const spate_simulation *sim, int i) {
 }
 static const char *collider_name(const spate_simulation *sim, int i) {
     const collider *c = &sim->scene->colliders[i];
-    return collider_end(c) > sim->time ? c->name : NULL;
+    return collider_end(c) > sim->time && !c->grip ? c->name : NULL;
 }
 static const char *source_name(const spate_simulation *sim, int i) {
     const source *c = &sim->scene->sources[i];
@@ -70,9 +70,9 @@ static const char *probe_name(const spate_simulation *sim, int i) {
     return sim->scene->probes[i].name;
 }
 
-/* Whether a collider moves, or will come or go, by the scene. */
+/* Whether a collider moves, or will come or go, by the scene or its events. */
 static bool colliders_move(const spate_simulation *sim) {
-    bool move = false;
+    bool move = sim->scene->event_count > 0;
     for (int i = 0; i < sim->scene->collider_count; i++) {
         const collider *c = &sim->scene->colliders[i];
         const bool goes = collider_end(c) < HUGE_VAL;
@@ -137,7 +137,7 @@ static spate_status check_lattice(spate_simulation *sim, const spate_lattice *l)
     for (int a = 0; a < 3; a++) {
         if (l->size[a] < 1)
             return fail(sim->ctx, SPATE_BAD_INPUT, "a lattice needs a point along every axis");
-        numbers *= (size_t)l->size[a];
+        if (__builtin_mul_overflow(numbers, (size_t)l->size[a], &numbers)) numbers = SIZE_MAX;
     }
     if (!l->values || l->capacity < numbers)
         return fail(sim->ctx, SPATE_BAD_INPUT,
@@ -151,7 +151,7 @@ static double nearest(const spate_simulation *sim, const double x[3]) {
     const spate_scene *s = sim->scene;
     double least = HUGE_VAL;
     for (int c = 0; c < s->collider_count; c++)
-        if (collider_is_present(&s->colliders[c], sim->time))
+        if (collider_is_present(&s->colliders[c], sim->time) && !s->colliders[c].grip)
             least = fmin(least, boundary_distance(&sim->boundary, c, x, NULL, NULL));
     return least;
 }

@@ -87,9 +87,9 @@ static spate_status free_name(const spate_simulation *sim, yaml_tree *base, cons
                               const char *name) {
     const spate_scene *s = sim->scene;
     const double now = fmax(sim->time, EARLIEST) * (1 + TIME_ROUNDING);
-    for (int i = 0; i < s->collider_count && !strcmp(list, "colliders"); i++)
+    for (int i = s->grip_count; i < s->collider_count && !strcmp(list, "colliders"); i++)
         if (!strcmp(s->colliders[i].name, name) && collider_end(&s->colliders[i]) <= now)
-            return rename_ended(base, list, i, name);
+            return rename_ended(base, list, i - s->grip_count, name);
     for (int i = 0; i < s->source_count && !strcmp(list, "sources"); i++)
         if (!strcmp(s->sources[i].name, name) && s->sources[i].until <= now)
             return rename_ended(base, list, i, name);
@@ -290,6 +290,11 @@ static spate_status check_added(const spate_simulation *sim, const spate_scene *
                         "body '%s' is a mesh, and meshes are there from the start; put it into "
                         "the scene, or leave out fe, cloth and strands",
                         scene->bodies[b].name);
+    if (scene->grip_count > sim->scene->grip_count)
+        return fail(sim->ctx, SPATE_BAD_INPUT,
+                    "body '%s' has a hold, and holds are there from the start; leave it out, or "
+                    "add a sticky collider",
+                    scene->bodies[scene->body_count - 1].name);
     return SPATE_OK;
 }
 
@@ -347,8 +352,13 @@ static void remove_group(spate_simulation *sim, int group) {
 spate_status rebuild_without(spate_simulation *sim, const char *name, bool *found) {
     const spate_scene *s = sim->scene;
     *found = true;
-    for (int i = 0; i < s->collider_count; i++)
-        if (!strcmp(s->colliders[i].name, name)) return end_entry(sim, "colliders", i);
+    for (int i = 0; i < s->grip_count; i++)
+        if (!strcmp(s->colliders[i].name, name))
+            return fail(sim->ctx, SPATE_BAD_INPUT,
+                        "'%s' is a hold of a body, not a part; give the hold `until`", name);
+    for (int i = s->grip_count; i < s->collider_count; i++)
+        if (!strcmp(s->colliders[i].name, name))
+            return end_entry(sim, "colliders", i - s->grip_count);
     for (int i = 0; i < s->source_count; i++)
         if (!strcmp(s->sources[i].name, name)) return end_entry(sim, "sources", i);
     for (int i = 0; i < s->sink_count; i++)

@@ -17,6 +17,7 @@
 #include "scene/scene_compare.h"
 #include "scene/slips.h"
 #include "scene/yaml.h"
+#include "solver/drive.h"
 #include <stdio.h>
 #include <string.h>
 
@@ -394,7 +395,7 @@ static int64_t count_frames(const spate_scene *scene, const spate_run_options *o
 static spate_status open_statistics(run *r, int64_t *rows) {
     char path[PATH_SIZE];
     text header = {.ctx = r->ctx};
-    TRY(statistics_create(r->sim, &r->statistics));
+    TRY(statistics_create_for(r->sim, drive_given_scene(r->sim), &r->statistics));
     statistics_header(&r->statistics, &header);
     spate_status status = header.failed ? SPATE_OUT_OF_MEMORY
                                         : run_folder_trim_statistics(r->ctx, r->folder, header.data,

@@ -41,27 +41,26 @@ static void skip_comment(element_reader *r) {
     }
 }
 
-static spate_status read_double(element_reader *r, double *out) {
+/* The next number, as a whole one where that is asked for. */
+static spate_status read_number(element_reader *r, double *number, int64_t *whole) {
     const char *from, *to;
     skip_comment(r);
     mesh_text at = r->t;
-    if (mesh_text_word(&at, &from, &to) &&
-        text_to_double(r->b.ctx, from, (size_t)(to - from), out)) {
-        r->t = at;
-        return SPATE_OK;
-    }
-    return fail_here(r, "a number");
+    const bool word = mesh_text_word(&at, &from, &to);
+    const size_t length = word ? (size_t)(to - from) : 0;
+    if (!word || !(whole ? text_to_int64(from, length, whole)
+                         : text_to_double(r->b.ctx, from, length, number)))
+        return fail_here(r, whole ? "a whole number" : "a number");
+    r->t = at;
+    return SPATE_OK;
+}
+
+static spate_status read_double(element_reader *r, double *out) {
+    return read_number(r, out, NULL);
 }
 
 static spate_status read_integer(element_reader *r, int64_t *out) {
-    const char *from, *to;
-    skip_comment(r);
-    mesh_text at = r->t;
-    if (mesh_text_word(&at, &from, &to) && text_to_int64(from, (size_t)(to - from), out)) {
-        r->t = at;
-        return SPATE_OK;
-    }
-    return fail_here(r, "a whole number");
+    return read_number(r, NULL, out);
 }
 
 /* A count: what it counts takes a byte each at least. */

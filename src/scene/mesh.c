@@ -59,10 +59,16 @@ spate_status mesh_read_raw(arena *a, const char *name, const char *bytes, size_t
 
 spate_status mesh_read_lines(arena *a, const char *name, const char *bytes, size_t length,
                              mesh *m) {
+    if (mesh_is_bgeo(bytes, length)) return mesh_read_bgeo_lines(a, name, bytes, length, m);
+    if (length >= 5 && !memcmp(bytes, "\x7fNSJb", 5))
+        return fail(
+            a->ctx, SPATE_BAD_INPUT,
+            "%s: is a .bgeo file of Houdini 12 or later; write it as .bhclassic, OBJ or PLY", name);
     const mesh_format format = length ? format_of(a->ctx, bytes, length) : FORMAT_OTHER;
     if (format == FORMAT_OBJ) return mesh_read_obj_lines(a, name, bytes, length, m);
     if (format == FORMAT_PLY) return mesh_read_ply_lines(a, name, bytes, length, m);
-    return fail(a->ctx, SPATE_BAD_INPUT, "%s: is not a file of lines; OBJ and PLY are read", name);
+    return fail(a->ctx, SPATE_BAD_INPUT,
+                "%s: is not a file of lines; OBJ, PLY and classic .bgeo are read", name);
 }
 
 spate_status mesh_read(arena *a, const char *name, const char *bytes, size_t length, mesh **out) {

@@ -62,8 +62,8 @@ static spate_status hand_over(mesh_builder *b, arena *a, mesh *m) {
     if (b->vertex_count == 0) return mesh_fail(b, 0, "the mesh has no vertices");
     if (b->lines && b->edge_count == 0)
         return mesh_fail(b, 0,
-                         "the file has no lines; strands are read from `l 1 2 3` of OBJ and the "
-                         "edges of PLY");
+                         "the file has no lines; strands are read from `l 1 2 3` of OBJ, the "
+                         "edges of PLY and the open polygons of .bgeo");
     if (!b->lines && b->triangle_count == 0)
         return mesh_fail(b, 0, "the mesh has no triangles; a surface is needed, not points alone");
     double(*vertices)[3] = arena_take(a, (size_t)b->vertex_count, sizeof *vertices);

@@ -33,6 +33,11 @@ spate_status mesh_read_obj_lines(arena *a, const char *name, const char *bytes, 
 spate_status mesh_read_ply_lines(arena *a, const char *name, const char *bytes, size_t length,
                                  mesh *m);
 
+/* Of .bgeo files (mesh_bgeo.c), of which only lines are read. */
+bool mesh_is_bgeo(const char *bytes, size_t length);
+spate_status mesh_read_bgeo_lines(arena *a, const char *name, const char *bytes, size_t length,
+                                  mesh *m);
+
 /* A failure at a line: "name:line: ...". */
 spate_status mesh_fail(const mesh_builder *b, int64_t line, const char *format, ...)
     PRINTF_LIKE(3, 4);

@@ -37,6 +37,12 @@ spate_status mesh_sequence_shape(arena *a, const shape *s, double t, const shape
     return SPATE_OK;
 }
 
+void mesh_sequence_drift(const mesh_sequence *s, double t, double v[3]) {
+    const sequence_place at = mesh_sequence_at(s, t);
+    vec_sub(v, s->middle[at.from + 1], s->middle[at.from]);
+    vec_scale(v, at.moving ? s->fps : 0, v);
+}
+
 double mesh_sequence_speed(const mesh_sequence *s) {
     double farthest = 0;
     for (int k = 0; k + 1 < s->count; k++) farthest = fmax(farthest, s->way[k]);
@@ -60,7 +66,8 @@ spate_status mesh_sequence_begin(arena *a, int count, const mesh *raw, mesh *pre
     if (!s || !*kept) return SPATE_OUT_OF_MEMORY;
     s->vertices = arena_take(a, (size_t)count, sizeof *s->vertices);
     s->way = arena_take(a, (size_t)count, sizeof *s->way);
-    if (!s->vertices || !s->way) return SPATE_OUT_OF_MEMORY;
+    s->middle = arena_take(a, (size_t)count, sizeof *s->middle);
+    if (!s->vertices || !s->way || !s->middle) return SPATE_OUT_OF_MEMORY;
     s->count = count;
     s->mesh = prepared;
     find_kept(raw, prepared, *kept);
@@ -93,9 +100,11 @@ void mesh_sequence_finish(mesh_sequence *s) {
     for (int i = 0; i < 3; i++) s->box.min[i] = HUGE_VAL, s->box.max[i] = -HUGE_VAL;
     for (int k = 0; k < s->count; k++) {
         s->way[k] = 0;
+        vec_set(s->middle[k], 0, 0, 0);
         for (int64_t v = 0; v < s->mesh->vertex_count; v++) {
             const double *x = s->vertices[k][v];
             double step[3] = {0};
+            vec_add_scaled(s->middle[k], s->middle[k], 1 / (double)s->mesh->vertex_count, x);
             if (k + 1 < s->count) vec_sub(step, s->vertices[k + 1][v], x);
             s->way[k] = fmax(s->way[k], vec_length(step));
             for (int i = 0; i < 3; i++) {

@@ -18,6 +18,7 @@ typedef struct mesh_sequence {
     double (**vertices)[3]; /* of each file, in the order of the mesh */
     mesh *mesh;             /* the first one, prepared */
     double *way;            /* farthest that a vertex goes from each to the next, m */
+    double (*middle)[3];    /* mean of the vertices of each */
     bounds box;             /* around all */
 } mesh_sequence;
 
@@ -33,6 +34,8 @@ sequence_place mesh_sequence_at(const mesh_sequence *s, double t);
 void mesh_sequence_blend(const mesh_sequence *s, int from, double share, double (*out)[3]);
 /* The shape itself, or, of a sequence, one with the mesh as it is at time t. */
 spate_status mesh_sequence_shape(arena *a, const shape *s, double t, const shape **out);
+/* The velocity of the mean of its vertices at time t. */
+void mesh_sequence_drift(const mesh_sequence *s, double t, double v[3]);
 /* The fastest that a vertex ever is, m/s. */
 double mesh_sequence_speed(const mesh_sequence *s);
 

@@ -532,7 +532,7 @@ static spate_status read_scene(reader *r, const yaml_value *root) {
     TRY(read_part(r, root, "materials", scene_read_materials));
     TRY(read_part(r, root, "bodies", scene_read_bodies));
     TRY(read_part(r, root, "colliders", scene_read_colliders));
-    TRY(scene_add_grips(r));
+    TRY(scene_add_grips(r, root));
     TRY(read_part(r, root, "sources", scene_read_sources));
     TRY(read_part(r, root, "sinks", scene_read_sinks));
     if (yaml_find(root, "coupling"))

@@ -234,8 +234,8 @@ struct spate_scene {
     int material_count;
     body *bodies;
     int body_count;
-    collider *colliders;
-    int collider_count;
+    collider *colliders; /* the grips of bodies first, then those of the list */
+    int collider_count, grip_count;
     source *sources;
     int source_count;
     sink *sinks;

@@ -1,5 +1,6 @@
 /* Reading bodies, colliders, sources, sinks and probes of a scene. */
 #include "core/vec.h"
+#include "scene/mesh_sequence.h"
 #include "scene/scene_parts.h"
 #include "scene/scene_tables.h"
 
@@ -103,7 +104,7 @@ static spate_status refuse_points(reader *r, const yaml_value *mapping, const sh
 /* A shape that does not even touch the domain would give no particle. */
 static spate_status check_inside(reader *r, const yaml_value *mapping, const shape *s) {
     const domain *d = &r->scene->domain;
-    bounds b = shape_bounds(s, r->dim);
+    const bounds b = s->sequence ? s->sequence->box : shape_bounds(s, r->dim);
     for (int i = 0; i < r->dim; i++) {
         double low = d->origin[i], high = low + d->size[i];
         if (b.max[i] >= low && b.min[i] <= high) continue;
@@ -287,14 +288,14 @@ static spate_status read_source(reader *r, const yaml_value *v, int index) {
     TRY(read_material_name(r, v, &s->material));
     TRY(read_shape_field(r, v, &s->shape));
     TRY(refuse_points(r, v, s->shape, "source"));
-    TRY(refuse_change(r, v, s->shape, "source"));
+    TRY(scene_place_sequence(r, s->shape));
     TRY(check_inside(r, v, s->shape));
     TRY(check_times(r, v, s->from, s->until));
     TRY(check_color(r, v, &s->color));
     if (isnan(s->particles_per_cell)) s->particles_per_cell = default_per_cell(r);
     choose_sampling(r, v, s->material, &s->sampling);
     TRY(need_glass(r, s->sampling));
-    if (vec_length(s->velocity) == 0 && !scene_on_grid(r->scene))
+    if (vec_length(s->velocity) == 0 && !s->shape->sequence && !scene_on_grid(r->scene))
         warn(r->ctx, "still source",
              "%s: source '%s' has no velocity, so nothing leaves it while it runs; give it one, or "
              "use a body",

@@ -1,5 +1,6 @@
 /* Reading bodies from mesh files: finite elements, cloth and strands, and where they are put. */
 #include "core/file.h"
+#include "core/text.h"
 #include "core/vec.h"
 #include "scene/element_file.h"
 #include "scene/scene_parts.h"
@@ -15,7 +16,8 @@ static const field body_file_fields[] = {
         "the mesh, instead of a generated one, in the scene's folder or below it. fe: Gmsh .msh "
         "(2.2, 4.1), TetGen or Triangle .ele beside its .node, VTK .vtk (legacy), all as text; in "
         "2D also OBJ and PLY. cloth: OBJ, PLY, and triangles of the former. strands: OBJ with "
-        "lines (`l 1 2 3`) or PLY with edges; each chain of edges is a strand, from the end that "
+        "lines (`l 1 2 3`), PLY with edges, or Houdini's classic .bgeo with open polygons; each "
+        "chain of edges is a strand, from the end that "
         "comes first in the file"),
     NUMBER_FIELD(body_file, scale, "", 1, SMALLEST, ANY_MAX, "of the file's lengths"),
     PART_FIELD("rotate", "list", false,
@@ -85,11 +87,6 @@ static spate_status parse_ele(arena *a, const char *name, const char *bytes, siz
     return elements_check(a, name, MESH_FE, t->f.corners - 1, &t->f, &t->m);
 }
 
-static bool ends_with(const char *name, const char *ending) {
-    const size_t length = strlen(name), n = strlen(ending);
-    return length > n && strcmp(name + length - n, ending) == 0;
-}
-
 /* x.node, then x.ele. */
 static spate_status read_two(reader *r, const yaml_value *v, const char *file, void **out) {
     char nodes[PATH_SIZE];
@@ -111,7 +108,8 @@ static spate_status read_content(reader *r, const yaml_value *v, mesh_kind kind,
     const file_parser of[] = {[MESH_FE] = r->dim == 2 ? parse_fe_2d : parse_fe_3d,
                               [MESH_CLOTH] = parse_cloth,
                               [MESH_STRANDS] = parse_lines};
-    if (kind == MESH_FE && given->kind == YAML_WORD && ends_with(given->text, ".ele")) {
+    if (kind == MESH_FE && given->kind == YAML_WORD &&
+        text_ends_with(given->text, strlen(given->text), ".ele")) {
         int back = reader_enter(r, "file");
         TRY(read_two(r, given, given->text, out));
         reader_leave(r, back);

@@ -18,15 +18,21 @@ static bool climbs(const char *file) {
     return false;
 }
 
-spate_status scene_check_file_name(reader *r, const yaml_value *v, const char *file) {
+static spate_status check_file_name(reader *r, const yaml_value *v, const char *file,
+                                    const char *other_remedy) {
     if (is_absolute(file))
         return reader_fail(r, v,
                            "an absolute path; put the mesh beside the scene and name it "
-                           "from there, " OR_OUTSIDE);
+                           "from there%s",
+                           other_remedy);
     if (climbs(file))
-        return reader_fail(r, v,
-                           "'..' leaves the scene's folder; put the mesh below it, " OR_OUTSIDE);
+        return reader_fail(r, v, "'..' leaves the scene's folder; put the mesh below it%s",
+                           other_remedy);
     return SPATE_OK;
+}
+
+spate_status scene_check_file_name(reader *r, const yaml_value *v, const char *file) {
+    return check_file_name(r, v, file, "");
 }
 
 /* The name under which a run keeps a mesh from outside. Its bytes are in it, so that it is no other
@@ -108,7 +114,7 @@ spate_status scene_read_file(reader *r, const yaml_value *mapping, bool outside,
     int back = reader_enter(r, "file");
     TRY(reader_text(r, v, &file));
     const bool allowed = outside || v->set >= 0;
-    if (!allowed) TRY(scene_check_file_name(r, v, file));
+    if (!allowed) TRY(check_file_name(r, v, file, ", " OR_OUTSIDE));
     loaded_file *m = r->files;
     while (m && !is_loaded(m, file, allowed, parse)) m = m->next;
     if (!m) TRY(load_new(r, v, file, allowed, parse, NULL, &m));

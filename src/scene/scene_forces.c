@@ -129,6 +129,7 @@ static spate_status read_region(reader *r, const yaml_value *v, shape **region) 
         return reader_fail_field(r, given, "region", "an event takes a box; use min and max");
     int back = reader_enter(r, "region");
     TRY(scene_read_shape(r, given, region));
+    TRY(scene_refuse_sequence(r, given, *region, "region"));
     reader_leave(r, back);
     return SPATE_OK;
 }

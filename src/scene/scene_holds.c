@@ -97,6 +97,7 @@ static spate_status read_hold_shape(reader *r, const yaml_value *given, mesh_hol
     TRY(scene_read_shape(r, given, &h->shape));
     if (h->shape->kind == SHAPE_POINTS)
         return reader_fail(r, given, "points have no inside; use a solid such as a box");
+    TRY(scene_refuse_sequence(r, given, h->shape, "hold"));
     reader_leave(r, back);
     return SPATE_OK;
 }
@@ -160,7 +161,19 @@ static spate_status make_grip(reader *r, const body *b, int index, collider *out
     return out->name ? SPATE_OK : SPATE_OUT_OF_MEMORY;
 }
 
-spate_status scene_add_grips(reader *r) {
+/* A grip's name is that of a collider, and of its columns. */
+static spate_status refuse_taken(reader *r, const yaml_value *root, const char *name) {
+    const spate_scene *s = r->scene;
+    for (int c = s->grip_count; c < s->collider_count; c++)
+        if (!strcmp(s->colliders[c].name, name))
+            return reader_fail_field(r, yaml_find(root, "colliders"), "colliders",
+                                     "one is named '%s', as a hold of a body is; name it otherwise",
+                                     name);
+    return SPATE_OK;
+}
+
+/* They come before all colliders, so that those keep their places when others are added. */
+spate_status scene_add_grips(reader *r, const yaml_value *root) {
     spate_scene *s = r->scene;
     int grips = 0;
     for (int b = 0; b < s->body_count; b++)
@@ -168,12 +181,15 @@ spate_status scene_add_grips(reader *r) {
     if (grips == 0) return SPATE_OK;
     collider *all = arena_take(r->arena, (size_t)(s->collider_count + grips) + 1, sizeof *all);
     if (!all) return SPATE_OUT_OF_MEMORY;
-    for (int c = 0; c < s->collider_count; c++) all[c] = s->colliders[c];
+    for (int c = 0; c < s->collider_count; c++) all[grips + c] = s->colliders[c];
     s->colliders = all;
+    s->collider_count += grips;
     for (int b = 0; b < s->body_count; b++) {
         const body *of = &s->bodies[b];
-        for (int h = 0; h < of->mesh.hold_count && !of->mesh.kind; h++)
-            TRY(make_grip(r, of, h, &s->colliders[s->collider_count++]));
+        for (int h = 0; h < of->mesh.hold_count && !of->mesh.kind; h++) {
+            TRY(make_grip(r, of, h, &all[s->grip_count++]));
+            TRY(refuse_taken(r, root, all[s->grip_count - 1].name));
+        }
     }
     return SPATE_OK;
 }

@@ -44,7 +44,7 @@ spate_status scene_check_sides(reader *r, const yaml_value *v, const double alon
 /* Holds of a body, and after all colliders were read, the grips of those that are no meshes
  * (scene_holds.c). */
 spate_status scene_read_holds(reader *r, const yaml_value *v, body *b);
-spate_status scene_add_grips(reader *r);
+spate_status scene_add_grips(reader *r, const yaml_value *root);
 /* Where the mesh of a file is put, and reading it (scene_body_files.c); the fields are those of
  * scene_body_file_table, besides a kind's own. */
 typedef struct body_file {

@@ -35,7 +35,9 @@ const field_table scene_frames_table = FIELD_TABLE(
     "The mesh deforms: `file` names a sequence such as hand_####.obj, where the signs # stand for "
     "the number, filled up with zeros. All files have the same triangles. In between, vertices "
     "move evenly; before the first and after the last they rest. Matter feels their velocity. For "
-    "colliders (solvers mpm, flip and smoke), which may have a motion as well.",
+    "colliders (solvers mpm, flip and smoke), which may have a motion as well, and for sources of "
+    "the same solvers: "
+    "what comes out has the velocity of the surface besides the source's own.",
     frames_table_fields, frames_fields);
 
 /* ---- Names ----------------------------------------------------------------------------------- */
@@ -158,7 +160,7 @@ spate_status scene_refuse_sequence(reader *r, const yaml_value *at, const shape 
     if (!s->sequence) return SPATE_OK;
     return reader_fail(r, at,
                        "the mesh deforms, which a %s cannot; leave out `frames`, or make it "
-                       "a collider",
+                       "a collider or a source",
                        noun);
 }
 

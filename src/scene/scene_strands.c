@@ -144,6 +144,7 @@ static spate_status read_solid(reader *r, const yaml_value *v, const char *name,
     TRY(scene_read_shape(r, given, out));
     if ((*out)->kind == SHAPE_POINTS)
         return reader_fail(r, given, "points have no inside; use a solid such as a sphere");
+    TRY(scene_refuse_sequence(r, given, *out, name));
     reader_leave(r, back);
     return SPATE_OK;
 }

@@ -624,8 +624,9 @@ static const field mesh_fields[] = {
         "name any file"),
     FLAG_FIELD(shape, outside, false,
                "the file may lie outside the scene's folder; a run keeps a copy of it"),
-    PART_FIELD("frames", "mapping", false,
-               "of a collider that deforms: the file is a numbered sequence; see mesh.frames"),
+    PART_FIELD(
+        "frames", "mapping", false,
+        "of a collider or source that deforms: the file is a numbered sequence; see mesh.frames"),
 };
 
 #define NO_FIELDS(title, about) \

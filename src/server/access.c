@@ -37,14 +37,20 @@ static bool is_number_v6(const char *host, size_t length) {
            strspn(host + 1, "0123456789abcdefABCDEF:.") == length - 2;
 }
 
-bool access_host(const char *host, int port) {
+/* How long a host's name is without the port, which browsers leave out when it is 80; 0: another
+ * port. */
+static size_t name_length(const char *host, int port) {
     char ending[16];
-    if (!host || strlen(host) > 64) return false;
     const int tail = snprintf(ending, sizeof ending, ":%d", port);
     const size_t length = strlen(host);
-    if (tail < 0 || length <= (size_t)tail) return false;
-    const size_t name = length - (size_t)tail;
-    if (strcmp(host + name, ending)) return false;
+    if (tail > 0 && length > (size_t)tail && !strcmp(host + length - tail, ending))
+        return length - (size_t)tail;
+    return port == 80 ? length : 0;
+}
+
+bool access_host(const char *host, int port) {
+    if (!host || strlen(host) > 64) return false;
+    const size_t name = name_length(host, port);
     return is_number_v4(host, name) || is_number_v6(host, name) ||
            (name == strlen("localhost") && !memcmp(host, "localhost", name));
 }

@@ -90,6 +90,8 @@ static spate_status look_for_frames(folder *f) {
         return status;
     }
     f->grown = now.count != f->list.count;
+    for (int i = 0; i < KEPT_MOST && now.count < f->list.count; i++)
+        forget(&f->kept[i]); /* a run that was made anew has other frames of the same numbers */
     give(f->ctx, f->list.numbers);
     f->list = now;
     return SPATE_OK;
@@ -402,12 +404,15 @@ static spate_status head(void *self, const viewer *v, packed_head *out) {
     return SPATE_OK;
 }
 
+/* JSON has no infinity. */
+static void add_number(text *out, bool further, double value) {
+    text_add(out, isfinite(value) ? "%s%.7g" : "%snull", further ? ", " : "", value);
+}
+
 static void add_series(text *out, const stats_table *t, int column) {
     text_add(out, "[");
-    for (int64_t r = 0; r < t->row_count; r++) {
-        const double value = t->values[r * t->column_count + column];
-        text_add(out, isfinite(value) ? "%s%.7g" : "%snull", r ? ", " : "", value);
-    }
+    for (int64_t r = 0; r < t->row_count; r++)
+        add_number(out, r > 0, t->values[r * t->column_count + column]);
     text_add(out, "]");
 }
 
@@ -470,7 +475,7 @@ static spate_status pick(folder *f, const viewer *v, const double x[3], text *re
         text_add_json(reply, s->arrays[i].name, strlen(s->arrays[i].name));
         text_add(reply, ": [");
         for (int c = 0; c < s->arrays[i].components; c++)
-            text_add(reply, "%s%.7g", c ? ", " : "", snapshot_value(&s->arrays[i], best, c));
+            add_number(reply, c > 0, snapshot_value(&s->arrays[i], best, c));
         text_add(reply, "]");
     }
     text_add(reply, "}}");

@@ -11,6 +11,7 @@ enum { SECOND = 1000000000, IDLE = 200000000 };
 
 /* Steps end where the solver or the next frame of the scene says, as those of a run. */
 static const double no_end = 1e30;
+static const double longest_wait = 1e6; /* s */
 static const double behind_most = 0.25; /* s that a slow simulation may try to make up for */
 
 /* ---- The simulation -------------------------------------------------------------------------- */
@@ -47,6 +48,7 @@ static spate_status begin(live *l) {
     l->failure = SPATE_OK;
     l->past_end = false;
     l->ball_count = 0;
+    memset(l->tilt, 0, sizeof l->tilt);
     memset(l->stirs, 0, sizeof l->stirs), memset(l->pours, 0, sizeof l->pours);
     l->parts++, l->changes++;
     restart_pace(l);
@@ -83,7 +85,7 @@ static int64_t due_in(live *l) {
     const double ahead = (l->sim->time - l->time_from) / l->speed -
                          (double)(clock_nanoseconds() - l->clock_from) / SECOND;
     if (ahead < -behind_most) l->clock_from = clock_nanoseconds(), l->time_from = l->sim->time;
-    return ahead > 0 ? (int64_t)(ahead * SECOND) + 1 : 0;
+    return ahead > 0 ? (int64_t)(fmin(ahead, longest_wait) * SECOND) + 1 : 0;
 }
 
 static int64_t advance(void *self) {

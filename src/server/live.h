@@ -43,6 +43,7 @@ typedef struct live {
     /* tools */
     live_ball balls[BALLS_MOST];
     int ball_count, balls_ever;
+    double tilt[3]; /* added to the scene's gravity */
     bool stirs[VIEWERS_MOST], pours[VIEWERS_MOST];
     /* scratch */
     float *floats;

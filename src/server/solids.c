@@ -237,6 +237,7 @@ static void pack_one(const collider *c, int index, const solid *s, packing *p) {
 spate_status solids_pack(const spate_scene *scene, packing *p) {
     for (int i = 0; i < scene->collider_count; i++) {
         const collider *c = &scene->colliders[i];
+        if (c->grip) continue;
         solid s = {.ctx = scene->ctx, .shape = c->shape, .dim = scene->dim};
         spate_status status = SPATE_OK;
         if (c->shape->kind == SHAPE_BOX)

@@ -95,7 +95,9 @@ static spate_status blast(live *l, const subject_call *call) {
 static spate_status tilt(live *l, const double *wanted) {
     spate_force f = spate_default_force();
     for (int a = 0; a < l->scene->dim; a++) f.acceleration[a] = wanted[a] - l->scene->gravity[a];
-    return spate_simulation_set_force(l->sim, "viewer tilt", &f);
+    TRY(spate_simulation_set_force(l->sim, "viewer tilt", &f));
+    memcpy(l->tilt, f.acceleration, sizeof l->tilt);
+    return SPATE_OK;
 }
 
 /* ---- Pouring --------------------------------------------------------------------------------- */
@@ -208,7 +210,7 @@ static spate_status hit_colliders(live *l, live_ball *b) {
         const collider *c = &l->scene->colliders[i];
         spate_pose p = spate_default_pose();
         double turn[3][3], rest[3], local[3], normal[3] = {0};
-        if (!collider_is_present(c, l->sim->time)) continue;
+        if (!collider_is_present(c, l->sim->time) || c->grip) continue;
         TRY(spate_simulation_pose(l->sim, c->name, &p));
         rotation_of_quaternion(p.rotation, turn);
         for (int a = 0; a < 3; a++) {
@@ -245,8 +247,8 @@ spate_status tools_after_step(live *l) {
         TRY(spate_simulation_force(l->sim, b->name, force, torque));
         for (int a = 0; a < l->scene->dim; a++) {
             b->x[a] += b->v[a] * dt;
-            b->a[a] = (force[a] + l->scene->gravity[a] * b->mass + b->added * b->a[a]) /
-                      (b->mass + b->added);
+            const double g = l->scene->gravity[a] + l->tilt[a];
+            b->a[a] = (force[a] + g * b->mass + b->added * b->a[a]) / (b->mass + b->added);
             b->v[a] += b->a[a] * dt;
         }
         TRY(hit_colliders(l, b));

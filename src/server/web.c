@@ -107,7 +107,9 @@ static int begin_request(struct mg_connection *c) {
 /* ---- The WebSocket --------------------------------------------------------------------------- */
 
 static bool write_message(void *connection, bool is_text, const void *bytes, size_t length) {
-    return mg_websocket_write(connection, is_text ? TEXT_FRAME : BINARY_FRAME, bytes, length) > 0;
+    const int written =
+        mg_websocket_write(connection, is_text ? TEXT_FRAME : BINARY_FRAME, bytes, length);
+    return written > 0 && (size_t)written >= length;
 }
 
 static void close_with(struct mg_connection *c, int code, const char *why) {

@@ -145,7 +145,7 @@ static void cut_faces(const brick_place *b, int dim) {
         mac_place(c, dim, at);
         const double middle[3] = {at[0] + 0.5, at[1] + 0.5, at[2] + 0.5};
         const double here = distance_at(b, middle, &unused);
-        if (m->solid_phi[0]) m->solid_phi[0][cell] = (real)fmin(fmax(here, -SOLID_FAR), SOLID_FAR);
+        if (m->solid_phi[0]) m->solid_phi[0][cell] = (real)clamp(here, -SOLID_FAR, SOLID_FAR);
         for (int a = 0; a < dim; a++) {
             if (mac_is_prescribed(m, a, cell)) continue;
             double fraction =

@@ -12,6 +12,7 @@
 #include "solver/materials/material.h"
 #include "solver/sinks.h"
 #include "solver/solver.h"
+#include "solver/source_shapes.h"
 #include "solver/sources.h"
 
 double phase_start(void) { return 1e-9 * (double)clock_nanoseconds(); }
@@ -52,7 +53,7 @@ spate_status simulation_open(spate_scene *scene, spate_simulation *sim) {
     for (; sim->forces.count < scene->force_count; sim->forces.count++)
         sim->forces.list[sim->forces.count] = scene->forces[sim->forces.count];
     sim->sources = take(ctx, (size_t)scene->source_count + 1, sizeof *sim->sources);
-    if (sim->sources) status = SPATE_OK;
+    if (sim->sources) status = source_shapes_create(sim);
 done:
     if (status) simulation_close(sim);
     return status;
@@ -182,6 +183,7 @@ void simulation_close(spate_simulation *sim) {
     blocks_free(&sim->blocks);
     boundary_free(&sim->boundary);
     scratch_free(&sim->scratch);
+    source_shapes_free(sim);
     give(sim->ctx, sim->sources);
     give(sim->ctx, sim->order.place), give(sim->ctx, sim->order.bits);
     give(sim->ctx, sim->order.before);
@@ -219,6 +221,7 @@ static void choose_step(spate_simulation *sim, double until, const char *landing
     double dt = scene->dt > 0 ? scene->dt : sim->type->step_limit(sim, &limit);
     const double forced = scene->dt > 0 ? HUGE_VAL : forces_limit(sim);
     if (forced < dt) dt = forced, limit = "force";
+    sim->whole_dt = dt;
     double left = until - sim->time;
     if (dt >= left * (1 - 1e-9)) {
         if (dt > left * (1 + 1e-9)) limit = landing;

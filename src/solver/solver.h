@@ -178,9 +178,11 @@ struct spate_simulation {
     double time;
     int64_t step;
     double dt;            /* of the last step, or of the one being made */
+    double whole_dt;      /* what it would have been without a frame or event to land on */
     const char *dt_limit; /* which limit set it */
     uint64_t next_id;
     source_state *sources;
+    struct source_shapes *source_shapes; /* of sources that deform; NULL: none do */
     double drift;        /* cells the fastest particle may have moved since the last sort */
     double max_speed;    /* after the last step */
     spate_status broken; /* a step failed: the state is not to be gone on from */

@@ -5,11 +5,15 @@
  * become particles; those that leave it are free. Where its points are not those of a lattice each
  * is moved by what its lattice index and the seed say, whenever it enters. Nothing depends on the
  * number of threads or on how time is cut into steps but for the rounding of the lattice's shift.
+ * A shape that deforms is filled by counting instead (source_fill.h).
  */
 #include "solver/sources.h"
 
 #include "core/vec.h"
+#include "scene/mesh_sequence.h"
 #include "scene/sample.h"
+#include "solver/source_fill.h"
+#include "solver/source_shapes.h"
 
 enum { BRICK = 8 }; /* lattice points along an edge of a brick that is skipped or searched whole */
 
@@ -33,7 +37,7 @@ typedef struct emission {
 static double distance_of(const emission *e, const double x[3]) {
     const spate_scene *scene = e->sim->scene;
     const domain *d = &scene->domain;
-    double distance = shape_distance(scene->sources[e->index].shape, scene->dim, x);
+    double distance = source_distance(e->sim, e->index, x, NULL);
     for (int a = 0; a < scene->dim; a++)
         distance = fmax(distance, fmax(d->origin[a] - x[a], x[a] - (d->origin[a] + d->size[a])));
     return distance;
@@ -77,6 +81,18 @@ static spate_status emit_brick(emission *e, const int64_t corner[3]) {
     return SPATE_OK;
 }
 
+/* Moves a source's lattice to where it is now, and takes note of its next motion. */
+static void move_lattice(spate_simulation *sim, int index, double dt) {
+    const source *nozzle = &sim->scene->sources[index];
+    source_state *state = &sim->sources[index];
+    double drift[3] = {0};
+    if (nozzle->shape->sequence) mesh_sequence_drift(nozzle->shape->sequence, sim->time, drift);
+    for (int a = 0; a < sim->scene->dim; a++) {
+        state->shift[a] += state->motion[a];
+        state->motion[a] = (nozzle->velocity[a] + drift[a]) * dt;
+    }
+}
+
 static spate_status emit(spate_simulation *sim, int index, double dt) {
     const spate_scene *scene = sim->scene;
     const source *nozzle = &scene->sources[index];
@@ -88,12 +104,11 @@ static spate_status emit(spate_simulation *sim, int index, double dt) {
     for (int a = 0; a < scene->dim; a++) {
         e.before[a] = state->shift[a];
         e.step[a] = state->motion[a];
-        state->shift[a] += state->motion[a];
-        state->motion[a] = nozzle->velocity[a] * dt;
     }
+    move_lattice(sim, index, dt);
     state->filled = 1;
     const domain *d = &scene->domain;
-    bounds box = shape_bounds(nozzle->shape, scene->dim);
+    const bounds box = source_box(sim, index);
     int64_t low[3] = {0}, high[3] = {1, 1, 1}, corner[3];
     for (int a = 0; a < scene->dim; a++) {
         double from = fmax(box.min[a], d->origin[a]),
@@ -108,9 +123,22 @@ static spate_status emit(spate_simulation *sim, int index, double dt) {
     return SPATE_OK;
 }
 
+static spate_status emit_deforming(spate_simulation *sim, int index, double dt) {
+    move_lattice(sim, index, dt);
+    TRY(source_fill(sim, index));
+    sim->sources[index].filled = 1;
+    return SPATE_OK;
+}
+
 spate_status sources_emit(spate_simulation *sim, double dt) {
-    for (int s = 0; s < sim->scene->source_count; s++)
-        if (source_is_running(sim, s)) TRY(emit(sim, s, dt));
+    TRY(source_shapes_move(sim, sim->time));
+    for (int s = 0; s < sim->scene->source_count; s++) {
+        if (!source_is_running(sim, s)) continue;
+        if (source_deforms(sim->scene, s))
+            TRY(emit_deforming(sim, s, dt));
+        else
+            TRY(emit(sim, s, dt));
+    }
     return SPATE_OK;
 }
 
@@ -121,36 +149,38 @@ static void hold_particle(spate_simulation *sim, int64_t i, const double v[3]) {
     for (int a = 0; a < sim->scene->dim; a++) sim->particles.velocity[i][a] = (real)v[a];
 }
 
-void sources_hold(spate_simulation *sim) {
-    const spate_scene *scene = sim->scene;
+static void hold_block(spate_simulation *sim, int s, int32_t block) {
     const blocks *b = &sim->blocks;
-    double block_reach = simulation_reach(sim);
-    for (int s = 0; s < scene->source_count; s++) {
-        if (!source_is_running(sim, s)) continue;
-        const source *nozzle = &scene->sources[s];
-        for (int32_t o = 0; o < b->occupied_count; o++) {
-            int32_t block = b->occupied[o];
-            double x[3];
-            simulation_middle(sim, b->coords[block], x);
-            if (!simulation_at_seam(sim, block) &&
-                shape_distance(nozzle->shape, scene->dim, x) > block_reach)
-                continue;
-            for (int64_t i = b->first[block]; i < b->first[block + 1]; i++) {
-                if (sim->particles.group[i] != scene->body_count + s) continue;
-                simulation_position(sim, block, i, x);
-                if (shape_distance(nozzle->shape, scene->dim, x) < 0)
-                    hold_particle(sim, i, nozzle->velocity);
-            }
-        }
+    for (int64_t i = b->first[block]; i < b->first[block + 1]; i++) {
+        double x[3], v[3];
+        if (sim->particles.group[i] != sim->scene->body_count + s) continue;
+        simulation_position(sim, block, i, x);
+        if (source_distance(sim, s, x, v) < 0) hold_particle(sim, i, v);
     }
 }
 
-bool sources_velocity(const spate_simulation *sim, const double x[3], double v[3]) {
+spate_status sources_hold(spate_simulation *sim) {
+    const blocks *b = &sim->blocks;
+    const double block_reach = simulation_reach(sim);
+    TRY(source_shapes_move(sim, sim->time + sim->dt));
     for (int s = 0; s < sim->scene->source_count; s++) {
-        const source *nozzle = &sim->scene->sources[s];
-        if (!source_is_running(sim, s) || shape_distance(nozzle->shape, sim->scene->dim, x) >= 0)
-            continue;
-        vec_copy(v, nozzle->velocity);
+        if (!source_is_running(sim, s)) continue;
+        for (int32_t o = 0; o < b->occupied_count; o++) {
+            double x[3];
+            simulation_middle(sim, b->coords[b->occupied[o]], x);
+            if (simulation_at_seam(sim, b->occupied[o]) ||
+                source_distance(sim, s, x, NULL) <= block_reach)
+                hold_block(sim, s, b->occupied[o]);
+        }
+    }
+    return SPATE_OK;
+}
+
+bool sources_velocity(const spate_simulation *sim, const double x[3], double v[3]) {
+    double own[3];
+    for (int s = 0; s < sim->scene->source_count; s++) {
+        if (!source_is_running(sim, s) || source_distance(sim, s, x, own) >= 0) continue;
+        vec_copy(v, own);
         return true;
     }
     return false;
@@ -158,16 +188,13 @@ bool sources_velocity(const spate_simulation *sim, const double x[3], double v[3
 
 bool sources_near(const spate_simulation *sim, const double x[3], double reach) {
     for (int s = 0; s < sim->scene->source_count; s++)
-        if (source_is_running(sim, s) &&
-            shape_distance(sim->scene->sources[s].shape, sim->scene->dim, x) < reach)
-            return true;
+        if (source_is_running(sim, s) && source_distance(sim, s, x, NULL) < reach) return true;
     return false;
 }
 
 double sources_speed(const spate_simulation *sim) {
     double fastest = 0;
     for (int s = 0; s < sim->scene->source_count; s++)
-        if (source_is_running(sim, s))
-            fastest = fmax(fastest, vec_length(sim->scene->sources[s].velocity));
+        if (source_is_running(sim, s)) fastest = fmax(fastest, source_speed(sim->scene, s));
     return fastest;
 }

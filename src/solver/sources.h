@@ -8,8 +8,9 @@
  * shape in the step before (all of them the first time). They take part after the next sort. */
 spate_status sources_emit(spate_simulation *sim, double dt);
 
-/* Gives the particles that are still inside their source its velocity and no strain. */
-void sources_hold(spate_simulation *sim);
+/* After the motion of a step: gives the particles that are still inside their source its velocity
+ * and no strain. */
+spate_status sources_hold(spate_simulation *sim);
 
 /* Whether source s runs at the simulation's time. */
 bool source_is_running(const spate_simulation *sim, int s);

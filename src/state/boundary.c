@@ -14,7 +14,7 @@ static bounds reach_of(const spate_scene *scene, const collider *c) {
     const domain *d = &scene->domain;
     bounds reach = {{HUGE_VAL, HUGE_VAL, HUGE_VAL}, {-HUGE_VAL, -HUGE_VAL, -HUGE_VAL}};
     if (c->driven) { /* all of it, wherever it is taken */
-        reach = shape_bounds(c->shape, scene->dim);
+        reach = c->shape->sequence ? c->shape->sequence->box : shape_bounds(c->shape, scene->dim);
         for (int a = 0; a < scene->dim; a++) reach.min[a] -= 4 * d->dx, reach.max[a] += 4 * d->dx;
         return reach;
     }
@@ -61,7 +61,7 @@ static spate_status prepare_deforming(boundary *b, int c) {
     const collider *solid = &scene->colliders[c];
     const bounds reach = reach_of(scene, solid);
     TRY(deforming_create(scene->ctx, solid->shape->sequence, scene->dim, scene->domain.dx, &reach,
-                         &b->deforming[c]));
+                         DEFORMING_PUSHES, &b->deforming[c]));
     if (b->deforming[c]) return SPATE_OK;
     return fail(scene->ctx, SPATE_BAD_INPUT,
                 "%s: collider '%s' deforms and spans too many cells; make it smaller or dx larger",

@@ -36,6 +36,7 @@ struct deforming {
     spate_context *ctx;
     const mesh_sequence *sequence;
     int dim;
+    deforming_use use;
     double spacing;
     double origin[3];
     int64_t count[3], bricks;
@@ -84,6 +85,7 @@ static void velocity_at(const deforming *d, int64_t triangle, const double x[3],
     mesh_nearest_shares(&d->shown, triangle, x, share);
     vec_set(out, 0, 0, 0);
     for (int k = 0; k < 3; k++) vec_add_scaled(out, out, share[k], d->velocities[c[k]]);
+    if (d->use == DEFORMING_CARRIES) return;
     const double speed = vec_length(out), change = -distance * growth(d, triangle, normal);
     vec_add_scaled(out, out, fmin(fmax(change, -speed), speed), normal);
 }
@@ -392,12 +394,16 @@ static spate_status take_keys(deforming *d) {
 }
 
 spate_status deforming_create(spate_context *ctx, const mesh_sequence *s, int dim, double cell,
-                              const bounds *reach, deforming **out) {
+                              const bounds *reach, deforming_use use, deforming **out) {
     *out = NULL;
     deforming *d = take(ctx, 1, sizeof *d);
     if (!d) return SPATE_OUT_OF_MEMORY;
-    *d = (deforming){
-        .ctx = ctx, .sequence = s, .dim = dim, .spacing = FINER * cell, .arena = arena_create(ctx)};
+    *d = (deforming){.ctx = ctx,
+                     .sequence = s,
+                     .dim = dim,
+                     .spacing = FINER * cell,
+                     .use = use,
+                     .arena = arena_create(ctx)};
     if (!lay_bricks(d, reach)) {
         deforming_free(d);
         return SPATE_OK;

@@ -16,9 +16,14 @@
 
 typedef struct deforming deforming;
 
-/* For a grid with cells of this size. `reach`: what may be asked for. *out is NULL where that spans too many cells. */
+/* What velocities beside the surface are: those of the nearest point of it, or, for what it pushes
+ * away, these less what the surface grows by on the way, so that they have no divergence. */
+typedef enum deforming_use { DEFORMING_PUSHES, DEFORMING_CARRIES } deforming_use;
+
+/* For a grid with cells of this size. `reach`: what may be asked for. *out is NULL where that spans
+ * too many cells. */
 spate_status deforming_create(spate_context *ctx, const mesh_sequence *s, int dim, double cell,
-                              const bounds *reach, deforming **out);
+                              const bounds *reach, deforming_use use, deforming **out);
 void deforming_free(deforming *d);
 /* How it is at time t. */
 spate_status deforming_move(deforming *d, double t);

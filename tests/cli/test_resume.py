@@ -43,6 +43,27 @@ class Resume(Case):
         self.run_scene("drop2d", "parts", "--resume", "--set", "gravity=[0,-1]", code=2)
         self.assertEqual(before, {p.name: p.read_bytes() for p in parts.iterdir()})
 
+    def test_columns_are_those_of_the_scene_that_was_given(self):
+        """What events add has no columns, and leaves those of colliders and holds as they are."""
+        scene = self.folder / "grip.yaml"
+        more = ", ".join(f"{{name: late {i}, shape: {{sphere: {{center: [0.1, 0.5], radius: 0.02}}}}}}" for i in range(300))
+        scene.write_text(
+            "spate: 1\ndimension: 2\ndomain: {size: [1, 1], dx: 0.0625}\nduration: 0.4\nfps: 10\n"
+            "materials: {gum: {model: neo_hookean, density: 1000, young_modulus: 50000}}\n"
+            "bodies: [{name: bar, material: gum, shape: {box: {min: [0.3, 0.4], max: [0.7, 0.9]}},"
+            " hold: [{shape: {box: {min: [0.25, 0.8], max: [0.75, 0.95]}}}]}]\n"
+            "colliders: [{name: low, shape: {box: {min: [0, 0], max: [1, 0.1]}}}]\n"
+            "events: [{t: 0.25, add: {colliders: [" + more + "]}}]\n")
+        whole = self.run_scene(scene, "whole")
+        parts = self.run_scene(scene, "parts", "--until", 0.3)
+        self.run_scene(scene, "parts", "--resume")
+        self.assert_same_run(whole, parts)
+        without = self.run_scene(scene, "without", "--set", "events=[]")
+        for row, same in zip(stats(whole), stats(without)):
+            force, usual = float(row["bar_hold_force_y"]), float(same["bar_hold_force_y"])
+            self.assertAlmostEqual(force, usual, delta=0.02 * abs(usual))
+        self.assertNotEqual(float(stats(whole)[-1]["bar_hold_force_y"]), 0)
+
     def test_colours_may_change(self):
         whole = self.run_scene("drop2d", "whole", "--frames", 3)
         parts = self.run_scene("drop2d", "parts", "--frames", 2)

@@ -69,6 +69,18 @@ const char *ENGINE_CALL(engine_hash)(void) {
 
 enum { ENTRIES_MAX = 256 };
 
+/* A text in quotes. Names are a user's, and may have quotes in them. */
+static void add_quoted(const char *text) {
+    engine_answer_add("\"", NULL);
+    for (; *text; text++) {
+        const unsigned char c = (unsigned char)*text;
+        char letter[8] = {(char)c};
+        if (c == '"' || c == '\\' || c < 0x20) snprintf(letter, sizeof letter, "\\u%04x", c);
+        engine_answer_add(letter, NULL);
+    }
+    engine_answer_add("\"", NULL);
+}
+
 static spate_status list(const char *key, spate_listing which) {
     static spate_entry entries[ENTRIES_MAX];
     int count;
@@ -79,8 +91,10 @@ static spate_status list(const char *key, spate_listing which) {
     snprintf(line, sizeof line, "%s\"%s\":[", which ? ",\n" : "{", key);
     engine_answer_add(line, NULL);
     for (int i = 0; i < count && i < ENTRIES_MAX; i++) {
-        snprintf(line, sizeof line, "%s{\"name\":\"%s\",\"unit\":\"%s\",\"components\":%d}",
-                 i ? "," : "", entries[i].name, entries[i].unit, entries[i].components);
+        engine_answer_add(i ? ",{\"name\":" : "{\"name\":", NULL);
+        add_quoted(entries[i].name);
+        snprintf(line, sizeof line, ",\"unit\":\"%s\",\"components\":%d}", entries[i].unit,
+                 entries[i].components);
         engine_answer_add(line, NULL);
     }
     engine_answer_add("]", NULL);

@@ -8,17 +8,13 @@ import { execFileSync } from "node:child_process";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { chromium } from "playwright-core";
 import { serve } from "../serve.mjs";
+import { launch } from "./browser.mjs";
 
 const spate = process.argv[2];
 const folder = mkdtempSync(join(tmpdir(), "spate-page-"));
 const server = await serve("dist", 0);
-const browser = await chromium.launch({
-  executablePath: process.env.CHROMIUM ?? "/usr/bin/chromium",
-  args: ["--no-sandbox", "--disable-quic", "--no-first-run", "--disable-background-networking",
-    "--disable-component-update", "--disable-sync", "--use-gl=angle", "--use-angle=swiftshader", "--enable-unsafe-swiftshader"],
-});
+const browser = await launch();
 
 /* A dam that is quick to compute. */
 const DAM = `spate: 1

@@ -1,6 +1,7 @@
-/* Depth, splitting, and what a scene may set; merging is in merge.c. */
+/* Depth, splitting, and what a scene may set; merging is in merge_kernels.c. */
 #include "solver/flip/adaptive.h"
 
+#include "core/isa.h"
 #include "core/random.h"
 #include "core/vec.h"
 #include "solver/collide.h"
@@ -51,10 +52,14 @@ bool adaptive_check(const flip_options *o, int dim, field_report *report) {
     return true;
 }
 
+ISA_TABLES(merge_kernels, flip_merging);
+
 spate_status adaptive_create(flip *f) {
     if (!f->options->adaptive) return SPATE_OK;
     f->adaptive = take(f->sim->ctx, 1, sizeof *f->adaptive);
-    return f->adaptive ? SPATE_OK : SPATE_OUT_OF_MEMORY;
+    if (!f->adaptive) return SPATE_OUT_OF_MEMORY;
+    f->adaptive->kernels = ISA_CHOOSE(flip_merging, f->sim->ctx->isa);
+    return SPATE_OK;
 }
 
 void adaptive_free(flip *f) {
@@ -214,7 +219,8 @@ static spate_status merge_all(flip *f) {
         for (int64_t i = 0; i < count; i++) a->into[i] = -1;
     }
     memset(a->merged, 0, sizeof a->merged);
-    parallel_for(f->threads, f->sim->blocks.occupied_count, 16, merge_blocks, f);
+    parallel_for(f->threads, f->sim->blocks.occupied_count, 16, a->kernels->merge[f->grid.dim - 2],
+                 f);
     for (int w = 0; w < MAX_THREADS; w++) f->memory.merged += a->merged[w];
     if (!forwards) return SPATE_OK;
     const spate_status status = sheets_forward_merged(f, a->into);
@@ -238,6 +244,15 @@ spate_status flip_merge(void *solver) {
 
 /* ---- Splitting ------------------------------------------------------------------------------- */
 
+/* Whether all of a brick and of those around it is deep. There is no particle where none is. */
+static bool is_deep_all_round(const flip *f, int32_t brick) {
+    for (int n = 0; n < neighbour_count(f->grid.dim); n++) {
+        const int32_t other = f->grid.bricks.neighbours[brick][n];
+        if (other >= 0 && !f->adaptive->is_deep[other]) return false;
+    }
+    return true;
+}
+
 static void mark_blocks(void *data, chunk items) {
     const flip *f = data;
     const blocks *b = &f->sim->blocks;
@@ -247,6 +262,7 @@ static void mark_blocks(void *data, chunk items) {
         const int32_t block = b->occupied[o];
         int corner[3];
         const int32_t brick = flip_brick_of_block(f, b->coords[block], corner);
+        if (is_deep_all_round(f, brick)) continue;
         for (int64_t i = b->first[block]; i < b->first[block + 1]; i++) {
             if (pieces_of(p, i) == 1 || p->group[i] == GROUP_REMOVED) continue;
             int at[3] = {0};
@@ -400,34 +416,48 @@ spate_status flip_split(void *solver) {
 
 /* ---- Faces that no particle reaches ---------------------------------------------------------- */
 
-/* Only faces with mass are read, and only others written. */
-static void fill_faces(void *data, chunk items) {
-    const flip *f = data;
-    const mac *m = &f->grid;
+/* Whether any of a brick's faces at liquid cells has no mass. */
+static bool has_empty_faces(const mac *m, int64_t brick) {
     const int cells = mac_cells(m->dim);
-    for (int64_t brick = items.begin; brick < items.end; brick++)
-        for (int64_t here = brick * cells; here < (brick + 1) * cells; here++)
-            for (int axis = 0; axis < m->dim; axis++) {
-                if (m->mass[axis][here] > 0 || m->phi[0][here] >= 0) continue;
-                const int c = (int)(here - brick * cells);
-                int at[3];
-                mac_place(c, m->dim, at);
-                const int64_t before = mac_beside(m, brick, c, at, axis, -1);
-                if (before < 0 || m->phi[0][before] >= 0 || mac_is_prescribed(m, axis, here))
-                    continue;
-                double u = 0, old = 0;
-                int count = 0;
-                for (int n = 0; n < 2 * m->dim; n++) {
-                    const int64_t other = mac_side_of(m, brick, c, at, n).beyond;
-                    if (other < 0 || !(m->mass[axis][other] > 0)) continue;
-                    u += (double)m->velocity[axis][other];
-                    old += (double)m->velocity_old[axis][other];
-                    count++;
-                }
-                if (!count) continue;
-                m->velocity[axis][here] = (real)(u / count);
-                m->velocity_old[axis][here] = (real)(old / count);
-            }
+    const real *phi = m->phi[0] + brick * cells;
+    int empty = 0;
+    for (int axis = 0; axis < m->dim; axis++) {
+        const real *mass = m->mass[axis] + brick * cells;
+        for (int c = 0; c < cells; c++) empty |= !(mass[c] > 0) & (phi[c] < 0);
+    }
+    return empty;
+}
+
+/* Only faces with mass are read, and only others written. */
+static void fill_face(const mac *m, int64_t brick, int c, int axis) {
+    const int64_t here = brick * mac_cells(m->dim) + c;
+    int at[3], count = 0;
+    mac_place(c, m->dim, at);
+    const int64_t before = mac_beside(m, brick, c, at, axis, -1);
+    if (before < 0 || m->phi[0][before] >= 0 || mac_is_prescribed(m, axis, here)) return;
+    double u = 0, old = 0;
+    for (int n = 0; n < 2 * m->dim; n++) {
+        const int64_t other = mac_side_of(m, brick, c, at, n).beyond;
+        if (other < 0 || !(m->mass[axis][other] > 0)) continue;
+        u += (double)m->velocity[axis][other];
+        old += (double)m->velocity_old[axis][other];
+        count++;
+    }
+    if (!count) return;
+    m->velocity[axis][here] = (real)(u / count);
+    m->velocity_old[axis][here] = (real)(old / count);
+}
+
+static void fill_faces(void *data, chunk items) {
+    const mac *m = &((const flip *)data)->grid;
+    const int cells = mac_cells(m->dim);
+    for (int64_t brick = items.begin; brick < items.end; brick++) {
+        if (!has_empty_faces(m, brick)) continue;
+        for (int c = 0; c < cells; c++)
+            for (int axis = 0; axis < m->dim; axis++)
+                if (!(m->mass[axis][brick * cells + c] > 0) && m->phi[0][brick * cells + c] < 0)
+                    fill_face(m, brick, c, axis);
+    }
 }
 
 void flip_fill_faces(flip *f) {

@@ -59,9 +59,15 @@ void flip_fill_faces(flip *f);
  * 0. Also for surfaces of such particles. */
 void pieces_place(int dim, int n, int k, double share, double offset[3]);
 
-/* ---- Of adaptive.c, for merge.c -------------------------------------------------------------- */
+/* ---- Of adaptive.c, for merge_kernels.c -------------------------------------------------------- */
+
+#define MERGE_KERNELS(TASK) TASK(merge) /* particles of occupied blocks */
+typedef struct merge_kernels {
+    MERGE_KERNELS(TASK_FIELD)
+} merge_kernels;
 
 typedef struct adaptive {
+    const merge_kernels *kernels;
     uint8_t *air;     /* by cell of the grid: 1 where there is air */
     uint8_t *depth;   /* by cell, of bricks that are not deep throughout */
     uint8_t *has_air; /* by brick */
@@ -79,8 +85,5 @@ static inline int depth_at(const flip *f, int64_t brick, const int at[3]) {
     const adaptive *a = f->adaptive;
     return a->is_deep[cell / mac_cells(m->dim)] ? (int)f->options->adaptive->deep : a->depth[cell];
 }
-
-/* Merges particles of occupied blocks. */
-void merge_blocks(void *data, chunk items);
 
 #endif

@@ -8,20 +8,53 @@
 #include "core/vec.h"
 #include "solver/flip/flip.h"
 
+/* 64 cells of a brick as bits: a brick of 2D, or one of the eight slabs across x of 3D; rows of
+ * eight along the last axis. */
+enum { SLAB_CELLS = BRICK_EDGE * BRICK_EDGE };
+_Static_assert(SLAB_CELLS == 64, "a slab's cells are the bits of a word");
+#define FIRST_COLUMN 0x0101010101010101u
+#define LAST_COLUMN  (FIRST_COLUMN << (BRICK_EDGE - 1))
+
 typedef struct extrapolation {
     flip *f;
-    uint8_t *fresh; /* bits of faces that this layer reached */
-    uint8_t *valid; /* of each brick: bits of its faces that are valid, all together */
+    uint8_t *fresh;  /* bits of faces that this layer reached */
+    uint64_t *valid; /* [brick][slab][axis]: cells whose face is valid */
 } extrapolation;
 
-/* Whether a brick or one beside it has any face that is valid. */
-static bool is_near_valid(const extrapolation *e, int64_t brick) {
+static int slabs_of(int dim) { return mac_cells(dim) / SLAB_CELLS; }
+
+/* Cells of a slab whose face is valid; none where there is no such brick. */
+static uint64_t valid_cells(const extrapolation *e, int64_t brick, int slab, int axis) {
+    const int dim = e->f->grid.dim;
+    return brick < 0 ? 0 : e->valid[(brick * slabs_of(dim) + slab) * dim + axis];
+}
+
+/* The brick beside a brick, before (-1) or after it (1) along an axis, or -1. */
+static int64_t brick_beside(const extrapolation *e, int64_t brick, int axis, int way) {
     const sparse_lattice *bricks = &e->f->grid.bricks;
-    for (int code = 0; code < neighbour_count(bricks->dim); code++) {
-        const int32_t other = bricks->neighbours[brick][code];
-        if (other >= 0 && e->valid[other]) return true;
-    }
-    return false;
+    int place[3] = {1, 1, 1};
+    place[axis] += way;
+    return bricks->neighbours[brick][box_index(3, place, bricks->dim)];
+}
+
+/* Cells of a slab beside one whose face is valid. */
+static uint64_t beside_valid(const extrapolation *e, int64_t brick, int slab, int axis) {
+    const int dim = e->f->grid.dim, rows = dim - 2, columns = dim - 1, last = slabs_of(dim) - 1;
+    const uint64_t here = valid_cells(e, brick, slab, axis);
+    const uint64_t left = valid_cells(e, brick_beside(e, brick, columns, -1), slab, axis);
+    const uint64_t right = valid_cells(e, brick_beside(e, brick, columns, 1), slab, axis);
+    const uint64_t below = valid_cells(e, brick_beside(e, brick, rows, -1), slab, axis);
+    const uint64_t above = valid_cells(e, brick_beside(e, brick, rows, 1), slab, axis);
+    const int edge = BRICK_EDGE, to_other_end = SLAB_CELLS - BRICK_EDGE;
+    uint64_t cells = (here & ~LAST_COLUMN) << 1 | (here & ~FIRST_COLUMN) >> 1 |
+                     (left & LAST_COLUMN) >> (edge - 1) | (right & FIRST_COLUMN) << (edge - 1) |
+                     here << edge | here >> edge | below >> to_other_end | above << to_other_end;
+    if (dim == 2) return cells;
+    cells |= slab > 0 ? valid_cells(e, brick, slab - 1, axis)
+                      : valid_cells(e, brick_beside(e, brick, 0, -1), last, axis);
+    cells |= slab < last ? valid_cells(e, brick, slab + 1, axis)
+                         : valid_cells(e, brick_beside(e, brick, 0, 1), 0, axis);
+    return cells;
 }
 
 /* What a face takes from one beside it: where both have particles the change of velocity in this
@@ -34,30 +67,40 @@ static real carried(const mac *m, int axis, int64_t to, int64_t from) {
     return u;
 }
 
+/* The faces of cell c that are not settled take the mean of those beside them. */
+static void fill_cell(const extrapolation *e, int64_t brick, int c) {
+    const mac *m = &e->f->grid;
+    const int dim = m->dim;
+    const int64_t here = brick * mac_cells(dim) + c;
+    const int settled = mac_settled(m, here);
+    int at[3];
+    real sums[3] = {0}, counts[3] = {0};
+    mac_place(c, dim, at);
+    for (int n = 0; n < 2 * dim; n++) {
+        const int64_t other = mac_side_of(m, brick, c, at, n).beyond;
+        const int wanted = other < 0 ? 0 : m->valid[0][other] & ~settled;
+        for (int a = 0; a < dim; a++)
+            if (wanted >> a & 1) sums[a] += carried(m, a, here, other), counts[a] += 1;
+    }
+    for (int a = 0; a < dim; a++) {
+        if (!(counts[a] > 0)) continue;
+        m->velocity[a][here] = sums[a] / counts[a];
+        e->fresh[here] |= (uint8_t)(1 << a);
+    }
+}
+
 static void fill_layer(void *data, chunk items) {
     const extrapolation *e = data;
-    const mac *m = &e->f->grid;
-    const int dim = m->dim, all = (1 << dim) - 1;
+    const int dim = e->f->grid.dim, cells = mac_cells(dim), all = (1 << dim) - 1;
     for (int64_t brick = items.begin; brick < items.end; brick++) {
-        memset(e->fresh + brick * mac_cells(dim), 0, (size_t)mac_cells(dim));
-        if (!is_near_valid(e, brick)) continue;
-        for (int c = 0; c < mac_cells(dim); c++) {
-            const int64_t here = brick * mac_cells(dim) + c;
-            const int settled = mac_settled(m, here);
-            if (settled == all) continue;
-            int at[3];
-            real sums[3] = {0}, counts[3] = {0};
-            mac_place(c, dim, at);
-            for (int n = 0; n < 2 * dim; n++) {
-                const int64_t other = mac_side_of(m, brick, c, at, n).beyond;
-                const int wanted = other < 0 ? 0 : m->valid[0][other] & ~settled;
-                for (int a = 0; a < dim; a++)
-                    if (wanted >> a & 1) sums[a] += carried(m, a, here, other), counts[a] += 1;
-            }
-            for (int a = 0; a < dim; a++) {
-                if (!(counts[a] > 0)) continue;
-                m->velocity[a][here] = sums[a] / counts[a];
-                e->fresh[here] |= (uint8_t)(1 << a);
+        memset(e->fresh + brick * cells, 0, (size_t)cells);
+        for (int slab = 0; slab < slabs_of(dim); slab++) {
+            uint64_t reached = 0;
+            for (int a = 0; a < dim; a++)
+                reached |= beside_valid(e, brick, slab, a) & ~valid_cells(e, brick, slab, a);
+            for (; reached; reached &= reached - 1) {
+                const int c = slab * SLAB_CELLS + __builtin_ctzll(reached);
+                if (mac_settled(&e->f->grid, brick * cells + c) != all) fill_cell(e, brick, c);
             }
         }
     }
@@ -70,13 +113,26 @@ static void keep_layer(void *data, chunk items) {
         e->f->grid.valid[0][c] |= e->fresh[c];
 }
 
+/* Bit `bit` of eight bytes, the first byte's lowest. */
+static uint64_t column_of_bits(const uint8_t bytes[BRICK_EDGE], int bit) {
+    const uint64_t to_last_byte =
+        0x0102040810204080u; /* byte i, times 2^(56 - 7 i), to bit 56 + i */
+    uint64_t eight;
+    memcpy(&eight, bytes, sizeof eight);
+    return (eight >> bit & FIRST_COLUMN) * to_last_byte >> 56;
+}
+
 static void note_valid(void *data, chunk items) {
     const extrapolation *e = data;
-    const int cells = mac_cells(e->f->grid.dim);
-    for (int64_t brick = items.begin; brick < items.end; brick++) {
-        int valid = 0;
-        for (int c = 0; c < cells; c++) valid |= e->f->grid.valid[0][brick * cells + c];
-        e->valid[brick] = (uint8_t)(valid & ((1 << e->f->grid.dim) - 1));
+    const int dim = e->f->grid.dim, slabs = slabs_of(dim);
+    for (int64_t slab = items.begin * slabs; slab < items.end * slabs; slab++) {
+        const uint8_t *valid = e->f->grid.valid[0] + slab * SLAB_CELLS;
+        for (int a = 0; a < dim; a++) {
+            uint64_t cells = 0;
+            for (int row = 0; row < SLAB_CELLS; row += BRICK_EDGE)
+                cells |= column_of_bits(valid + row, a) << row;
+            e->valid[slab * dim + a] = cells;
+        }
     }
 }
 
@@ -169,7 +225,9 @@ spate_status flip_extrapolate(void *solver) {
     extrapolation e = {.f = f};
     e.fresh =
         scratch_take(&sim->scratch, "flip layer", (size_t)(bricks * mac_cells(f->grid.dim)) + 1, 1);
-    e.valid = scratch_take(&sim->scratch, "flip valid bricks", (size_t)bricks + 1, 1);
+    e.valid =
+        scratch_take(&sim->scratch, "flip valid cells",
+                     (size_t)(bricks * slabs_of(f->grid.dim) * f->grid.dim) + 1, sizeof *e.valid);
     if (!e.fresh || !e.valid) {
         if (e.fresh) scratch_give(&sim->scratch, "flip layer");
         return SPATE_OUT_OF_MEMORY;
@@ -184,7 +242,7 @@ spate_status flip_extrapolate(void *solver) {
         parallel_for(threads, bricks, 4, constrain, &e);
         parallel_for(threads, bricks, 32, take_constrained, &e);
     }
-    scratch_give(&sim->scratch, "flip valid bricks");
+    scratch_give(&sim->scratch, "flip valid cells");
     scratch_give(&sim->scratch, "flip layer");
     return SPATE_OK;
 }

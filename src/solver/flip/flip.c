@@ -453,8 +453,7 @@ static spate_status finish_motion(flip *f) {
     sim->removed += all.removed;
     f->memory.stuck += all.stuck;
     if (sim->drift > BLOCK_EDGE) TRY(move_far(f));
-    sources_hold(sim);
-    return SPATE_OK;
+    return sources_hold(sim);
 }
 
 static spate_status gather(void *solver) {

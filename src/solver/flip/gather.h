@@ -71,10 +71,11 @@ INLINE void load_component(const flip_view *view, const tile_map *map, real *til
 
 /* ---- Sums over faces ------------------------------------------------------------------------- */
 
-/* What eight particles gather: sum w u; sum w (u - velocity_old); sum w displacement;
- * sum w u (x_f - x_p) by axis; for each component. */
+/* What eight particles gather, for each component: sums of the numbers of a face with weights, and
+ * sum w u (x_f - x_p) by axis. */
 typedef struct gathered {
-    real u[3][WIDE], change[3][WIDE], displacement[3][WIDE], moment[3][3][WIDE];
+    real4 sums[3][WIDE];
+    real moment[3][3][WIDE];
 } gathered;
 
 /* Weighted sums of rows of SUPPORT faces. */
@@ -113,9 +114,7 @@ INLINE void gather_component(const real *tile, const kernel_weights *s, int lane
             if (dim == 3) face_row_add(&in_y, wx * y->arm[j][lane], from);
         }
     const quad all = face_row_sum(&sum, z->w, lane);
-    out->u[c][lane] = all[FACE_VELOCITY];
-    out->change[c][lane] = all[FACE_CHANGE];
-    out->displacement[c][lane] = all[FACE_DISPLACEMENT];
+    quad_store(out->sums[c][lane], all);
     if (!affine) return;
     out->moment[c][0][lane] = face_row_sum(&in_x, z->w, lane)[FACE_VELOCITY];
     if (dim == 3) out->moment[c][1][lane] = face_row_sum(&in_y, z->w, lane)[FACE_VELOCITY];
@@ -246,22 +245,24 @@ INLINE void load_lanes(const particles *p, eight_particles *e, int dim) {
 INLINE void gather_lanes(const block_gather *b, eight_particles *e, bool affine, int dim) {
     particles *p = b->view->particles;
     kernel_weights s;
-    gathered sums;
+    gathered found;
     const wide alpha = wide_splat(b->view->alpha);
     fill_weights(&s, e->x, dim);
     for (int lane = 0; lane < WIDE; lane++)
         for (int c = 0; c < dim; c++)
-            gather_component(b->tile + c * face_tile_reals(dim), &s, lane, c, &sums, affine, dim);
+            gather_component(b->tile + c * face_tile_reals(dim), &s, lane, c, &found, affine, dim);
     for (int c = 0; c < dim; c++) {
-        e->u[c] = wide_load(sums.u[c]);
-        e->displacement[c] = wide_load(sums.displacement[c]);
-        e->v[c] = wide_fma(alpha, e->v[c] + wide_load(sums.change[c]) - e->u[c], e->u[c]);
+        wide sums[3];
+        load_quads(found.sums[c], 1, sums);
+        e->u[c] = sums[FACE_VELOCITY];
+        e->displacement[c] = sums[FACE_DISPLACEMENT];
+        e->v[c] = wide_fma(alpha, e->v[c] + sums[FACE_CHANGE] - e->u[c], e->u[c]);
     }
     for (int lane = 0; lane < e->lanes; lane++) {
         const int64_t i = e->first + lane;
         for (int c = 0; c < dim; c++) p->velocity[i][c] = e->v[c][lane];
         for (int a = 0; a < dim && affine; a++)
-            for (int c = 0; c < dim; c++) p->affine[i][a][c] = sums.moment[c][a][lane];
+            for (int c = 0; c < dim; c++) p->affine[i][a][c] = found.moment[c][a][lane];
     }
 }
 

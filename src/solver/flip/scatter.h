@@ -4,6 +4,7 @@
 
 #include "core/wide_math.h"
 #include "solver/flip/transfer.h"
+#include "solver/lanes.h"
 
 /* What a particle scatters; B only where transfers are affine. */
 typedef struct scattered {
@@ -41,31 +42,26 @@ INLINE void scatter_component(real *tile, const kernel_weights *s, int lane, int
         }
 }
 
-/* The particle's volume, in cells, to the middles of cells; always by the linear kernel. */
-INLINE void scatter_volume(real *tile, const wide x[3], int lane, real volume, int dim) {
-    int base[3] = {0};
-    real w[3][2] = {{1, 0}, {1, 0}, {1, 0}};
+/* Weights of eight particles' volumes at three cells along an axis, and the first of those in the
+ * tile. The third is 0 but for merged particles. */
+typedef struct volume_weights {
+    real_bits base[3][WIDE];
+    real w[3][WIDE][QUAD];
+} volume_weights;
+
+/* By the linear kernel, always: two cells. */
+INLINE void weigh_points(const wide x[3], wide base[3], wide w[3][3], int dim) {
     for (int a = 0; a < dim; a++) {
-        real from = x[a][lane] - (real)0.5;
-        int first = (int)(from + 1) - 1; /* floor, from -1/2 on */
-        base[a] = first + TILE_BEFORE;
-        w[a][1] = from - (real)first, w[a][0] = 1 - w[a][1];
+        const wide from = x[a] - wide_splat((real)0.5);
+        base[a] = wide_floor(from + wide_splat(1)) - wide_splat(1);
+        w[a][1] = from - base[a], w[a][0] = wide_splat(1) - w[a][1], w[a][2] = wide_splat(0);
     }
-    for (int i = 0; i < 2; i++)
-        for (int j = 0; j < (dim == 3 ? 2 : 1); j++) {
-            real share = volume * w[0][i] * (dim == 3 ? w[1][j] : 1);
-            real *to =
-                tile + tile_index(base[0] + i, dim == 3 ? base[1] + j : 0, base[dim - 1], dim);
-            to[0] = real_fma(share, w[dim - 1][0], to[0]);
-            to[1] = real_fma(share, w[dim - 1][1], to[1]);
-        }
 }
 
 /* Integral of the linear kernel from -1 to s: 1/2 + s - s |s| / 2 within -1 and 1. */
-INLINE real tent_below(real s) {
-    const real least = s > -1 ? s : -1, within = least < 1 ? least : 1;
-    const real square = within * (within < 0 ? -within : within);
-    return (real)0.5 + within - (real)0.5 * square;
+INLINE wide tent_below(wide s) {
+    const wide within = wide_min(wide_max(s, wide_splat(-1)), wide_splat(1));
+    return wide_splat((real)0.5) + within - wide_splat((real)0.5) * (within * wide_abs(within));
 }
 
 /* The edge of a box of a particle's volume, at most a cell. */
@@ -74,27 +70,54 @@ INLINE wide box_sizes(wide volume, int dim) {
     return dim == 3 ? wide_cbrt(share) : wide_sqrt(share);
 }
 
-/* The same of a particle merged of others: by the linear kernel's mean over a box of its size, at
- * most a cell, which reaches three cells along an axis. */
-INLINE void scatter_box(real *tile, const wide x[3], int lane, real volume, real size, int dim) {
-    const real half = (real)0.5 * size, inverse = 1 / size;
-    int base[3] = {0};
-    real w[3][3] = {{1, 0, 0}, {1, 0, 0}, {1, 0, 0}};
+/* Particles merged of others, where the mask is set: by the linear kernel's mean over a box of its
+ * size, which reaches three cells along an axis. */
+INLINE void weigh_boxes(const wide x[3], wide volume, wide_int merged, wide base[3], wide w[3][3],
+                        int dim) {
+    const wide size = box_sizes(volume, dim), half = wide_splat((real)0.5) * size;
+    const wide inverse = wide_splat(1) / size, one = wide_splat(1);
     for (int a = 0; a < dim; a++) {
-        const real from = x[a][lane] - (real)0.5;
-        const int middle = (int)(from + (real)1.5) - 1; /* the nearest, from -1/2 on */
-        base[a] = middle - 1 + TILE_BEFORE;
+        const wide from = x[a] - wide_splat((real)0.5);
+        const wide middle = wide_floor(from + wide_splat((real)1.5)) - one; /* the nearest */
+        base[a] = wide_select(merged, middle - one, base[a]);
         for (int n = 0; n < 3; n++) {
-            const real s = from - (real)(middle + n - 1);
-            w[a][n] = (tent_below(s + half) - tent_below(s - half)) * inverse;
+            const wide s = from - (middle + wide_splat((real)(n - 1)));
+            const wide mean = (tent_below(s + half) - tent_below(s - half)) * inverse;
+            w[a][n] = wide_select(merged, mean, w[a][n]);
         }
     }
-    for (int i = 0; i < 3; i++)
-        for (int j = 0; j < (dim == 3 ? 3 : 1); j++) {
-            const real share = volume * w[0][i] * (dim == 3 ? w[1][j] : 1);
-            real *to =
-                tile + tile_index(base[0] + i, dim == 3 ? base[1] + j : 0, base[dim - 1], dim);
-            for (int k = 0; k < 3; k++) to[k] = real_fma(share, w[dim - 1][k], to[k]);
+}
+
+INLINE void weigh_volumes(volume_weights *out, const wide x[3], wide volume, const uint8_t *role,
+                          int lanes, int dim) {
+    wide base[3], w[3][3];
+    wide_int merged = wide_splat_int(0);
+    weigh_points(x, base, w, dim);
+    for (int lane = 0; lane < lanes && role; lane++) merged[lane] = role[lane] > 1 ? -1 : 0;
+    if (wide_any(merged)) weigh_boxes(x, volume, merged, base, w, dim);
+    for (int a = 0; a < dim; a++) {
+        wide_store_int(out->base[a], wide_to_int(base[a]) + wide_splat_int(TILE_BEFORE));
+        wide r[4] = {w[a][0], w[a][1], w[a][2], wide_splat(0)};
+        transpose_quads(r);
+        for (int k = 0; k < QUAD; k++) {
+            quad_store(out->w[a][k], wide_low(r[k]));
+            quad_store(out->w[a][k + QUAD], wide_high(r[k]));
+        }
+    }
+}
+
+/* A particle's volume, in cells, to the middles of `cells` of them along an axis. */
+INLINE void scatter_volume(real *tile, const volume_weights *s, int lane, real volume, int cells,
+                           int dim) {
+    const real *x = s->w[0][lane], *y = s->w[1][lane];
+    const quad along = quad_load(s->w[dim - 1][lane]);
+    real *corner = tile + tile_index((int)s->base[0][lane], dim == 3 ? (int)s->base[1][lane] : 0,
+                                     (int)s->base[dim - 1][lane], dim);
+    for (int i = 0; i < cells; i++)
+        for (int j = 0; j < (dim == 3 ? cells : 1); j++) {
+            const real share = volume * x[i] * (dim == 3 ? y[j] : 1);
+            real *to = corner + tile_index(i, j, 0, dim);
+            quad_store(to, quad_fma(quad_splat(share), along, quad_load(to)));
         }
 }
 
@@ -132,6 +155,24 @@ INLINE void add_volume(const flip_view *view, const tile_map *map, const real *t
         }
 }
 
+/* Asks for the rows of the grid that a tile will be added to, while its particles are summed. */
+INLINE void fetch_tile(const flip_view *view, const tile_map *map, int dim) {
+    for (int c = 0; c <= dim; c++) {
+        const axis_map *x = &map->axis[0][c != 0], *y = &map->axis[1][c != 1];
+        const axis_map *z = &map->axis[dim - 1][c != dim - 1];
+        for (int i = REACHED_FROM; i < REACHED_TO; i++)
+            for (int j = dim == 3 ? REACHED_FROM : 0; j < (dim == 3 ? REACHED_TO : 1); j++) {
+                int64_t rows[3];
+                map_row(map, x, y, i, j, rows, dim);
+                for (int k = REACHED_FROM; k < REACHED_TO; k += REACHED_TO - 1 - REACHED_FROM) {
+                    const int64_t from = rows[z->code[k]];
+                    __builtin_prefetch(c < dim ? view->velocity[c] + from : view->phi + from, 1);
+                    if (c < dim) __builtin_prefetch(view->mass[c] + from, 1);
+                }
+            }
+    }
+}
+
 INLINE void scatter_block(const flip_view *view, int32_t block, real *tile, real *volumes,
                           bool affine, int dim) {
     const particles *p = view->particles;
@@ -145,18 +186,17 @@ INLINE void scatter_block(const flip_view *view, int32_t block, real *tile, real
             x[a] = wide_min(wide_max(x[a], wide_splat(0)), wide_splat(BLOCK_EDGE));
         }
         fill_weights(&s, x, dim);
-        const wide size =
-            p->role ? box_sizes(wide_load(p->mass + i) * view->inverse_mass, dim) : wide_splat(0);
-        for (int lane = 0; lane < WIDE && i + lane < last; lane++) {
+        const int lanes = last - i < WIDE ? (int)(last - i) : WIDE;
+        volume_weights v;
+        const wide volume = wide_load(p->mass + i) * wide_splat(view->inverse_mass);
+        weigh_volumes(&v, x, volume, p->role ? p->role + i : NULL, lanes, dim);
+        for (int lane = 0; lane < lanes; lane++) {
             const scattered own = {p->mass[i + lane], p->velocity[i + lane],
                                    affine ? p->affine[i + lane] : NULL};
             for (int c = 0; c < dim && view->momentum; c++)
                 scatter_component(tile + c * component_reals(dim), &s, lane, c, &own, affine, dim);
-            const real volume = own.mass * view->inverse_mass;
-            if (p->role && p->role[i + lane] > 1)
-                scatter_box(volumes, x, lane, volume, size[lane], dim);
-            else
-                scatter_volume(volumes, x, lane, volume, dim);
+            const int cells = p->role && p->role[i + lane] > 1 ? 3 : 2;
+            scatter_volume(volumes, &v, lane, volume[lane], cells, dim);
         }
     }
 }
@@ -165,11 +205,12 @@ INLINE void scatter_chunk(void *data, chunk items, int dim) {
     const flip_view *view = data;
     /* the last row may be read past its end */
     real tile[3 * TILE_EDGE * TILE_EDGE * TILE_EDGE * PAIR + WIDE] __attribute__((aligned(64)));
-    real volumes[TILE_EDGE * TILE_EDGE * TILE_EDGE];
+    real volumes[TILE_EDGE * TILE_EDGE * TILE_EDGE + QUAD];
     for (int64_t o = items.begin; o < items.end; o++) {
         tile_map map;
         const int32_t block = view->coloured[o];
         map_tile(&map, view, view->block_coords[block], dim);
+        fetch_tile(view, &map, dim);
         memset(tile, 0, (size_t)(dim * component_reals(dim) + WIDE) * sizeof *tile);
         memset(volumes, 0, (size_t)tile_nodes(dim) * sizeof *volumes);
         if (view->affine)

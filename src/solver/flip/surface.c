@@ -8,7 +8,9 @@
  * which is solved for s. It is a distance within a cell of the surface, is smooth where particles
  * lie unevenly, and drops and sheets too thin to fill half a cell count as air. Beside a collider
  * only the part of the tent outside of it can be filled, which the same formula gives for the
- * collider's distance.
+ * collider's distance. The surface is that with colliders at the end of the step. How full a cell is
+ * (volume.c) is told with those at its beginning, where the particles are: what lies in the way of
+ * a collider is not too much, it will be pushed on.
  *
  * SURFACE_DISTANCE: distance to the nearest particle less a radius. SURFACE_DENSITY: Ando et al.
  * 2012, eq. 5 (density_surface.c); not a distance, but zero at the surface.
@@ -30,16 +32,38 @@ static double distance_of(double share) {
     return share <= 0.5 ? 1 - sqrt(2 * share) : sqrt(2 * (1 - share)) - 1;
 }
 
+/* How far from colliders the middle of a cell was at the beginning of the step, in cells. */
+static double solid_before(const flip *f, int64_t brick, int c, double solid) {
+    const boundary *walls = &f->sim->boundary;
+    const boundary_part all = boundary_all(walls);
+    double at[3] = {0}, x[3], normal[3], velocity[3];
+    int cell[3], nearest;
+    mac_place(c, f->grid.dim, cell);
+    for (int a = 0; a < f->grid.dim; a++)
+        at[a] = f->grid.bricks.coords[brick][a] * BRICK_EDGE + cell[a] + 0.5;
+    cells_to_world(f->domain, f->grid.dim, at, x);
+    boundary_part_nearest(&all, x, &nearest);
+    boundary_distance(walls, nearest, x, normal, velocity);
+    return solid + vec_dot(normal, velocity) * f->sim->dt / f->domain->dx;
+}
+
+/* Of what is outside of a collider; deep in one there is nothing to fill, and what little there is
+ * must not look like much. */
+static double filled_beside(double filled, double solid) {
+    return solid < 1 ? filled / fmax(share_of(-solid), 0.125) : filled;
+}
+
 static void volumes_to_distances(void *data, chunk items) {
     const flip *f = data;
     const mac *m = &f->grid;
-    for (int64_t c = items.begin * mac_cells(m->dim); c < items.end * mac_cells(m->dim); c++) {
-        double filled = (double)m->phi[0][c], solid = (double)m->solid_phi[0][c];
-        /* deep in a collider there is nothing to fill; what little there is must not look like
-         * much */
-        if (solid < 1) filled /= fmax(share_of(-solid), 0.125);
-        m->target_divergence[0][c] = (real)filled;
-        m->phi[0][c] = (real)distance_of(filled);
+    const int cells = mac_cells(m->dim);
+    const double way = boundary_speed(&f->sim->boundary) * f->sim->dt / f->domain->dx;
+    for (int64_t c = items.begin * cells; c < items.end * cells; c++) {
+        const double share = (double)m->phi[0][c], solid = (double)m->solid_phi[0][c];
+        const bool moves = way > 0 && fabs(solid) < 1 + way && solid < SOLID_FAR;
+        m->phi[0][c] = (real)distance_of(filled_beside(share, solid));
+        m->target_divergence[0][c] = (real)filled_beside(
+            share, moves ? solid_before(f, c / cells, (int)(c % cells), solid) : solid);
     }
 }
 
@@ -111,9 +135,16 @@ static void extend_into_colliders(void *data, chunk items) {
 
 /* ---- Holes ----------------------------------------------------------------------------------- */
 
+/* Whether a cell of a brick is open to air in the one that it makes a pair with along the last
+ * axis. */
+static bool has_airy_partner(const mac *m, int64_t here) {
+    const int64_t partner = here ^ 1, face = here | 1;
+    return m->phi[0][partner] >= 0 && m->face_fraction[m->dim - 1][face] > 0;
+}
+
 /* A single cell of air all round which there is liquid is a gap between particles, not a bubble: as
  * air it would let the pressure off, and collapse. No two such cells are neighbours, so the order
- * does not matter. */
+ * does not matter. Most cells of air need one look. */
 static void fill_holes(void *data, chunk items) {
     const mac *m = &((const flip *)data)->grid;
     const int cells = mac_cells(m->dim);
@@ -121,7 +152,7 @@ static void fill_holes(void *data, chunk items) {
     for (int64_t brick = items.begin; brick < items.end; brick++)
         for (int c = 0; c < cells; c++) {
             const int64_t here = brick * cells + c;
-            if (m->phi[0][here] < 0) continue;
+            if (m->phi[0][here] < 0 || has_airy_partner(m, here)) continue;
             int at[3], liquid = 0, air = 0;
             mac_place(c, m->dim, at);
             for (int n = 0; n < 2 * m->dim && !air; n++) {
@@ -153,8 +184,8 @@ static void add_volume(void *data, chunk items, double *part) {
             }
             if (!inside) continue;
             int64_t cell = brick * mac_cells(m->dim) + c;
-            double filled = fmin(fmax(0.5 - (double)m->phi[0][cell], 0), 1);
-            part[0] += filled * fmin(fmax(0.5 + (double)m->solid_phi[0][cell], 0), 1);
+            double filled = clamp(0.5 - (double)m->phi[0][cell], 0, 1);
+            part[0] += filled * clamp(0.5 + (double)m->solid_phi[0][cell], 0, 1);
         }
     }
 }

@@ -51,7 +51,7 @@ static void find_excess(void *data, chunk items) {
             const bool liquid = m->phi[0][here] < 0 && m->solid_phi[0][here] >= 0;
             double excess = liquid ? (double)m->target_divergence[0][here] - 1 : 0;
             if (excess < 0 && is_at_surface(m, brick, c)) excess = 0;
-            m->target_divergence[0][here] = (real)(share * fmin(fmax(excess, -most), most));
+            m->target_divergence[0][here] = (real)(share * clamp(excess, -most, most));
         }
 }
 

@@ -22,7 +22,7 @@ typedef struct mesh_part {
 typedef struct mesh_memory {
     uint64_t first_id; /* vertex v has id first_id + v */
     mesh_extremes extremes;
-    double energy;
+    strain_energy energy;
     double halvings, iterations;                /* of the last step */
     double contact_energy, compression, resets; /* of contact elements */
 } mesh_memory;
@@ -40,7 +40,11 @@ struct lagrangian {
     bool *there;
     int *hold, *held; /* which hold it has, and which holds it now; -1: none */
     double (*x)[3], (*v)[3], (*f)[3];
+    double (*before)[3];   /* places at the beginning of the step before, of last_dt: state */
+    double last_dt;        /* 0: none */
     double (*guess)[3];    /* of semi-implicit steps of cloth and elements, m/s^2: state */
+    mesh_wall *walls;      /* that vertices of strands are in; NULL: no colliders */
+    double *pressed;       /* what strands push them with, N */
     double (*reaction)[3]; /* of holds on held vertices, N: state */
     rod_edge *edges;       /* of strands; the others' are not used */
     double *references;
@@ -50,6 +54,7 @@ struct lagrangian {
     int64_t contact_count;
     int64_t sorts; /* of the blocks when places were found */
     double hold_speed;
+    mesh_push push; /* of the step at hand */
 };
 
 /* ---- Making one ------------------------------------------------------------------------------ */
@@ -172,10 +177,15 @@ static spate_status take_vertices(lagrangian *l) {
     fine = fine && (l->x = take(ctx, n, sizeof *l->x));
     fine = fine && (l->v = take(ctx, n, sizeof *l->v));
     fine = fine && (l->f = take(ctx, n, sizeof *l->f));
+    fine = fine && (l->before = take(ctx, n, sizeof *l->before));
     fine = fine && (l->reaction = take(ctx, n, sizeof *l->reaction));
     fine = fine && (l->guess = take(ctx, n, sizeof *l->guess));
     fine = fine && (l->edges = take(ctx, n, sizeof *l->edges));
     fine = fine && (l->references = take(ctx, n, sizeof *l->references));
+    if (l->sim->scene->collider_count) {
+        fine = fine && (l->walls = take(ctx, n, sizeof *l->walls));
+        fine = fine && (l->pressed = take(ctx, n, sizeof *l->pressed));
+    }
     if (l->contact_count) {
         fine = fine && (l->moments = take(ctx, n, sizeof *l->moments));
         fine = fine && (l->C = take(ctx, n, sizeof *l->C));
@@ -237,10 +247,11 @@ void lagrangian_free(lagrangian *l) {
         mesh_contact_free(&l->parts[k].contact);
         give(ctx, l->parts[k].turns);
     }
-    void *all[] = {l->guess, l->parts,      l->memory,  l->part_of,  l->particle, l->block,
-                   l->there, l->hold,       l->held,    l->x,        l->v,        l->f,
-                   l->edges, l->references, l->moments, l->reaction, l->C,        l->normals,
-                   l};
+    void *all[] = {l->guess,    l->parts, l->memory,  l->part_of,    l->particle,
+                   l->block,    l->there, l->hold,    l->held,       l->x,
+                   l->v,        l->f,     l->edges,   l->references, l->moments,
+                   l->reaction, l->C,     l->normals, l->walls,      l->pressed,
+                   l->before,   l};
     for (int k = 0; k < COUNT_OF(all); k++) give(ctx, all[k]);
 }
 
@@ -300,15 +311,40 @@ spate_status lagrangian_start(lagrangian *l) {
 
 /* ---- Forces ---------------------------------------------------------------------------------- */
 
+/* v is what a vertex moved with in the last step. Its own velocity may hold more, which the grid
+ * does not see and its position does not follow; a step that counted on it would fight what never
+ * comes, and feed tufts of strands with energy. */
 static void load_positions(void *data, chunk items) {
     const lagrangian *l = data;
+    const bool known = l->last_dt > 0.1 * l->sim->dt; /* else places are too rounded for it */
     for (int64_t v = items.begin; v < items.end; v++) {
         const uint32_t i = l->particle[v];
         l->there[v] = i != NOWHERE && l->sim->particles.group[i] != GROUP_REMOVED;
         if (!l->there[v]) continue;
         simulation_position(l->sim, l->block[v], i, l->x[v]);
-        for (int a = 0; a < l->sim->scene->dim; a++)
-            l->v[v][a] = (double)l->sim->particles.velocity[i][a];
+        for (int a = 0; a < l->sim->scene->dim; a++) {
+            l->v[v][a] = known ? (l->x[v][a] - l->before[v][a]) / l->last_dt
+                               : (double)l->sim->particles.velocity[i][a];
+            l->before[v][a] = l->x[v][a];
+        }
+    }
+}
+
+static void find_walls(void *data, chunk items) {
+    const lagrangian *l = data;
+    const boundary *b = &l->sim->boundary;
+    for (int64_t v = items.begin; v < items.end; v++) {
+        mesh_wall *met = &l->walls[v];
+        double velocity[3];
+        l->pressed[v] = 0;
+        met->collider = -1;
+        if (!l->there[v]) continue;
+        const boundary_part near = boundary_around(b, l->x[v], l->sim->scene->domain.dx);
+        int c;
+        if (!near.count || !(boundary_part_nearest(&near, l->x[v], &c) < 0)) continue;
+        boundary_distance(b, c, l->x[v], met->normal, velocity);
+        met->speed = vec_dot(velocity, met->normal);
+        met->collider = c;
     }
 }
 
@@ -320,8 +356,12 @@ static void store_forces(void *data, chunk items) {
         if (!l->there[v]) continue;
         const uint32_t i = l->particle[v];
         const bool held = l->held[v] >= 0;
-        for (int a = 0; a < dim; a++)
-            p->force[i][a] += (real)(l->f[v][a] + (held ? l->reaction[v][a] : 0));
+        const double own = held ? 0 : l->push.share[p->dilation[i] >= 0];
+        const double gain = own * l->push.time / (double)p->mass[i];
+        for (int a = 0; a < dim; a++) {
+            p->velocity[i][a] += (real)(gain * l->f[v][a]);
+            p->force[i][a] += (real)((1 - own) * l->f[v][a] + (held ? l->reaction[v][a] : 0));
+        }
         for (int axis = 0; axis < dim && l->moments; axis++)
             for (int a = 0; a < dim; a++)
                 p->force_moment[i][axis][a] -= (real)l->moments[v][a][axis];
@@ -367,7 +407,32 @@ static void part_forces(lagrangian *l, mesh_part *part, const mesh_positions *at
         .dt = sim->dt, .damping = part->mesh.of->stepping.damping, .v = l->v + part->first};
     vec_copy(how.gravity, sim->scene->gravity);
     how.guess = l->guess + part->first;
+    if (l->walls) how.walls = l->walls + part->first, how.pressed = l->pressed + part->first;
     mesh_step_forces(&part->mesh, at, &how, f);
+}
+
+/* Friction of a wall on a vertex that its strand pushes into it (Coulomb): at most what stops its
+ * sliding. */
+static void rub(const lagrangian *l, int64_t v, double force[3]) {
+    const mesh_wall *met = &l->walls[v];
+    const collider *c = &l->sim->scene->colliders[met->collider];
+    double normal[3], u[3], along[3];
+    boundary_distance(&l->sim->boundary, met->collider, l->x[v], normal, u);
+    vec_sub(along, l->v[v], u);
+    vec_add_scaled(along, along, -vec_dot(along, met->normal), met->normal);
+    const double stops = (double)l->sim->particles.mass[l->particle[v]] / l->push.time;
+    const double speed = vec_length(along), most = c->friction * l->pressed[v];
+    const bool sticks = c->contact == CONTACT_STICKY || most >= stops * speed;
+    vec_scale(force, sticks ? -stops : -most / speed, along);
+}
+
+static void rub_part(const lagrangian *l, const mesh_part *part) {
+    for (int64_t v = part->first; v < part->first + part->mesh.of->vertex_count; v++) {
+        double force[3];
+        if (!(l->pressed[v] > 0)) continue;
+        rub(l, v, force);
+        vec_add(l->f[v], l->f[v], force);
+    }
 }
 
 static void contact_forces(lagrangian *l, int k, const mesh_positions *at) {
@@ -387,10 +452,13 @@ static void contact_forces(lagrangian *l, int k, const mesh_positions *at) {
              (long long)r.resets);
 }
 
-spate_status lagrangian_add_forces(lagrangian *l) {
+spate_status lagrangian_add_forces(lagrangian *l, const mesh_push *push) {
     pool *threads = l->sim->ctx->pool;
+    l->push = *push;
     find_particles(l);
     parallel_for(threads, l->vertices, VERTEX_GRAIN, load_positions, l);
+    l->last_dt = l->sim->dt;
+    if (l->walls) parallel_for(threads, l->vertices, VERTEX_GRAIN, find_walls, l);
     for (int k = 0; k < l->count; k++) {
         mesh_part *part = &l->parts[k];
         pose_holds(l, part, l->sim->time);
@@ -400,6 +468,7 @@ spate_status lagrangian_add_forces(lagrangian *l) {
                                    .turns = part->turns};
         part_forces(l, part, &at);
         if (part->mesh.fault >= 0) return fail_element(l, part);
+        if (l->walls) rub_part(l, part);
         contact_forces(l, k, &at);
         l->memory[k].extremes = part->mesh.extremes;
         l->memory[k].energy = lagrangian_mesh_energy(&part->mesh);
@@ -412,12 +481,24 @@ spate_status lagrangian_add_forces(lagrangian *l) {
     return SPATE_OK;
 }
 
+void lagrangian_each_pressed(const lagrangian *l, mesh_press_note note, void *data) {
+    for (int64_t v = 0; v < l->vertices && l->walls; v++) {
+        double lost[3];
+        if (!(l->pressed[v] > 0)) continue;
+        rub(l, v, lost);
+        vec_add_scaled(lost, lost, l->pressed[v], l->walls[v].normal);
+        vec_scale(lost, -l->push.time, lost);
+        note(data, &(mesh_press){l->block[v], l->particle[v], l->walls[v].collider, l->x[v], lost});
+    }
+}
+
 /* ---- Holds ----------------------------------------------------------------------------------- */
 
 /* What holds push with is found step by step: what a held vertex gained in the last one is what the
  * forces on it and its nodes had beyond the hold's, and this share of it is made up for. Else the
  * nodes around would yield in every step, by g dt and more, and what lies on a held cloth would
- * sink through it. */
+ * sink through it. Part of the gain comes with the transfer, however short a step is: one that was
+ * cut short to land on a frame is counted as a whole one, since its gain over its dt is no force. */
 #define REACTION_SHARE 0.5
 
 static void hold_vertex(const lagrangian *l, int64_t v, const double rest[3], const pose *at) {
@@ -425,13 +506,15 @@ static void hold_vertex(const lagrangian *l, int64_t v, const double rest[3], co
     const particles *p = &sim->particles;
     const domain *d = &sim->scene->domain;
     const int32_t *coords = sim->blocks.coords[l->block[v]];
+    const double push =
+        REACTION_SHARE * (double)p->mass[l->particle[v]] / fmax(sim->dt, sim->whole_dt);
     double x[3], u[3];
     pose_to_world(at, rest, x);
     pose_velocity(at, x, u);
     for (int a = 0; a < sim->scene->dim; a++) {
         const double g = (x[a] - d->origin[a]) / d->dx + sim->type->shift;
         const double gained = (double)p->velocity[l->particle[v]][a] - u[a];
-        l->reaction[v][a] -= REACTION_SHARE * (double)p->mass[l->particle[v]] * gained / sim->dt;
+        l->reaction[v][a] -= push * gained;
         PLANE(p, position, a)[l->particle[v]] = (real)(g - (double)coords[a] * BLOCK_EDGE);
         p->velocity[l->particle[v]][a] = (real)u[a];
     }
@@ -530,7 +613,21 @@ double lagrangian_lightest(const lagrangian *l) {
 double lagrangian_energy(const lagrangian *l, mesh_kind kind) {
     double sum = NAN;
     for (int k = 0; l && k < l->count; k++)
-        if (l->parts[k].mesh.of->kind == kind) sum = (isnan(sum) ? 0 : sum) + l->memory[k].energy;
+        if (l->parts[k].mesh.of->kind == kind)
+            sum = (isnan(sum) ? 0 : sum) + strain_energy_sum(&l->memory[k].energy);
+    return sum;
+}
+
+strain_energy lagrangian_strain_energy(const lagrangian *l) {
+    strain_energy sum = {NAN, NAN, NAN};
+    for (int k = 0; l && k < l->count; k++) {
+        const strain_energy *own = &l->memory[k].energy;
+        const mesh_kind kind = l->parts[k].mesh.of->kind;
+        if (kind == MESH_FE) continue;
+        sum.stretch = (isnan(sum.stretch) ? 0 : sum.stretch) + own->stretch;
+        sum.bend = (isnan(sum.bend) ? 0 : sum.bend) + own->bend;
+        if (kind == MESH_STRANDS) sum.twist = (isnan(sum.twist) ? 0 : sum.twist) + own->twist;
+    }
     return sum;
 }
 
@@ -575,6 +672,8 @@ double lagrangian_contact_resets(const lagrangian *l) {
 void lagrangian_state(lagrangian *l, state_blocks *out) {
     state_add(out, "mesh bodies", l->memory, (size_t)l->count * sizeof *l->memory);
     state_add(out, "strand edges", l->edges, (size_t)l->vertices * sizeof *l->edges);
+    state_add(out, "mesh places", l->before, (size_t)l->vertices * sizeof *l->before);
+    state_add(out, "mesh last step", &l->last_dt, sizeof l->last_dt);
     state_add(out, "mesh guesses", l->guess, (size_t)l->vertices * sizeof *l->guess);
     state_add(out, "hold reactions", l->reaction, (size_t)l->vertices * sizeof *l->reaction);
     state_add(out, "strand twists", l->references, (size_t)l->vertices * sizeof *l->references);
@@ -585,6 +684,7 @@ void lagrangian_state(lagrangian *l, state_blocks *out) {
 
 uint64_t lagrangian_hash(const lagrangian *l, uint64_t seed) {
     seed = hash_bytes(l->edges, (size_t)l->vertices * sizeof *l->edges, seed);
+    seed = hash_bytes(l->before, (size_t)l->vertices * sizeof *l->before, seed);
     seed = hash_bytes(l->guess, (size_t)l->vertices * sizeof *l->guess, seed);
     seed = hash_bytes(l->reaction, (size_t)l->vertices * sizeof *l->reaction, seed);
     seed = hash_bytes(l->references, (size_t)l->vertices * sizeof *l->references, seed);

@@ -1,7 +1,7 @@
 /*
  * Bodies as meshes in a simulation with a grid (Fei et al. 2021, section 5). A vertex is a particle
  * of role ROLE_VERTEX, without stress; forces of elements go to the particles' `force`, which the
- * scatter hands to the nodes. So meshes meet each other, themselves, colliders and other matter on
+ * scatter hands to the nodes, or in part to their velocity (mesh_push). So meshes meet each other, themselves, colliders and other matter on
  * the grid only.
  *
  * In a step, after the sort: places of vertices, forces (mesh.h), forces to particles. After the
@@ -10,8 +10,8 @@
  * go on. The energy is that of the positions at the beginning of the last step.
  *
  * State: the first id of each body's particles, how far the elements are from rest (it limits the
- * next step), the frames of strands, the normals of contact elements, what holds push with, and
- * what systems begin from.
+ * next step), the frames of strands, the normals of contact elements, what holds push with, where
+ * vertices were a step before, and what systems begin from.
  */
 #ifndef SPATE_SOLVER_LAGRANGIAN_H
 #define SPATE_SOLVER_LAGRANGIAN_H
@@ -33,8 +33,25 @@ void lagrangian_free(lagrangian *l);
 /* Masses, roles and ids of a new simulation's vertices. */
 spate_status lagrangian_start(lagrangian *l);
 
+/* How forces reach vertices. Those whose positions follow a share of the motion that the grid does
+ * not see feel the same share of forces themselves, before the scatter: so the work of forces is
+ * what elements lose, and two vertices at one place can part. */
+typedef struct mesh_push {
+    double time;     /* that forces act for, s */
+    double share[2]; /* of vertices with J below 1, and of the others */
+} mesh_push;
+
 /* Adds the forces of elements to the particles; fails where one is turned inside out. */
-spate_status lagrangian_add_forces(lagrangian *l);
+spate_status lagrangian_add_forces(lagrangian *l, const mesh_push *push);
+/* A vertex that its strand pushes into a collider: the impulse goes there and not to the grid. */
+typedef struct mesh_press {
+    int32_t block;
+    int64_t particle;
+    int collider;
+    const double *x, *lost;
+} mesh_press;
+typedef void (*mesh_press_note)(void *data, const mesh_press *at);
+void lagrangian_each_pressed(const lagrangian *l, mesh_press_note note, void *data);
 /* Puts held vertices where they are at the end of the step. */
 void lagrangian_hold(lagrangian *l);
 /* After the gather: the normals of contact elements go along with what is around them. */
@@ -56,6 +73,8 @@ double lagrangian_halvings(const lagrangian *l);
 double lagrangian_iterations(const lagrangian *l);
 /* Elastic energy of all meshes of a kind, J; NAN where there are none. */
 double lagrangian_energy(const lagrangian *l, mesh_kind kind);
+/* Of cloth and strands, by kind of strain; NAN where there are none that have it. */
+strain_energy lagrangian_strain_energy(const lagrangian *l);
 /* Of contact elements (mesh_contact.h), NAN where there are none: energy, J; the largest compression
  * in the last step; how many were turned inside out and began anew, since the start. */
 double lagrangian_contact_energy(const lagrangian *l);

@@ -317,7 +317,7 @@ static void element_forces(void *data, chunk items) {
     for (int64_t e = items.begin; e < items.end; e++) {
         const int32_t *of = m->of->elements[e];
         double(*f)[3] = m->parts + e * corners, x[4][3];
-        m->energies[e] = 0;
+        m->energies[e] = (strain_energy){0};
         if (!all_there(job->at, of, corners)) {
             memset(f, 0, (size_t)corners * sizeof *f);
             continue;
@@ -330,7 +330,7 @@ static void element_forces(void *data, chunk items) {
         else
             r.energy = membrane_forces(&m->material.cloth, &m->membranes[e], x, own, &r.altitude);
         memcpy(f, own, (size_t)corners * sizeof *f);
-        m->energies[e] = r.energy;
+        m->energies[e].stretch = r.energy;
         if (m->fe && m->material.fe.law == FE_NEO_HOOKEAN && !(r.J > 0))
             note_fault(m, items.worker, e);
         else
@@ -378,9 +378,9 @@ static void hinge_forces(void *data, chunk items) {
         const mesh_hinge *h = &m->hinges[k];
         double x[4][3], slope[4][3], (*f)[3] = m->parts + elements * 3 + 4 * k;
         memset(f, 0, 4 * sizeof *f);
-        m->energies[elements + k] = 0;
+        m->energies[elements + k] = (strain_energy){0};
         if (!all_there(job->at, h->corner, 4)) continue;
-        const double moment = hinge_moment(m, k, m->angles, &m->energies[elements + k]);
+        const double moment = hinge_moment(m, k, m->angles, &m->energies[elements + k].bend);
         corners_at(m, job->at->x, h->corner, 4, x);
         hinge_gradient(x, slope);
         for (int c = 0; c < 4; c++) vec_scale(f[c], -moment, slope[c]);
@@ -414,7 +414,7 @@ static void strand_force(const force_job *job, int64_t s, int worker) {
     const int64_t from = m->of->strand_first[s], last = m->of->strand_first[s + 1] - 1;
     const double(*x)[3] = job->at->x + from;
     rod r = strand_of(m, s);
-    m->energies[s] = 0;
+    m->energies[s] = (strain_energy){0};
     for (int64_t v = from; v <= last; v++) {
         vec_set(job->f[v], 0, 0, 0);
         if (job->at->there && !job->at->there[v]) return; /* a strand with a loss is slack */
@@ -472,11 +472,15 @@ void lagrangian_mesh_forces(lagrangian_mesh *m, const mesh_positions *at, double
     collect(m);
 }
 
-double lagrangian_mesh_energy(const lagrangian_mesh *m) {
+strain_energy lagrangian_mesh_energy(const lagrangian_mesh *m) {
     const int64_t count =
         m->of->kind == MESH_STRANDS ? m->of->strand_count : m->of->element_count + m->hinge_count;
-    double sum = 0;
-    for (int64_t e = 0; e < count; e++) sum += m->energies[e];
+    strain_energy sum = {0};
+    for (int64_t e = 0; e < count; e++) {
+        sum.stretch += m->energies[e].stretch;
+        sum.bend += m->energies[e].bend;
+        sum.twist += m->energies[e].twist;
+    }
     return sum;
 }
 

@@ -66,8 +66,8 @@ typedef struct lagrangian_mesh {
     int64_t *first; /* vertex v: slots first[v] .. first[v + 1] - 1 */
     int64_t *slots;
     /* as of the last forces */
-    double *energies;    /* of elements, then hinges; or of strands */
-    mesh_extremes *seen; /* by worker */
+    strain_energy *energies; /* of elements, then hinges; or of strands */
+    mesh_extremes *seen;     /* by worker */
     mesh_extremes extremes;
     int64_t fault; /* the first element, or vertex of a strand, that is beyond its law; -1: none */
     int64_t *faults;        /* by worker */
@@ -92,8 +92,8 @@ typedef struct mesh_positions {
 
 /* Forces on all vertices, and `extremes`, `energies` and `fault`. */
 void lagrangian_mesh_forces(lagrangian_mesh *m, const mesh_positions *at, double (*f)[3]);
-/* Energy of the last forces, J. */
-double lagrangian_mesh_energy(const lagrangian_mesh *m);
+/* Energy of the last forces; that of finite elements is all in `stretch`. */
+strain_energy lagrangian_mesh_energy(const lagrangian_mesh *m);
 /* Longest explicit step, s, over `share`: for waves and for bending. */
 double lagrangian_mesh_step(const lagrangian_mesh *m, const mesh_extremes *at, double share);
 

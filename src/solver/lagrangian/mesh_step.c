@@ -92,6 +92,8 @@ static void step_strands(lagrangian_mesh *m, const mesh_positions *at, const mes
                      .there = at->there,
                      .held = at->held,
                      .turns = at->turns,
+                     .walls = how->walls,
+                     .pressed = how->pressed,
                      .length = m->lengths,
                      .bend = m->bends,
                      .rest = m->rest_edges,

@@ -16,8 +16,8 @@ typedef struct mesh_step {
     /* of the last step */
     int64_t halvings;
     int iterations;
-    double energy;       /* at its beginning, J */
-    mesh_system *system; /* cloth and finite elements */
+    strain_energy energy; /* at its beginning */
+    mesh_system *system;  /* cloth and finite elements */
     /* strands */
     strand_report *reports;
     int64_t *groups, group_count;
@@ -32,8 +32,10 @@ void mesh_step_free(lagrangian_mesh *m);
 typedef struct mesh_motion {
     double dt, damping;
     const double (*v)[3];
-    double gravity[3]; /* that acts besides */
-    double tolerance;  /* of systems that are solved by iterations; 0: 1e-4 */
+    double gravity[3];      /* that acts besides */
+    const mesh_wall *walls; /* strands: colliders that vertices are in; NULL: none */
+    double *pressed;        /* and what edges push them with, N */
+    double tolerance;       /* of systems that are solved by iterations; 0: 1e-4 */
     double (
         *guess)[3]; /* accelerations of the last step's solution, to begin from, and then of this
                            one's; NULL: none. Iterations only */

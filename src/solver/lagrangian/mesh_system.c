@@ -1,29 +1,14 @@
 #include "solver/lagrangian/mesh_system.h"
 
 #include "core/vec.h"
+#include "solver/lagrangian/mesh_linear.h"
 
-enum { ELEMENT_GRAIN = 256, VERTEX_GRAIN = 1024, ITERATIONS_MOST = 1000, HALVINGS = 8 };
-
-/* A triangle of cloth where it is linearised: columns of F, and S without its compression; its
- * normal, and how its corners k turn the hinges at its sides by moving along it: dtheta = sum_k
- * tilt[side][k] normal . dx_k, which the triangle beyond the side has its own part of. */
-typedef struct triangle_state {
-    double F[2][3], S[2][2];
-    double normal[3], tilt[3][3];
-} triangle_state;
-
-struct mesh_system {
-    /* elements */
-    double (*moduli)[9][9]; /* dP/dF of elements, by row and column of F */
-    triangle_state *triangles;
-    int32_t (*beyond)[3];              /* of triangles: 3 other + its side, or -1 */
-    double (*turns)[3], (*moments)[3]; /* of a triangle's own, by side, for a displacement */
-    /* vertices */
-    double (*inverse)[3][3];
-    double (*way)[3], (*z)[3], (*r)[3], (*p)[3], (*q)[3], (*y)[3], (*trial)[3];
-    bool *fixed;
-    int64_t *last;  /* the end of its elements in the mesh's slots */
-    double inertia; /* 1 / (c dt^2) */
+enum {
+    ELEMENT_GRAIN = 256,
+    VERTEX_GRAIN = 1024,
+    ITERATIONS_MOST = 1000,
+    HALVINGS = 8,
+    DIRECT_MOST = 5000 /* vertices that are eliminated */
 };
 
 /* ---- Memory ---------------------------------------------------------------------------------- */
@@ -69,6 +54,7 @@ spate_status mesh_system_create(lagrangian_mesh *m, mesh_system **out) {
 
 void mesh_system_free(spate_context *ctx, mesh_system *s) {
     if (!s) return;
+    sparse_direct_free(ctx, s->direct);
     void *all[] = {s->moduli, s->triangles, s->beyond, s->turns, s->moments, s->inverse,
                    s->way,    s->z,         s->r,      s->p,     s->q,       s->y,
                    s->trial,  s->fixed,     s->last,   s};
@@ -77,24 +63,11 @@ void mesh_system_free(spate_context *ctx, mesh_system *s) {
 
 /* ---- Elements -------------------------------------------------------------------------------- */
 
-typedef struct system_job {
-    lagrangian_mesh *m;
-    mesh_system *s;
-    const mesh_positions *at;
-    const mesh_motion *how;
-    double (*f)[3];
-    const double (*in)[3];
-    double (*out)[3];
-    double alpha;
-} system_job;
-
 static bool are_there(const mesh_positions *at, const int32_t *of, int count) {
     for (int k = 0; k < count && at->there; k++)
         if (!at->there[of[k]]) return false;
     return true;
 }
-
-static int corner_count(const lagrangian_mesh *m) { return m->fe ? m->dim + 1 : 3; }
 
 /* Takes the negative eigenvalues of a symmetric matrix away, by Jacobi's rotations. */
 static void make_positive(double A[9][9], int n) {
@@ -170,8 +143,8 @@ static void keep_tension(double S[2][2]) {
 
 /* What the corners of a membrane answer to a change dF, by column: A dP b, with b the gradients of
  * their shape functions and dP = F dS + dF S. */
-static void membrane_response(const cloth_material *law, const membrane *e,
-                              const triangle_state *at, const double dF[2][3], double out[4][3]) {
+void mesh_membrane_response(const cloth_material *law, const membrane *e, const triangle_state *at,
+                            const double dF[2][3], double out[4][3]) {
     const double xx = vec_dot(at->F[0], dF[0]), yy = vec_dot(at->F[1], dF[1]);
     const double xy = (vec_dot(at->F[0], dF[1]) + vec_dot(at->F[1], dF[0])) / 2;
     const double by = law->stretch * e->area, cross = by * (1 - law->poisson) * xy;
@@ -188,8 +161,8 @@ static void membrane_response(const cloth_material *law, const membrane *e,
 }
 
 /* The same of a finite element, with dP = (dP/dF) dF. */
-static void fe_response(const lagrangian_mesh *m, const mesh_system *s, int64_t e,
-                        const double dF[3][3], double out[4][3]) {
+void mesh_fe_response(const lagrangian_mesh *m, const mesh_system *s, int64_t e,
+                      const double dF[3][3], double out[4][3]) {
     const int dim = m->dim;
     double P[3][3] = {{0}};
     for (int j = 0; j < dim * dim; j++)
@@ -228,7 +201,7 @@ static void linearise_elements(void *data, chunk items) {
     const lagrangian_mesh *m = job->m;
     mesh_system *s = job->s;
     for (int64_t e = items.begin; e < items.end; e++) {
-        const bool there = are_there(job->at, m->of->elements[e], corner_count(m));
+        const bool there = are_there(job->at, m->of->elements[e], mesh_corner_count(m));
         if (m->fe) {
             double F[3][3] = {{0}};
             memset(s->moduli[e], 0, sizeof s->moduli[e]);
@@ -249,7 +222,7 @@ static void linearise_elements(void *data, chunk items) {
 }
 
 /* dM/dtheta of the hinge at a side, of this triangle's share. */
-static double own_stiffness(const lagrangian_mesh *m, int64_t t, int side) {
+double mesh_own_stiffness(const lagrangian_mesh *m, int64_t t, int side) {
     if (m->of->bending == BENDING_HINGE) return m->hinges[m->sides[t][side]].stiffness / 2;
     return m->bending[t][side][side];
 }
@@ -264,7 +237,8 @@ static void add_bending_block(const lagrangian_mesh *m, const mesh_system *s, in
         const triangle_state *at = &s->triangles[t], *next = &s->triangles[other / 3];
         const int end = corner == side ? (other % 3 + 1) % 3 : other % 3;
         const bool faces = corner == (side + 2) % 3;
-        double g[3], stiffness = own_stiffness(m, t, side) + own_stiffness(m, other / 3, other % 3);
+        double g[3], stiffness = mesh_own_stiffness(m, t, side) +
+                                 mesh_own_stiffness(m, other / 3, other % 3);
         vec_scale(g, at->tilt[side][corner], at->normal);
         if (!faces) {
             vec_add_scaled(g, g, next->tilt[other % 3][end], next->normal);
@@ -277,7 +251,7 @@ static void add_bending_block(const lagrangian_mesh *m, const mesh_system *s, in
 /* What an element, corner `part` of all, adds to the block of its vertex. */
 static void add_block(const lagrangian_mesh *m, const mesh_system *s, int64_t part,
                       double A[3][3]) {
-    const int corners = corner_count(m);
+    const int corners = mesh_corner_count(m);
     const int64_t e = part / corners;
     const int corner = (int)(part % corners), dim = m->fe ? m->dim : 3;
     double b[3] = {0};
@@ -288,10 +262,11 @@ static void add_block(const lagrangian_mesh *m, const mesh_system *s, int64_t pa
         double dF[3][3] = {{0}}, columns[2][3] = {{0}}, out[4][3];
         if (m->fe) {
             vec_copy(dF[a], b);
-            fe_response(m, s, e, dF, out);
+            mesh_fe_response(m, s, e, dF, out);
         } else {
             columns[0][a] = b[0], columns[1][a] = b[1];
-            membrane_response(&m->material.cloth, &m->membranes[e], &s->triangles[e], columns, out);
+            mesh_membrane_response(&m->material.cloth, &m->membranes[e], &s->triangles[e], columns,
+                                   out);
         }
         for (int r = 0; r < dim; r++) A[r][a] += out[corner][r];
     }
@@ -300,7 +275,7 @@ static void add_block(const lagrangian_mesh *m, const mesh_system *s, int64_t pa
 
 /* The corners of elements at a vertex come first in its list; hinges are not asked for here. */
 static int64_t element_slots(const lagrangian_mesh *m, int64_t v) {
-    const int64_t corners = m->of->element_count * corner_count(m);
+    const int64_t corners = m->of->element_count * mesh_corner_count(m);
     int64_t k = m->first[v];
     while (k < m->first[v + 1] && m->slots[k] < corners) k++;
     return k;
@@ -343,7 +318,7 @@ static void apply_elements(void *data, chunk items) {
     for (int64_t e = items.begin; e < items.end; e++) {
         double out[4][3], dF[3][3] = {{0}};
         deformation_of(m, e, job->in, dF);
-        fe_response(m, job->s, e, dF, out);
+        mesh_fe_response(m, job->s, e, dF, out);
         memcpy(m->parts + e * corners, out, (size_t)corners * sizeof *out);
     }
 }
@@ -377,7 +352,7 @@ static void bend_triangles(void *data, chunk items) {
         sum_sides(s, (const double(*)[3])s->turns, t, angle);
         if (m->of->bending == BENDING_HINGE)
             for (int k = 0; k < 3; k++)
-                s->moments[t][k] = s->beyond[t][k] < 0 ? 0 : own_stiffness(m, t, k) * angle[k];
+                s->moments[t][k] = s->beyond[t][k] < 0 ? 0 : mesh_own_stiffness(m, t, k) * angle[k];
         else
             mat_apply(s->moments[t], m->bending[t], angle);
     }
@@ -391,7 +366,7 @@ static void apply_triangles(void *data, chunk items) {
         const triangle_state *at = &s->triangles[t];
         double dF[2][3], out[4][3], moment[3], pull[3];
         membrane_gradient(m, t, job->in, dF);
-        membrane_response(&m->material.cloth, &m->membranes[t], at, dF, out);
+        mesh_membrane_response(&m->material.cloth, &m->membranes[t], at, dF, out);
         sum_sides(s, (const double(*)[3])s->moments, t, moment);
         mat_apply_transposed(pull, at->tilt, moment);
         for (int k = 0; k < 3; k++)
@@ -503,7 +478,22 @@ static void turn_search(void *data, chunk items) {
         vec_add_scaled(job->s->p[v], job->s->y[v], job->alpha, job->s->p[v]);
 }
 
-/* Iterations, or ITERATIONS_MOST + 1 where it did not converge. */
+/* Once more by elimination, where that is there and the mesh is small. */
+static bool solve_otherwise(system_job *job) {
+    lagrangian_mesh *m = job->m;
+    mesh_system *s = job->s;
+    double unused = 0;
+    if (m->of->vertex_count > DIRECT_MOST || mesh_system_choose(m, s, true) || !s->direct)
+        return false;
+    apply(job, (const double(*)[3])s->way, s->q);
+    parallel_sum(m->ctx, m->of->vertex_count, VERTEX_GRAIN, begin_search, job, 1, &unused);
+    const bool solved = mesh_eliminate(job);
+    mesh_system_choose(m, s, false);
+    return solved;
+}
+
+/* Iterations, 0 for elimination; ITERATIONS_MOST where these did not converge but elimination did,
+ * and one more where that did not either. */
 static int solve(system_job *job, double tolerance) {
     const lagrangian_mesh *m = job->m;
     mesh_system *s = job->s;
@@ -511,6 +501,7 @@ static int solve(system_job *job, double tolerance) {
     double first = 0, now;
     apply(job, (const double(*)[3])s->way, s->q);
     parallel_sum(m->ctx, vertices, VERTEX_GRAIN, begin_search, job, 1, &first);
+    if (s->direct && mesh_eliminate(job)) return 0;
     now = begin_near(job, first);
     for (int k = 0; k <= ITERATIONS_MOST; k++) {
         if (now <= tolerance * tolerance * first) return k;
@@ -522,7 +513,7 @@ static int solve(system_job *job, double tolerance) {
         job->alpha = now / before;
         parallel_for(m->ctx->pool, vertices, VERTEX_GRAIN, turn_search, job);
     }
-    return ITERATIONS_MOST + 1;
+    return ITERATIONS_MOST + !solve_otherwise(job);
 }
 
 /* ---- How far --------------------------------------------------------------------------------- */
@@ -550,7 +541,8 @@ static double sum_at(system_job *job, double share) {
     parallel_sum(m->ctx, m->of->vertex_count, VERTEX_GRAIN, try_share, job, 1, &inertia);
     at.x = (const double(*)[3])job->s->trial;
     lagrangian_mesh_forces(m, &at, job->s->q);
-    return m->fault >= 0 ? HUGE_VAL : inertia + lagrangian_mesh_energy(m);
+    const strain_energy energy = lagrangian_mesh_energy(m);
+    return m->fault >= 0 ? HUGE_VAL : inertia + strain_energy_sum(&energy);
 }
 
 static double search(system_job *job, double energy) {
@@ -672,7 +664,7 @@ void mesh_system_forces(lagrangian_mesh *m, const mesh_positions *at, const mesh
     step->iterations = solve(&job, how->tolerance > 0 ? how->tolerance : 1e-4);
     if (step->iterations > ITERATIONS_MOST) warn_unsolved(m);
     if (how->guess) parallel_for(threads, m->of->vertex_count, VERTEX_GRAIN, keep_guess, &job);
-    job.alpha = search(&job, step->energy);
+    job.alpha = search(&job, strain_energy_sum(&step->energy));
     parallel_for(threads, m->of->vertex_count, VERTEX_GRAIN, store_change, &job);
     take_out_motion(&job);
     m->extremes = extremes, m->fault = -1;

@@ -21,6 +21,8 @@
 #include "solver/lagrangian/mesh_step.h"
 
 spate_status mesh_system_create(lagrangian_mesh *m, mesh_system **out);
+/* Whether it is solved by elimination (sparse_direct.h), where that is there. */
+spate_status mesh_system_choose(lagrangian_mesh *m, mesh_system *s, bool direct);
 void mesh_system_free(spate_context *ctx, mesh_system *s);
 /* As mesh_step_forces(). */
 void mesh_system_forces(lagrangian_mesh *m, const mesh_positions *at, const mesh_motion *how,

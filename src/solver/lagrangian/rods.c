@@ -157,15 +157,16 @@ void rod_set_rest(rod *r, const double (*x)[3]) {
 
 /* How far a bend is from rest, over its length: moments EI (k - k0) / l and GJ (m - m0) / l. */
 typedef struct bend_moments {
-    double bend[2], twist, energy;
+    double bend[2], twist;
+    strain_energy energy;
 } bend_moments;
 
 static bend_moments moments_of(const rod_bend *rest, const rod_material *m, const bend_state *s) {
     bend_moments out = {.twist = m->twist * (s->twist - rest->twist) / rest->length};
-    out.energy = out.twist * (s->twist - rest->twist) / 2;
+    out.energy.twist = out.twist * (s->twist - rest->twist) / 2;
     for (int c = 0; c < 2; c++) {
         out.bend[c] = m->bend * (s->k[c] - rest->curvature[c]) / rest->length;
-        out.energy += out.bend[c] * (s->k[c] - rest->curvature[c]) / 2;
+        out.energy.bend += out.bend[c] * (s->k[c] - rest->curvature[c]) / 2;
     }
     return out;
 }
@@ -203,14 +204,14 @@ static double stretch_forces(const rod *r, const rod_material *m, const double (
     return energy;
 }
 
-double rod_forces(const rod *r, const rod_material *m, const double (*x)[3], double (*f)[3],
-                  double *torque) {
-    double energy = stretch_forces(r, m, x, f);
+strain_energy rod_forces(const rod *r, const rod_material *m, const double (*x)[3], double (*f)[3],
+                         double *torque) {
+    strain_energy energy = {.stretch = stretch_forces(r, m, x, f)};
     for (int64_t j = 0; j < rod_edges(r) && torque; j++) torque[j] = 0;
     for (int64_t i = first_bend(r); i < rod_edges(r); i++) {
         const bend_state s = bend_of(r, i);
         const bend_moments q = moments_of(&r->bend[i], m, &s);
-        energy += q.energy;
+        energy.bend += q.energy.bend, energy.twist += q.energy.twist;
         for (int e = 0; e < 2; e++) {
             double t[3], g[3];
             const int64_t j = s.edge[e];
@@ -241,7 +242,7 @@ static double twist_assemble(const rod *r, const rod_material *m, bool positive,
         const bend_state s = bend_of(r, i);
         const rod_bend *rest = &r->bend[i];
         const bend_moments q = moments_of(rest, m, &s);
-        energy += q.energy;
+        energy += strain_energy_sum(&q.energy);
         for (int e = 0; e < 2; e++) {
             const int64_t j = s.edge[e];
             double square = 0, more = 0; /* more: of the second derivatives of k */

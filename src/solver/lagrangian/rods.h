@@ -24,6 +24,15 @@ typedef struct rod_material {
     double stretch, bend, twist; /* EA (N), EI, GJ (N m^2) */
 } rod_material;
 
+/* Energy by kind of strain, J. */
+typedef struct strain_energy {
+    double stretch, bend, twist;
+} strain_energy;
+
+static inline double strain_energy_sum(const strain_energy *e) {
+    return e->stretch + e->bend + e->twist;
+}
+
 rod_material rod_material_of(double young_modulus, double poisson, double radius);
 
 /* An edge of a strand. */
@@ -72,7 +81,7 @@ typedef struct rod_clamps {
 } rod_clamps;
 void rod_relax(rod *r, const rod_material *m, rod_clamps clamps, double *work);
 /* Adds the forces; dE/dtheta of every edge is written unless it is NULL. Returns the energy. */
-double rod_forces(const rod *r, const rod_material *m, const double (*x)[3], double (*f)[3],
-                  double *torque);
+strain_energy rod_forces(const rod *r, const rod_material *m, const double (*x)[3], double (*f)[3],
+                         double *torque);
 
 #endif

@@ -10,8 +10,9 @@ enum { VERTEX_UNKNOWNS = 4, HALF_BAND = 10, VERTICES_BEYOND = 3 };
 /* A vertex, the edge that begins there, and the bend there. */
 typedef struct strand_node {
     lanes x[3], mass;
-    lanes way[3];  /* where it goes without forces but gravity's */
-    lanes free[4]; /* 1: an unknown, 0: held */
+    lanes way[3];                 /* where it goes without forces but gravity's */
+    lanes free[4];                /* 1: an unknown, 0: held */
+    lanes normal[3], wall, block; /* of a wall that it is in (1, else 0); see BLOCKED */
     /* edge */
     lanes length, angle;
     lanes t[3], u[3]; /* tangent and director */

@@ -20,6 +20,12 @@
  *   motion  what dv would change of the momentum and the angular momentum of a strand that is not
  *           held is taken out again: forces within a strand have none.
  *
+ *   walls   a vertex inside a collider that its edges push further in is a million times as heavy
+ *           along the normal (Baraff and Witkin 1998, section 5.1): the strand then bends as if it
+ *           stood on the wall. Without this the wall, which acts on the nodes, would only answer with
+ *           the inertia of the one vertex, m d / dt^2 at depth d, and tips would go through it. What
+ *           its edges push with is for the collider, and the vertex gets none of it.
+ *
  * Held vertices move by their w, and the turn of clamped edges is not an unknown. Strands of equal
  * length are taken four at a time.
  */
@@ -33,11 +39,17 @@ enum { STRAND_GROUP = 4 };
 
 /* What a strand tells of its step. */
 typedef struct strand_report {
-    double energy;   /* at x */
-    double shortest; /* edge at x */
+    strain_energy energy; /* at x */
+    double shortest;      /* edge at x */
     int halvings;
     bool folded; /* at x: no step */
 } strand_report;
+
+/* The collider that a vertex is in. */
+typedef struct mesh_wall {
+    int collider;            /* -1: none */
+    double normal[3], speed; /* its own, along the normal */
+} mesh_wall;
 
 typedef struct strand_step {
     rod_material material;
@@ -48,6 +60,8 @@ typedef struct strand_step {
     const bool *there;           /* NULL: all are */
     const int *held;             /* NULL: none */
     const double (*turns)[3][3]; /* of holds */
+    const mesh_wall *walls;      /* NULL: none */
+    double *pressed;             /* out: force on walls, N */
     const double *length;
     const rod_bend *bend;
     const rod_edge *rest;

@@ -7,6 +7,8 @@
 /* Edges that fold back on each other have no curvature; steps keep further away from it. */
 #define FOLDED      1e-6
 #define FOLDED_STEP 0.2
+/* How much heavier a vertex is along the normal of a wall that it is pushed into. */
+#define BLOCKED 1e6
 
 typedef struct group {
     const strand_step *s;
@@ -16,7 +18,8 @@ typedef struct group {
     strand_node *node;
     strand_column *column;
     lanes clamp[2][3], clamped[2]; /* directors of held first and last edges; 0 or 1 */
-    lanes energy, shortest, whole; /* whole: 1 where nothing is held */
+    lanes stretch, bend, twist;    /* energies at x */
+    lanes shortest, whole;         /* whole: 1 where nothing is held */
     lanes start;                   /* the sum to be made less, at x */
     lanes share, halvings;
     lane_mask folded;
@@ -37,12 +40,29 @@ INLINE void load_vertex(group *g, int64_t i, int lane) {
         n->free[a][lane] = free;
     }
     n->free[3][lane] = 1;
+    n->wall[lane] = 0;
+    for (int a = 0; a < 3; a++) n->normal[a][lane] = 0;
     n->mass[lane] = s->mass[v];
     n->length[lane] = s->length[v], n->angle[lane] = s->edge[v].angle;
     n->bend_length[lane] = s->bend[v].length, n->twist[lane] = s->bend[v].twist;
     for (int c = 0; c < 2; c++) n->curvature[c][lane] = s->bend[v].curvature[c];
     n->reference[lane] = s->reference[v];
     if (!free) g->whole[lane] = 0;
+}
+
+/* A vertex in a wall goes no deeper into it. */
+INLINE void load_wall(const group *g, int64_t i, int lane) {
+    const mesh_wall *wall = &g->s->walls[g->from[lane] + i];
+    strand_node *n = &g->node[i];
+    if (wall->collider < 0 || !(n->free[0][lane] > 0)) return;
+    double way = 0;
+    for (int a = 0; a < 3; a++) way += n->way[a][lane] * wall->normal[a];
+    const double least = g->s->ahead * g->s->dt * wall->speed, more = fmax(least - way, 0);
+    for (int a = 0; a < 3; a++) {
+        n->normal[a][lane] = wall->normal[a];
+        n->way[a][lane] += more * wall->normal[a];
+    }
+    n->wall[lane] = 1;
 }
 
 /* The frame of an edge between two vertices of one hold turns with it. */
@@ -62,6 +82,7 @@ static void load_group(group *g) {
     g->whole = lane_splat(1);
     for (int lane = 0; lane < STRAND_GROUP; lane++) {
         for (int64_t i = 0; i < g->count; i++) load_vertex(g, i, lane);
+        for (int64_t i = 0; i < g->count && g->s->walls; i++) load_wall(g, i, lane);
         for (int end = 0; end < 2; end++) load_clamp(g, end, lane);
     }
     for (int a = 0; a < 4; a++)
@@ -137,9 +158,11 @@ INLINE bend_state bend_between(const strand_node *n, const edge_state *a, const 
 }
 
 INLINE lanes bend_energy(const rod_material *m, const strand_node *n, const bend_state *s) {
-    return (m->bend * (s->away[0] * s->away[0] + s->away[1] * s->away[1]) +
-            m->twist * s->away[2] * s->away[2]) /
-           (2 * n->bend_length);
+    return m->bend * (s->away[0] * s->away[0] + s->away[1] * s->away[1]) / (2 * n->bend_length);
+}
+
+INLINE lanes twist_energy(const rod_material *m, const strand_node *n, const bend_state *s) {
+    return m->twist * s->away[2] * s->away[2] / (2 * n->bend_length);
 }
 
 INLINE lanes stretch_energy(const rod_material *m, const strand_node *n, lanes length) {
@@ -223,12 +246,28 @@ INLINE void add_bend(group *g, int64_t i, const bend_state *s, const edge_state 
     }
 }
 
+/* More of it where a wall is in the way; `right` is the force of the edges yet. */
+INLINE void add_wall(group *g, strand_node *n, strand_column *c, lanes by) {
+    const lanes force[3] = {c[0].right, c[1].right, c[2].right};
+    const lanes pushed = lane_select(lane_dot(force, n->normal) < 0, n->wall, lane_splat(0));
+    const lanes way = lane_dot(n->way, n->normal);
+    n->block = BLOCKED * by * pushed;
+    g->whole = lane_select(pushed > 0, lane_splat(0), g->whole);
+    g->start += 0.5 * n->block * way * way;
+    for (int a = 0; a < 3; a++) {
+        c[a].right += n->block * way * n->normal[a];
+        for (int b = a; b < 3; b++) c[a].entry[b - a] += n->block * n->normal[a] * n->normal[b];
+    }
+}
+
 /* Inertia on the diagonal. A free strand may turn as a whole about itself, so that the matrix is
  * made a little larger for angles. */
 INLINE void add_inertia(group *g, int64_t i) {
-    const strand_node *n = &g->node[i];
+    strand_node *n = &g->node[i];
     strand_column *c = g->column + VERTEX_UNKNOWNS * i;
     const lanes by = n->mass / (g->s->inertia * g->s->dt * g->s->dt);
+    n->block = lane_splat(0);
+    if (lane_any(n->wall > 0)) add_wall(g, n, c, by);
     for (int a = 0; a < 3; a++) {
         c[a].entry[0] += by;
         c[a].right += by * n->way[a];
@@ -243,7 +282,7 @@ static void assemble(group *g) {
     edge_state last, now;
     memset(g->column, 0,
            (size_t)(g->count + VERTICES_BEYOND) * VERTEX_UNKNOWNS * sizeof *g->column);
-    g->energy = lane_splat(0), g->shortest = lane_splat(HUGE_VAL);
+    g->stretch = g->bend = g->twist = lane_splat(0), g->shortest = lane_splat(HUGE_VAL);
     for (int64_t j = 0; j < g->count - 1; j++) {
         strand_node *n = &g->node[j];
         lanes edge[3], cosine;
@@ -254,19 +293,19 @@ static void assemble(group *g) {
         g->folded |= ~(now.length > 0) | ~(cosine > FOLDED);
         g->shortest = lane_min(g->shortest, now.length);
         lane_copy(n->t, now.t), lane_copy(n->u, now.u);
-        g->energy += stretch_energy(m, n, now.length);
+        g->stretch += stretch_energy(m, n, now.length);
         add_stretch(g, j, &now);
         if (j > 0) {
             const lanes turn = n->angle - n[-1].angle;
             const bend_state s = bend_between(n, &last, &now, turn + n->reference);
             n->reference = s.twist - turn;
             g->folded |= ~(s.chi > FOLDED);
-            g->energy += bend_energy(m, n, &s);
+            g->bend += bend_energy(m, n, &s), g->twist += twist_energy(m, n, &s);
             add_bend(g, j, &s, &last, &now);
         }
         last = now;
     }
-    g->start = g->energy;
+    g->start = g->stretch + g->bend + g->twist;
     for (int64_t i = 0; i < g->count; i++) add_inertia(g, i);
 }
 
@@ -359,12 +398,14 @@ static lanes first_share(const group *g) {
 INLINE lanes inertia_at(const group *g, int64_t i, lanes share) {
     const strand_node *n = &g->node[i];
     const strand_column *c = g->column + VERTEX_UNKNOWNS * i;
-    lanes sum = lane_splat(0);
+    lanes sum = lane_splat(0), into = lane_splat(0);
     for (int a = 0; a < 3; a++) {
         const lanes off = share * c[a].right - n->way[a];
         sum += n->free[a] * off * off;
+        into += off * n->normal[a];
     }
-    return 0.5 / (g->s->inertia * g->s->dt * g->s->dt) * n->mass * sum;
+    return 0.5 / (g->s->inertia * g->s->dt * g->s->dt) * n->mass * sum +
+           0.5 * n->block * into * into;
 }
 
 /* Energy and inertia at a share of the change; infinite where an edge folds. */
@@ -388,7 +429,7 @@ static lanes sum_at(const group *g, lanes share) {
                 n->angle - n[-1].angle + share * (c[3].right - (c - VERTEX_UNKNOWNS)[3].right);
             const bend_state s = bend_between(n, &last, &now, turn + n->reference);
             fine &= s.chi > FOLDED;
-            sum += bend_energy(m, n, &s);
+            sum += bend_energy(m, n, &s) + twist_energy(m, n, &s);
         }
         last = now;
     }
@@ -456,13 +497,27 @@ static void take_out_motion(group *g) {
     }
 }
 
+/* What edges push walls with. */
+static void find_pressed(const group *g) {
+    for (int64_t i = 0; i < g->count; i++) {
+        const strand_node *n = &g->node[i];
+        const strand_column *c = g->column + VERTEX_UNKNOWNS * i;
+        lanes into = lane_splat(0);
+        for (int a = 0; a < 3; a++) into += n->normal[a] * (n->way[a] - g->share * c[a].right);
+        for (int lane = 0; lane < STRAND_GROUP; lane++)
+            if (g->strand[lane] >= 0 && !g->folded[lane] && g->share[lane] > 0)
+                g->s->pressed[g->from[lane] + i] = n->block[lane] * into[lane];
+    }
+}
+
 INLINE void store_strand(const group *g, int lane) {
     const strand_step *s = g->s;
     const int64_t from = g->from[lane];
-    s->reports[g->strand[lane]] = (strand_report){.energy = g->energy[lane],
-                                                  .shortest = g->shortest[lane],
-                                                  .halvings = (int)g->halvings[lane],
-                                                  .folded = g->folded[lane] != 0};
+    s->reports[g->strand[lane]] =
+        (strand_report){.energy = {g->stretch[lane], g->bend[lane], g->twist[lane]},
+                        .shortest = g->shortest[lane],
+                        .halvings = (int)g->halvings[lane],
+                        .folded = g->folded[lane] != 0};
     if (g->folded[lane]) return;
     for (int64_t i = 0; i < g->count; i++) {
         const strand_node *n = &g->node[i];
@@ -517,6 +572,7 @@ static void step_groups(void *data, chunk items) {
         fix_held(&g);
         solve(&g);
         search(&g);
+        if (s->walls) find_pressed(&g);
         take_out_motion(&g);
         for (int lane = 0; lane < STRAND_GROUP; lane++)
             if (g.strand[lane] >= 0) store_strand(&g, lane);

@@ -10,7 +10,7 @@ enum { BOTH = 8, NODE = 4 };
 
 typedef enum particle_part { PART_NONE, PART_LIQUID, PART_SOLID } particle_part;
 
-INLINE particle_part part_of(const mpm_mixing *s, int64_t i) {
+INLINE particle_part particle_part_of(const mpm_mixing *s, int64_t i) {
     const uint16_t group = s->view->particles->group[i];
     if (group == GROUP_REMOVED) return PART_NONE;
     if (s->group_mixture[group] == s->mixture + 1) return PART_LIQUID;
@@ -39,7 +39,7 @@ INLINE void scatter_amounts(const mpm_mixing *s, int64_t o, int dim) {
         stencil at;
         stencil_fill(&at, p, i, dim);
         for (int lane = 0; lane < WIDE && i + lane < last; lane++) {
-            const particle_part part = part_of(s, i + lane);
+            const particle_part part = particle_part_of(s, i + lane);
             if (part == PART_NONE) continue;
             const real mass = p->mass[i + lane];
             quad amounts = quad_splat(0), masses = quad_splat(0);
@@ -78,7 +78,7 @@ INLINE void scatter_flux(const mpm_mixing *s, int64_t o, real *values, int dim) 
         stencil at;
         stencil_fill(&at, p, i, dim);
         for (int lane = 0; lane < WIDE && i + lane < last; lane++) {
-            if (part_of(s, i + lane) != PART_LIQUID) continue;
+            if (particle_part_of(s, i + lane) != PART_LIQUID) continue;
             const real mass = p->mass[i + lane];
             const quad flow = quad_splat(-s->diffusion * mass * INVERSE_MOMENT);
             quad a[4];
@@ -140,7 +140,7 @@ INLINE void mix_block(const mpm_mixing *s, int32_t block, real *values, real *ma
         stencil at;
         stencil_fill(&at, p, i, dim);
         for (int lane = 0; lane < WIDE && i + lane < last; lane++) {
-            if (part_of(s, i + lane) != PART_LIQUID) continue;
+            if (particle_part_of(s, i + lane) != PART_LIQUID) continue;
             quad b[4], a = quad_load(s->carried[i + lane]);
             gather_fused(values, &at, lane, b, dim);
             quad_store(s->carried[i + lane], a + (b[0] - quad_splat(s->filter + s->blend) * a));
@@ -199,7 +199,7 @@ INLINE void dissolve_block(const mpm_mixing *s, int32_t block, real *values, rea
         stencil at;
         stencil_fill(&at, p, i, dim);
         for (int lane = 0; lane < WIDE && i + lane < last; lane++) {
-            const particle_part part = part_of(s, i + lane);
+            const particle_part part = particle_part_of(s, i + lane);
             if (part == PART_NONE) continue;
             quad b[4], taken[4], a = quad_load(s->carried[i + lane]);
             gather_fused(masses, &at, lane, taken, dim);

@@ -58,6 +58,10 @@ static const field mpm_fields[] = {
     FLAG_FIELD(mpm_options, beta_compression, true,
                "Whether the first of the betas applies to material that holds together; else the "
                "second does everywhere."),
+    FLAG_FIELD(mpm_options, subgrid_forces, true,
+               "Whether vertices of meshes whose positions follow their own motion by beta feel as "
+               "much of their elements' forces themselves; else forces act on nodes alone, folds "
+               "narrower than a cell have no stiffness, and pieces that touch do not part."),
     INTEGER_FIELD(mpm_options, poly_modes, 0, 0, 27,
                   "Number of velocity modes of polypic: up to 9 in 2D and 27 in 3D, where 0 means "
                   "all. In order: constant, linear, then products of x, y, z, then those with one "
@@ -575,6 +579,13 @@ static spate_status sort(void *solver) {
     return SPATE_OK;
 }
 
+/* The time that forces act for in a step. */
+static double kick_of(const mpm *m) {
+    const spate_simulation *sim = m->sim;
+    const mpm_options *options = sim->scene->solver_options;
+    return options->leapfrog ? 0.5 * (m->last_dt + sim->dt) : sim->dt;
+}
+
 /* What the passes see that a sort or a step changes. */
 static void refresh_view(mpm *m) {
     const spate_simulation *sim = m->sim;
@@ -584,8 +595,7 @@ static void refresh_view(mpm *m) {
     v->first = sim->blocks.first;
     v->occupied = sim->blocks.occupied;
     v->dt = (real)sim->dt;
-    const mpm_options *options = sim->scene->solver_options;
-    const double kick = options->leapfrog ? 0.5 * (m->last_dt + sim->dt) : sim->dt;
+    const double kick = kick_of(m);
     v->kick = (real)kick;
     for (int a = 0; a < v->dim; a++) v->gravity[a] = (real)(sim->scene->gravity[a] * kick);
     fill_alphas(m);
@@ -633,8 +643,21 @@ static spate_status prepare_grid(mpm *m) {
 }
 
 static spate_status meshes(void *solver) {
-    mpm *m = solver;
-    return m->meshes ? lagrangian_add_forces(m->meshes) : SPATE_OK;
+    const mpm *m = solver;
+    const mpm_options *o = m->sim->scene->solver_options;
+    mesh_push push = {.time = kick_of(m)};
+    if (o->subgrid_forces) {
+        push.share[0] = (double)m->view.separation.beta_min;
+        push.share[1] = (double)m->view.separation.beta_max;
+    }
+    return lagrangian_add_forces(m->meshes, &push);
+}
+
+static void note_press(void *data, const mesh_press *at) {
+    const mpm *m = data;
+    touches_note(m->sim, &m->view.touches[at->block], at->collider, at->x, at->lost);
+    if (m->view.contacts.count)
+        mpm_contact_particle(&m->view, at->block, at->collider, at->particle, at->lost);
 }
 
 static spate_status scatter(void *solver) {
@@ -646,6 +669,7 @@ static spate_status scatter(void *solver) {
     TRY(mpm_heat_step(m));
     TRY(prepare_grid(m));
     TRY(prepare_touches(m));
+    if (m->meshes) lagrangian_each_pressed(m->meshes, note_press, m);
     TRY(prepare_penetration(m));
     mpm_smooth_volume(m);
     mpm_correct_density(m);
@@ -700,8 +724,7 @@ static spate_status gather(void *solver) {
     }
     sim->drift += m->max_move * sim->dt / d->dx;
     mpm_update_deformation(m);
-    sources_hold(sim);
-    return SPATE_OK;
+    return sources_hold(sim);
 }
 
 /* Sums over a frame begin anew with it. */
@@ -821,6 +844,12 @@ static double cloth_energy(const spate_simulation *sim) {
 static double strand_energy(const spate_simulation *sim) {
     return lagrangian_energy(((const mpm *)sim->solver)->meshes, MESH_STRANDS);
 }
+static strain_energy strain_energies(const spate_simulation *sim) {
+    return lagrangian_strain_energy(((const mpm *)sim->solver)->meshes);
+}
+static double stretch_energy(const spate_simulation *sim) { return strain_energies(sim).stretch; }
+static double bending_energy(const spate_simulation *sim) { return strain_energies(sim).bend; }
+static double twist_energy(const spate_simulation *sim) { return strain_energies(sim).twist; }
 
 static double dissolved(const spate_simulation *sim) {
     const mpm_mixing *s = ((const mpm *)sim->solver)->mixing;
@@ -862,6 +891,9 @@ static const solver_column columns[] = {
     {"fe_energy", "J", fe_energy},
     {"cloth_energy", "J", cloth_energy},
     {"strand_energy", "J", strand_energy},
+    {"stretch_energy", "J", stretch_energy},
+    {"bending_energy", "J", bending_energy},
+    {"twist_energy", "J", twist_energy},
     {"mesh_halvings", "", mesh_halvings},
     {"mesh_iterations", "", mesh_iterations},
     {"contact_energy", "J", contact_energy},

@@ -71,6 +71,7 @@ typedef struct mpm_options {
     double alpha;
     double beta[2];
     bool beta_boundary, beta_compression; /* the terms of eq. 5 */
+    bool subgrid_forces;                  /* of meshes (mesh_push) */
     int64_t poly_modes;                   /* 0: all */
     number_list poly_scale; /* of modes beyond the linear ones; the last holds for the rest */
     int density;            /* mpm_density: where the volumes of liquids come from */

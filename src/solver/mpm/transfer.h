@@ -122,26 +122,62 @@ INLINE void stencil_fill(stencil *s, const particles *p, int64_t i, int dim) {
     wide_store_int(s->offset, offset);
 }
 
-/* sum + w[k] value + s[k] slope, where value already holds c slope if CENTRED. */
-INLINE wide axis_add(const axis_weights *a, int k, int lane, wide value, wide slope, wide sum) {
-    wide w = wide_splat(a->w[k][lane]);
-    if (!CENTRED) return wide_fma(wide_splat(a->s[k][lane]), slope, wide_fma(w, value, sum));
-    return wide_fma(w, k == 0 ? value - slope : k == 1 ? value : value + slope, sum);
+/* ---- Nodes of eight reals -------------------------------------------------------------------- */
+
+/* What a register holds of a node of eight reals: all of it, or a half. Lanes do not mix, so both
+ * give the same bits; more registers than the machine has would go through memory. */
+#if SIMD_AVX2
+typedef wide node_part;
+enum { NODE_PARTS = 1 };
+INLINE node_part part_splat(real s) { return wide_splat(s); }
+INLINE node_part part_load(const real *p) { return wide_load(p); }
+INLINE void part_store(real *p, node_part v) { wide_store(p, v); }
+INLINE node_part part_fma(node_part a, node_part b, node_part c) { return wide_fma(a, b, c); }
+INLINE node_part part_of(wide v, int part) { return (void)part, v; }
+INLINE wide part_join(node_part low, node_part high) { return (void)high, low; }
+#define PART_NOW(v) ((void)0)
+#else
+typedef quad node_part;
+enum { NODE_PARTS = 2 };
+INLINE node_part part_splat(real s) { return quad_splat(s); }
+INLINE node_part part_load(const real *p) { return quad_load(p); }
+INLINE void part_store(real *p, node_part v) { quad_store(p, v); }
+INLINE node_part part_fma(node_part a, node_part b, node_part c) { return quad_fma(a, b, c); }
+INLINE node_part part_of(wide v, int part) { return part ? wide_high(v) : wide_low(v); }
+INLINE wide part_join(node_part low, node_part high) { return wide_join(low, high); }
+#define PART_NOW(v) SIMD_NOW(v)
+#endif
+enum { PART_REALS = 8 / NODE_PARTS };
+
+/* w[k] value + s[k] slope, where value already holds c slope if CENTRED. */
+INLINE node_part axis_node(const axis_weights *a, int k, int lane, node_part value,
+                           node_part slope) {
+    node_part w = part_splat(a->w[k][lane]);
+    if (!CENTRED) return part_fma(part_splat(a->s[k][lane]), slope, w * value);
+    return w * (k == 0 ? value - slope : k == 1 ? value : value + slope);
+}
+
+/* The same added to `sum`. */
+INLINE node_part axis_add(const axis_weights *a, int k, int lane, node_part value, node_part slope,
+                          node_part sum) {
+    node_part w = part_splat(a->w[k][lane]);
+    if (!CENTRED) return part_fma(part_splat(a->s[k][lane]), slope, part_fma(w, value, sum));
+    return part_fma(w, k == 0 ? value - slope : k == 1 ? value : value + slope, sum);
 }
 
 /* sum w n and sum s n, the latter less c sum w n if CENTRED. */
-INLINE void axis_sums(const axis_weights *a, int lane, const wide n[SUPPORT], wide *value,
-                      wide *slope) {
-    wide first = wide_splat(a->w[0][lane]) * n[0], sum = first;
-    for (int k = 1; k < SUPPORT; k++) sum = wide_fma(wide_splat(a->w[k][lane]), n[k], sum);
+INLINE void axis_sums(const axis_weights *a, int lane, const node_part n[SUPPORT], node_part *value,
+                      node_part *slope) {
+    node_part first = part_splat(a->w[0][lane]) * n[0], sum = first;
+    for (int k = 1; k < SUPPORT; k++) sum = part_fma(part_splat(a->w[k][lane]), n[k], sum);
     *value = sum;
     if (CENTRED) {
-        *slope = wide_fma(wide_splat(a->w[SUPPORT - 1][lane]), n[SUPPORT - 1], -first);
+        *slope = part_fma(part_splat(a->w[SUPPORT - 1][lane]), n[SUPPORT - 1], -first);
         return;
     }
-    wide slopes = wide_splat(a->s[0][lane]) * n[0];
+    node_part slopes = part_splat(a->s[0][lane]) * n[0];
     for (int k = 1; k < SUPPORT && !CENTRED; k++)
-        slopes = wide_fma(wide_splat(a->s[k][lane]), n[k], slopes);
+        slopes = part_fma(part_splat(a->s[k][lane]), n[k], slopes);
     *slope = slopes;
 }
 
@@ -309,61 +345,80 @@ INLINE void gather_fused(const real *tile, const stencil *st, int lane, quad q[4
     }
 }
 
-/* The same two for nodes of eight reals, a register each: the last axis is dealt with node by node,
- * so that all sums stay in registers. */
-INLINE void scatter_split(real *tile, const stencil *st, int lane, const wide q[4], int dim) {
-    real *first = tile + (int64_t)st->offset[lane] * 8;
+/* The same two for nodes of eight reals, part by part: the last axis is dealt with node by node, so
+ * that all sums stay in registers. */
+INLINE void scatter_part(real *first, const stencil *st, int lane, const node_part q[4], int dim) {
     const axis_weights *x = &st->axis[0], *y = &st->axis[1], *z = &st->axis[dim - 1];
-    wide value = q[0], zero = wide_splat(0);
+    node_part value = q[0];
     for (int a = 0; a < dim && CENTRED; a++)
-        value = wide_fma(wide_splat(st->axis[a].center[lane]), q[a + 1], value);
+        value = part_fma(part_splat(st->axis[a].center[lane]), q[a + 1], value);
     for (int i = 0; i < SUPPORT; i++) {
-        wide plane = axis_add(x, i, lane, value, q[1], zero), wx = wide_splat(x->w[i][lane]);
-        wide along_y = wx * q[2], along_z = wx * q[dim];
+        node_part plane = axis_node(x, i, lane, value, q[1]), wx = part_splat(x->w[i][lane]);
+        node_part along_y = wx * q[2], along_z = wx * q[dim];
         for (int j = 0; j < (dim == 3 ? SUPPORT : 1); j++) {
             real *at = first + (dim == 3 ? i * TILE_EDGE + j : i) * TILE_EDGE * 8;
-            wide line = plane, slope = along_z;
+            node_part line = plane, slope = along_z;
             if (dim == 3) {
-                line = axis_add(y, j, lane, plane, along_y, zero);
-                slope = wide_splat(y->w[j][lane]) * along_z;
+                line = axis_node(y, j, lane, plane, along_y);
+                slope = part_splat(y->w[j][lane]) * along_z;
             }
             for (int k = 0; k < SUPPORT; k++)
-                wide_store(at + 8 * k, axis_add(z, k, lane, line, slope, wide_load(at + 8 * k)));
+                part_store(at + 8 * k, axis_add(z, k, lane, line, slope, part_load(at + 8 * k)));
         }
+    }
+}
+
+INLINE void scatter_split(real *tile, const stencil *st, int lane, const wide q[4], int dim) {
+    real *first = tile + (int64_t)st->offset[lane] * 8;
+    for (int part = 0; part < NODE_PARTS; part++) {
+        node_part own[4];
+        for (int a = 0; a <= dim; a++) own[a] = part_of(q[a], part);
+        scatter_part(first + part * PART_REALS, st, lane, own, dim);
+    }
+}
+
+/* `slopes_too`: where q[1] and on are asked for. */
+INLINE void gather_part(const real *first, const stencil *st, int lane, node_part q[4],
+                        bool slopes_too, int dim) {
+    const axis_weights *x = &st->axis[0], *y = &st->axis[1], *z = &st->axis[dim - 1];
+    node_part planes[SUPPORT], along_y = part_splat(0), along_z = along_y;
+    for (int i = 0; i < SUPPORT; i++) {
+        node_part values[SUPPORT], slopes[SUPPORT], plane_y;
+        for (int j = 0; j < (dim == 3 ? SUPPORT : 1); j++) {
+            const real *at = first + (dim == 3 ? i * TILE_EDGE + j : i) * TILE_EDGE * 8;
+            node_part nodes[SUPPORT];
+            for (int k = 0; k < SUPPORT; k++) nodes[k] = part_load(at + 8 * k);
+            axis_sums(z, lane, nodes, &values[j], &slopes[j]);
+            PART_NOW(values[j]);
+            if (slopes_too) PART_NOW(slopes[j]);
+        }
+        node_part wx = part_splat(x->w[i][lane]), plane_z = slopes[0];
+        planes[i] = values[0];
+        if (dim == 3) {
+            axis_sums(y, lane, values, &planes[i], &plane_y);
+            along_y = part_fma(wx, plane_y, along_y);
+            plane_z = part_splat(y->w[0][lane]) * slopes[0];
+            for (int j = 1; j < SUPPORT; j++)
+                plane_z = part_fma(part_splat(y->w[j][lane]), slopes[j], plane_z);
+        }
+        along_z = part_fma(wx, plane_z, along_z);
+    }
+    axis_sums(x, lane, planes, &q[0], &q[1]);
+    if (dim == 3) q[2] = along_y;
+    q[dim] = along_z;
+    for (int a = 0; a < dim; a++) {
+        if (CENTRED) q[a + 1] = part_fma(part_splat(st->axis[a].center[lane]), q[0], q[a + 1]);
+        q[a + 1] *= part_splat(axis_scale(&st->axis[a], lane));
     }
 }
 
 /* The high half of q[0] is sum w v^n; those of the others are not asked for. */
 INLINE void gather_split(const real *tile, const stencil *st, int lane, wide q[4], int dim) {
     const real *first = tile + (int64_t)st->offset[lane] * 8;
-    const axis_weights *x = &st->axis[0], *y = &st->axis[1], *z = &st->axis[dim - 1];
-    wide planes[SUPPORT], along_y = wide_splat(0), along_z = along_y;
-    for (int i = 0; i < SUPPORT; i++) {
-        wide values[SUPPORT], slopes[SUPPORT], plane_y;
-        for (int j = 0; j < (dim == 3 ? SUPPORT : 1); j++) {
-            const real *at = first + (dim == 3 ? i * TILE_EDGE + j : i) * TILE_EDGE * 8;
-            wide nodes[SUPPORT];
-            for (int k = 0; k < SUPPORT; k++) nodes[k] = wide_load(at + 8 * k);
-            axis_sums(z, lane, nodes, &values[j], &slopes[j]);
-        }
-        wide wx = wide_splat(x->w[i][lane]), plane_z = slopes[0];
-        planes[i] = values[0];
-        if (dim == 3) {
-            axis_sums(y, lane, values, &planes[i], &plane_y);
-            along_y = wide_fma(wx, plane_y, along_y);
-            plane_z = wide_splat(y->w[0][lane]) * slopes[0];
-            for (int j = 1; j < SUPPORT; j++)
-                plane_z = wide_fma(wide_splat(y->w[j][lane]), slopes[j], plane_z);
-        }
-        along_z = wide_fma(wx, plane_z, along_z);
-    }
-    axis_sums(x, lane, planes, &q[0], &q[1]);
-    if (dim == 3) q[2] = along_y;
-    q[dim] = along_z;
-    for (int a = 0; a < dim; a++) {
-        if (CENTRED) q[a + 1] = wide_fma(wide_splat(st->axis[a].center[lane]), q[0], q[a + 1]);
-        q[a + 1] *= wide_splat(axis_scale(&st->axis[a], lane));
-    }
+    node_part low[4], high[4];
+    gather_part(first, st, lane, low, true, dim);
+    if (NODE_PARTS == 2) gather_part(first + PART_REALS, st, lane, high, false, dim);
+    for (int a = 0; a <= dim; a++) q[a] = part_join(low[a], NODE_PARTS == 2 ? high[a] : low[a]);
 }
 
 #endif

@@ -3,6 +3,7 @@
 #include "core/isa.h"
 #include "core/vec.h"
 #include "solver/materials/material.h"
+#include "solver/source_shapes.h"
 #include "solver/sources.h"
 
 /* ---- What a user may set --------------------------------------------------------------------- */
@@ -207,7 +208,7 @@ static bool has_obstacles(const smoke *s) {
     const spate_scene *scene = s->scene;
     if (s->options->grid != SMOKE_MAC) return false;
     for (int i = 0; i < scene->source_count; i++)
-        if (vec_length(scene->sources[i].velocity) > 0) return true;
+        if (source_speed(scene, i) > 0) return true;
     return scene->collider_count > 0;
 }
 

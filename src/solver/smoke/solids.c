@@ -10,6 +10,7 @@
 
 #include "core/vec.h"
 #include "solver/faces.h"
+#include "solver/source_shapes.h"
 #include "solver/sources.h"
 
 /* ---- Dense indices of the cells of a brick --------------------------------------------------- */
@@ -273,7 +274,7 @@ static bool has_same_sources(smoke *s) {
     s->changes = s->sim->boundary.changes;
     for (int i = 0; i < scene->source_count; i++) {
         const bool runs = source_is_running(s->sim, i);
-        same &= runs == s->running[i];
+        same &= runs == s->running[i] && !(runs && source_deforms(scene, i));
         s->running[i] = runs;
     }
     s->prepared = true;
@@ -284,6 +285,7 @@ static bool has_same_sources(smoke *s) {
 static spate_status place_walls(smoke *s, double t) {
     spate_simulation *sim = s->sim;
     TRY(boundary_move(&sim->boundary, t));
+    TRY(source_shapes_move(sim, t));
     s->walls_time = t;
     find_turning(s);
     const bool blow = s->options->grid == SMOKE_MAC;

@@ -8,26 +8,30 @@
 #include "scene/flow.h"
 #include "scene/vortices.h"
 #include "solver/smoke/smoke.h"
+#include "solver/source_shapes.h"
 
 /* ---- Places and shapes ----------------------------------------------------------------------- */
-
-static double share_of(const smoke *s, const shape *solid, const double x[3]) {
-    const double depth = -shape_distance(solid, s->layout.dim, x) / s->dx;
-    return fmin(fmax(depth + 0.5, 0), 1);
-}
 
 /* Visits the values of a place in and near a shape, with the covered share of their surroundings.
  * */
 typedef struct visit_job visit_job;
 struct visit_job {
     smoke *s;
-    const shape *shape;
+    const shape *shape; /* NULL: that of a source */
+    int source;
     int place;
     int low[3], high[3];
     void (*visit)(const visit_job *job, int64_t at, const double x[3], double share);
     const void *data;
     int component;
 };
+
+static double share_of(const visit_job *job, const double x[3]) {
+    const smoke *s = job->s;
+    const double distance = job->shape ? shape_distance(job->shape, s->layout.dim, x)
+                                       : source_distance(s->sim, job->source, x, NULL);
+    return fmin(fmax(0.5 - distance / s->dx, 0), 1);
+}
 
 static void visit_rows(void *data, chunk items) {
     const visit_job *job = data;
@@ -37,7 +41,7 @@ static void visit_rows(void *data, chunk items) {
             for (at[2] = job->low[2]; at[2] < job->high[2]; at[2]++) {
                 double x[3];
                 smoke_world(job->s, job->place, at, x);
-                const double share = share_of(job->s, job->shape, x);
+                const double share = share_of(job, x);
                 if (share > 0)
                     job->visit(job, layout_at(&job->s->layout, at[0], at[1], at[2]), x, share);
             }
@@ -47,7 +51,8 @@ static void visit_rows(void *data, chunk items) {
 static void find_range(visit_job *job) {
     const layout *l = &job->s->layout;
     const domain *d = &job->s->scene->domain;
-    const bounds box = shape_bounds(job->shape, l->dim);
+    const bounds box =
+        job->shape ? shape_bounds(job->shape, l->dim) : source_box(job->s->sim, job->source);
     for (int a = 0; a < 3; a++) {
         const int most = a < l->dim ? layout_extent(l, job->place, a) : 1;
         job->low[a] = 0, job->high[a] = most;
@@ -80,13 +85,14 @@ static void add_smoke(const visit_job *job, int64_t at, const double x[3], doubl
 /* What of a source is in a cell: all that is in one which it fills, where it blows (it is where the
  * gas comes from), else at least this much. */
 static void keep_smoke(const visit_job *job, int64_t at, const double x[3], double share) {
-    const source *given = job->data;
     smoke *s = job->s;
+    const source *given = &s->scene->sources[job->source];
     const smoke_dye *kind = &s->kinds[given->material];
-    const bool blows = share >= 1 && vec_length(given->velocity) > 0;
+    double v[3];
+    source_distance(s->sim, job->source, x, v);
+    const bool blows = share >= 1 && vec_length(v) > 0;
     const real amount = (real)(share * kind->amount), heat = (real)(share * kind->temperature);
     real *dye = &s->dyes[given->material][at];
-    (void)x;
     for (int d = 0; d < s->dye_count && blows; d++) s->dyes[d][at] = 0;
     if (*dye < amount) *dye = amount;
     if (!s->temperature) return;
@@ -144,7 +150,7 @@ static void find_center(smoke *s, const body *b, double center[3]) {
             for (at[2] = job.low[2]; at[2] < job.high[2]; at[2]++) {
                 double x[3];
                 smoke_world(s, PLACE_MIDDLE, at, x);
-                const double share = share_of(s, b->shape, x);
+                const double share = share_of(&job, x);
                 vec_add_scaled(sum, sum, share, x);
                 weight += share;
             }
@@ -173,18 +179,17 @@ void smoke_fill_bodies(smoke *s) {
 /* ---- Sources and sinks ----------------------------------------------------------------------- */
 
 static void blow(const visit_job *job, int64_t at, const double x[3], double share) {
-    const double *v = job->data;
-    (void)x;
+    double v[3];
+    source_distance(job->s->sim, job->source, x, v);
     if (share >= 0.5) job->s->velocity[job->component][at] = (real)v[job->component];
 }
 
 /* Faces in sources are walls to the pressure (faces.h); middles of cells are set by hand. */
-static void hold_source(smoke *s, const source *given) {
-    visit_job job = {.s = s, .shape = given->shape, .place = PLACE_MIDDLE, .visit = keep_smoke};
-    job.data = given;
+static void hold_source(smoke *s, int index) {
+    visit_job job = {.s = s, .source = index, .place = PLACE_MIDDLE, .visit = keep_smoke};
     visit(&job);
-    if (s->options->grid == SMOKE_MAC || vec_length(given->velocity) == 0) return;
-    job.visit = blow, job.data = given->velocity;
+    if (s->options->grid == SMOKE_MAC || source_speed(s->scene, index) == 0) return;
+    job.visit = blow;
     for (job.component = 0; job.component < s->layout.dim; job.component++) visit(&job);
 }
 
@@ -193,7 +198,7 @@ spate_status smoke_hold(void *solver) {
     const spate_scene *scene = s->scene;
     const double now = s->sim->time;
     for (int i = 0; i < scene->source_count; i++)
-        if (source_is_running(s->sim, i)) hold_source(s, &scene->sources[i]);
+        if (source_is_running(s->sim, i)) hold_source(s, i);
     for (int i = 0; i < scene->sink_count; i++) {
         if (now < scene->sinks[i].from || now >= scene->sinks[i].until) continue;
         visit_job job = {.s = s, .shape = scene->sinks[i].shape, .place = PLACE_MIDDLE};

@@ -114,6 +114,12 @@ static bool check(const spate_scene *scene, field_report *report) {
                                   "collider '%s' deforms, which sph does not know; use solver.type "
                                   "mpm, flip or smoke, or leave out its `frames`",
                                   scene->colliders[c].name);
+    for (int s = 0; s < scene->source_count; s++)
+        if (scene->sources[s].shape->sequence)
+            return field_complain(report, NULL,
+                                  "source '%s' deforms, which sph does not know; use solver.type "
+                                  "mpm, flip or smoke, or leave out its `frames`",
+                                  scene->sources[s].name);
     const sph_options *o = scene->solver_options;
     const double one = group_density(scene, 0);
     const double spacing = sample_spacing(&scene->domain, scene->dim, one);
@@ -489,8 +495,7 @@ static spate_status react(void *solver) { return sph_react(solver, REACTION_PRES
 static spate_status move(void *solver) {
     sph *s = solver;
     TRY(sph_move(s));
-    sources_hold(s->sim);
-    return SPATE_OK;
+    return sources_hold(s->sim);
 }
 
 const solver_stage sph_stages[][8] = {

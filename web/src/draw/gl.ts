@@ -2,7 +2,7 @@
 
 export type GL = WebGL2RenderingContext;
 
-export function program(gl: GL, vertex: string, fragment: string): Program {
+function compile(gl: GL, vertex: string, fragment: string): WebGLProgram {
   const head = "#version 300 es\nprecision highp float;\nprecision highp int;\nprecision highp sampler3D;\n";
   const p = gl.createProgram()!;
   for (const [type, text] of [[gl.VERTEX_SHADER, vertex], [gl.FRAGMENT_SHADER, fragment]] as const) {
@@ -16,22 +16,29 @@ export function program(gl: GL, vertex: string, fragment: string): Program {
   gl.linkProgram(p);
   if (!gl.getProgramParameter(p, gl.LINK_STATUS) && !gl.isContextLost())
     throw new Error(gl.getProgramInfoLog(p) ?? "a program does not link");
-  return new Program(gl, p);
+  return p;
+}
+
+/* A program that is compiled when it is used first: most scenes need few of them. */
+export function program(gl: GL, vertex: string, fragment: string): Program {
+  return new Program(gl, vertex, fragment);
 }
 
 export class Program {
   private readonly places = new Map<string, WebGLUniformLocation | null>();
+  private id: WebGLProgram | null = null;
   private units = 0;
-  constructor(private readonly gl: GL, private readonly id: WebGLProgram) {}
+  constructor(private readonly gl: GL, private readonly vertex: string, private readonly fragment: string) {}
 
   use(): this {
+    this.id ??= compile(this.gl, this.vertex, this.fragment);
     this.gl.useProgram(this.id);
     this.units = 0;
     return this;
   }
 
   private place(name: string): WebGLUniformLocation | null {
-    if (!this.places.has(name)) this.places.set(name, this.gl.getUniformLocation(this.id, name));
+    if (!this.places.has(name)) this.places.set(name, this.gl.getUniformLocation(this.id!, name));
     return this.places.get(name)!;
   }
 

@@ -5,12 +5,12 @@ import type { FieldTables } from "../source/source";
 import { SourceError } from "../source/source";
 import { WorkerSource } from "../source/worker_source";
 import { byId, download, el, icon, toast } from "./dom";
-import { Editor } from "./editor";
 import { buildGallery, markScene, SCENES, type GalleryScene } from "./gallery";
 import { Pane, type Limit } from "./pane";
 import { Plots, watchedOf } from "./plots";
 import { fromAddress, toLink, withDuration } from "./share";
 import { buildSliders, variantsOf } from "./sliders";
+import { SceneText } from "./text";
 import { Hand, materialsFor, TOOLS } from "./tools";
 import { listen } from "./pointer";
 
@@ -22,7 +22,7 @@ class App {
   readonly panes: Pane[] = [];
   readonly hand = new Hand(() => this.panes);
   readonly plots = new Plots();
-  private readonly editor: Editor;
+  private readonly editor = new SceneText();
   private tables: FieldTables = {};
   private text = "";
   private sets: string[] = [];
@@ -31,7 +31,6 @@ class App {
   private recorder: MediaRecorder | null = null;
 
   constructor() {
-    this.editor = new Editor(byId("editor"), () => void this.runEditor(), () => {});
     this.hand.onRefused = (m) => toast(m, "error");
     this.buildChrome();
     buildGallery((s) => void this.choose(s));
@@ -49,6 +48,8 @@ class App {
       const wanted = new URLSearchParams(location.search).get("scene");
       await this.choose(SCENES.find((s) => s.id === wanted) ?? SCENES[0]);
     }
+    if (this.main.opened) await this.main.drawn;
+    await this.editor.show(byId("editor"), () => void this.runEditor());
     this.tables = await this.main.source.fields();
     this.editor.know(this.tables);
     this.refreshControls();

@@ -38,7 +38,7 @@ export class Editor {
   private readonly view: EditorView;
   private tables: FieldTables = {};
 
-  constructor(parent: HTMLElement, run: () => void, changed: () => void) {
+  constructor(parent: HTMLElement, run: () => void) {
     const complete = (c: CompletionContext) => this.complete(c);
     this.view = new EditorView({
       parent,
@@ -48,7 +48,6 @@ export class Editor {
           syntaxHighlighting(colors), theme, autocompletion({ override: [complete] }), EditorView.lineWrapping,
           keymap.of([{ key: "Mod-Enter", run: () => (run(), true) }, ...completionKeymap, ...historyKeymap, ...defaultKeymap, indentWithTab]),
           EditorView.contentAttributes.of({ "aria-label": "scene as YAML" }),
-          EditorView.updateListener.of((u) => u.docChanged && changed()),
         ],
       }),
     });

@@ -44,6 +44,8 @@ export class Pane {
   private goal = 0;
   private paceFrom = { wall: 0, time: 0 };
   private ended = false;
+  private sayDrawn: () => void = () => {};
+  readonly drawn = new Promise<void>((resolve) => (this.sayDrawn = resolve)); /* a first picture */
 
   constructor(public source: Source) {
     this.canvas = el("canvas", { tabindex: 0, "aria-label": "the simulation" });
@@ -57,7 +59,10 @@ export class Pane {
   }
 
   async open(text: string, sets: string[], limit: Limit): Promise<Opened> {
-    const opened = await this.source.open(text, sets, limit);
+    const opening = this.source.open(text, sets, limit);
+    /* Meanwhile, for the first scene: what it will be drawn with. */
+    if (!this.painter) this.takePainter(/^dimension: *3/m.test(text) ? 3 : 2);
+    const opened = await opening;
     const changed = !this.opened || this.opened.portrait.name !== opened.portrait.name
       || this.opened.portrait.dimension !== opened.portrait.dimension;
     this.opened = opened;
@@ -74,25 +79,27 @@ export class Pane {
 
   /* A painter for the dimension; a canvas keeps its kind of context, so a new one comes with it. */
   private prepare(p: Portrait): void {
-    if (!this.painter || this.dimension !== p.dimension) {
-      this.painter?.close();
-      const fresh = this.canvas.cloneNode() as HTMLCanvasElement;
-      this.canvas.replaceWith(fresh);
-      this.canvas = fresh;
-      this.painter = this.makePainter(p);
-      this.dimension = p.dimension;
-      this.onCanvas(this.canvas);
-    }
-    this.painter.scene(p);
+    if (!this.painter || this.dimension !== p.dimension) this.takePainter(p.dimension);
+    this.painter!.scene(p);
+  }
+
+  private takePainter(dimension: 2 | 3): void {
+    this.painter?.close();
+    const fresh = this.canvas.cloneNode() as HTMLCanvasElement;
+    this.canvas.replaceWith(fresh);
+    this.canvas = fresh;
+    this.painter = this.makePainter(dimension);
+    this.dimension = dimension;
+    this.onCanvas(this.canvas);
   }
 
   onCanvas: (canvas: HTMLCanvasElement) => void = () => {};
 
-  private makePainter(p: Portrait): Painter {
+  private makePainter(dimension: 2 | 3): Painter {
     const plain = new URLSearchParams(location.search).has("canvas");
     if (!plain)
       try {
-        return p.dimension === 3 ? new Painter3D(this.canvas) : new Painter2D(this.canvas);
+        return dimension === 3 ? new Painter3D(this.canvas) : new Painter2D(this.canvas);
       } catch (e) {
         console.warn("no WebGL:", e);
         const fresh = this.canvas.cloneNode() as HTMLCanvasElement;
@@ -202,10 +209,10 @@ export class Pane {
 
   private take(frame: Frame): void {
     const moved = !this.frame || frame.time > this.frame.time;
-    if (this.frame && !this.drawn) frame.solids ??= this.frame.solids; /* not yet drawn */
+    if (this.frame && !this.upToDate) frame.solids ??= this.frame.solids; /* not yet drawn */
     this.frame = frame;
     this.fresh = true;
-    this.drawn = false;
+    this.upToDate = false;
     this.fitRange(frame);
     if (moved && frame.quantities.length) {
       this.history.push({ t: frame.time, values: frame.quantities });
@@ -219,9 +226,9 @@ export class Pane {
     this.onFrame();
   }
 
-  private drawn = false;
+  private upToDate = false;
   invalidate(): void {
-    this.drawn = false;
+    this.upToDate = false;
   }
 
   private resize(): void {
@@ -231,14 +238,15 @@ export class Pane {
     if (w === this.canvas.width && h === this.canvas.height) return;
     this.canvas.width = w;
     this.canvas.height = h;
-    this.drawn = false;
+    this.upToDate = false;
   }
 
   private redraw(): void {
     this.resize();
-    if (this.drawn || !this.frame || !this.painter) return;
-    this.drawn = true;
+    if (this.upToDate || !this.frame || !this.painter) return;
+    this.upToDate = true;
     this.painter.draw(this.frame, this.coloring, this.camera, this.style);
+    this.sayDrawn();
   }
 
   /* The range of the colours follows the largest values, quickly up and slowly down. */

@@ -10,12 +10,16 @@ interface Call {
   args: unknown[];
 }
 
-const session = fetch(wasmUrl)
-  .then((r) => {
-    if (!r.ok) throw new Error(`spate.wasm could not be loaded (${r.status})`);
-    return r.arrayBuffer();
-  })
-  .then((bytes) => Engine.load(bytes))
+/* Compiled while it comes; some hosts do not call it application/wasm, which that needs. */
+async function compiled(): Promise<WebAssembly.Module> {
+  const answer = await fetch(wasmUrl);
+  if (!answer.ok) throw new Error(`spate.wasm could not be loaded (${answer.status})`);
+  if (answer.headers.get("content-type") === "application/wasm") return WebAssembly.compileStreaming(answer);
+  return WebAssembly.compile(await answer.arrayBuffer());
+}
+
+const session = compiled()
+  .then((module) => Engine.load(module))
   .then((engine) => new Session(engine));
 
 /* The arrays of an answer, which move instead of being copied. */
