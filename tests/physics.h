@@ -113,6 +113,20 @@ static inline void play_settle(play *p, int stops) {
     }
 }
 
+/* Acceleration of a place that a column tells: a line through its velocities between two times. */
+static inline double play_acceleration(play *p, const char *column, double from, double to) {
+    double sums[5] = {0}, last = play_quantity(p, column), last_t = p->sim->time;
+    while (p->sim->time < to) {
+        play_steps(p, 1);
+        const double x = play_quantity(p, column), t = 0.5 * (p->sim->time + last_t);
+        const double v = (x - last) / (p->sim->time - last_t);
+        last = x, last_t = p->sim->time;
+        if (t < from) continue;
+        sums[0] += 1, sums[1] += t, sums[2] += t * t, sums[3] += v, sums[4] += t * v;
+    }
+    return (sums[0] * sums[4] - sums[1] * sums[3]) / (sums[0] * sums[2] - sums[1] * sums[1]);
+}
+
 /* `to`, of the same scene, goes on from what `from` writes to a file. */
 static inline void play_go_on(const play *from, play *to) {
     char path[] = "/tmp/spate_play_XXXXXX";

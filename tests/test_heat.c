@@ -81,17 +81,9 @@ static double rise(const char *coupling, double lightness) {
         "[0, 0], max: [1, 0.9]}}}]\n"
         "probes: [{name: at, center_of_mass: {of: smoke}}]\n",
         lightness / 0.005, coupling, R);
-    double sums[5] = {0}, last = play_quantity(&p, "at_y"), last_t = 0;
-    while (p.sim->time < to) {
-        play_steps(&p, 1);
-        const double y = play_quantity(&p, "at_y"), t = 0.5 * (p.sim->time + last_t);
-        const double v = (y - last) / (p.sim->time - last_t);
-        last = y, last_t = p.sim->time;
-        if (t < from) continue;
-        sums[0] += 1, sums[1] += t, sums[2] += t * t, sums[3] += v, sums[4] += t * v;
-    }
+    const double a = play_acceleration(&p, "at_y", from, to);
     play_close(&p);
-    return (sums[0] * sums[4] - sums[1] * sums[3]) / (sums[0] * sums[2] - sums[1] * sums[1]) / g;
+    return a / g;
 }
 
 /* Ca of a cylinder in a tank 10 R wide is that of test_phases.c: 0.319 = (1 - q) / (q + Ca) with q
