@@ -12,7 +12,8 @@ int32_t flip_brick_of_block(const flip *f, const int32_t block[3], int corner[3]
     int32_t brick[3];
     brick_of_block(block, brick);
     for (int a = 0; a < 3; a++)
-        corner[a] = (block[a] & ((1 << BLOCK_TO_BRICK) - 1)) * BLOCK_EDGE; /* of negative ones too */
+        corner[a] =
+            (block[a] & ((1 << BLOCK_TO_BRICK) - 1)) * BLOCK_EDGE; /* of negative ones too */
     return sparse_lattice_find(&f->grid.bricks, brick);
 }
 
