@@ -31,6 +31,8 @@ solver: {type: flip}
 materials: {water: {model: liquid, density: 1000}}
 bodies: [{name: pool, material: water, shape: {box: {min: [0, 0], max: [1, 0.4]}}}]
 """
+# One that does not end while somebody waits for its next frame.
+LONG = POOL.replace("duration: 0.4", "duration: 1000")
 PLUME = """
 spate: 1
 name: plume
@@ -321,7 +323,7 @@ class View(Case):
         self.assert_ends(server)
 
     def test_frames_wait_to_be_asked_for(self):
-        server = self.serve(POOL, "--speed", 0.2)
+        server = self.serve(LONG, "--speed", 0.2)
         viewer = server.join()
         head, _ = viewer.frame()
         self.assertFalse(select.select([viewer.socket], [], [], 0.3)[0], "a frame that nobody asked for")
@@ -494,7 +496,7 @@ class View(Case):
 
     # ---- trouble ----
     def test_malformed_messages_end_only_their_sender(self):
-        server = self.serve(POOL, "--speed", 0.1)
+        server = self.serve(LONG, "--speed", 0.1)
         good = server.join()
         for what in (lambda s: s.say("nonsense"), lambda s: s.say("stir 1 2"), lambda s: s.say("x" * 600), lambda s: s.say(b"\xff\x00", 2),
                      lambda s: s.say("fra", last=False), lambda s: s.say("step nan"), lambda s: s.say(b"", 1),
@@ -520,7 +522,8 @@ class View(Case):
                     s.recv(100)
                 except OSError:
                     pass  # it has hung up already
-        self.assertEqual(good.frame()[0]["magic"], b"SPF1")
+            # Each time: who leaves the server's pings unanswered for half a minute is hung up on.
+            self.assertEqual(good.frame()[0]["magic"], b"SPF1")
         self.assert_ends(server)
 
     def test_who_does_not_read_stops_nobody(self):
@@ -536,13 +539,14 @@ class View(Case):
         self.assert_ends(server)
 
     def test_a_thousand_connections(self):
-        server = self.serve(POOL, "--speed", 0.1)
+        server = self.serve(LONG, "--speed", 0.1)
         good = server.join()
         before = server.threads()
         many, refused = [], 0
         for _ in range(1000 if not SANITIZED else 60):
             s = Socket(server.address)
             if s.status == 101:
+                self.assertEqual(s.hear()["kind"], "hello")  # it has its place
                 many.append(s)
             else:
                 self.assertEqual(s.status, 503)
@@ -569,7 +573,7 @@ class View(Case):
         self.assert_ends(server)
 
     def test_two_browsers_and_one_that_closes(self):
-        server = self.serve(POOL, "--speed", 0.2)
+        server = self.serve(LONG, "--speed", 0.2)
         a, b = server.join(), server.join()
         a.say("stir 0.5 0.2 0 1 0 0 0.1")
         b.say("colour speed")
