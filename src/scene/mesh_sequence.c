@@ -43,6 +43,10 @@ void mesh_sequence_drift(const mesh_sequence *s, double t, double v[3]) {
     vec_scale(v, at.moving ? s->fps : 0, v);
 }
 
+bounds mesh_sequence_bounds(const shape *s, int dim) {
+    return s->sequence ? s->sequence->box : shape_bounds(s, dim);
+}
+
 double mesh_sequence_speed(const mesh_sequence *s) {
     double farthest = 0;
     for (int k = 0; k + 1 < s->count; k++) farthest = fmax(farthest, s->way[k]);

@@ -36,6 +36,8 @@ void mesh_sequence_blend(const mesh_sequence *s, int from, double share, double 
 spate_status mesh_sequence_shape(arena *a, const shape *s, double t, const shape **out);
 /* The velocity of the mean of its vertices at time t. */
 void mesh_sequence_drift(const mesh_sequence *s, double t, double v[3]);
+/* Around a shape; around all files where it is a sequence. */
+bounds mesh_sequence_bounds(const shape *s, int dim);
 /* The fastest that a vertex ever is, m/s. */
 double mesh_sequence_speed(const mesh_sequence *s);
 

@@ -87,8 +87,7 @@ static bool is_finite_box(const bounds *b, int dim) {
 /* Whether a collider is ever in the domain: looked at many times over its keys. */
 static bool comes_in(const spate_scene *s, const collider *c) {
     enum { LOOKS = 256 };
-    const bounds box =
-        c->shape->sequence ? c->shape->sequence->box : shape_bounds(c->shape, s->dim);
+    const bounds box = mesh_sequence_bounds(c->shape, s->dim);
     if (c->driven || !is_finite_box(&box, s->dim)) return true;
     for (int i = 0; i <= LOOKS; i++) {
         const pose at = motion_pose(&c->motion, s->duration * i / LOOKS);

@@ -14,7 +14,7 @@ static bounds reach_of(const spate_scene *scene, const collider *c) {
     const domain *d = &scene->domain;
     bounds reach = {{HUGE_VAL, HUGE_VAL, HUGE_VAL}, {-HUGE_VAL, -HUGE_VAL, -HUGE_VAL}};
     if (c->driven) { /* all of it, wherever it is taken */
-        reach = c->shape->sequence ? c->shape->sequence->box : shape_bounds(c->shape, scene->dim);
+        reach = mesh_sequence_bounds(c->shape, scene->dim);
         for (int a = 0; a < scene->dim; a++) reach.min[a] -= 4 * d->dx, reach.max[a] += 4 * d->dx;
         return reach;
     }
