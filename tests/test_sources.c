@@ -364,6 +364,30 @@ static void test_nodes_in_the_nozzle_have_its_velocity(void **state) {
     }
 }
 
+/* Points that enter in steps much shorter than their spacing become particles together: each
+ * emission costs a sort of all particles. As many come as the flux says up to the start of the last
+ * step of a source, however long steps are. */
+static void test_short_steps_emit_together(void **state) {
+    (void)state;
+    const double radius = 0.8, speed = sqrt(1 + 0.09), until = 0.1;
+    for (int fine = 0; fine < 2; fine++) {
+        play p = play_open(2, "[4, 2]",
+                           "shape: {sphere: {center: [1.31, 1], radius: 0.8}}, velocity: "
+                           "[1, 0.3], until: 0.1",
+                           1);
+        /* the lattice moves by 1/60 or 1/6 of a spacing */
+        const double dt = fine ? 0.0004 : 0.004;
+        const int64_t start = emitted(&p);
+        int64_t steps = 0;
+        for (double t = 0; t < until + 5 * dt; t += dt, steps++) step(&p, t + dt);
+        const double flux = 2 * radius * speed / (SPACING * SPACING);
+        assert_true(fabs((double)(emitted(&p) - start) - flux * (until - dt)) <= 4);
+        /* about eight steps to an emission; one by one there is a sort for two of three */
+        if (fine) assert_in_range(p.sim->blocks.sorts, steps / 20, steps / 4);
+        play_close(&p);
+    }
+}
+
 static void test_threads_make_no_difference(void **state) {
     (void)state;
     static const int threads[] = {1, 2, 3, 7};
@@ -393,6 +417,7 @@ int main(void) {
         cmocka_unit_test(test_layers_are_even),
         cmocka_unit_test(test_particles_in_the_nozzle_keep_its_velocity),
         cmocka_unit_test(test_nodes_in_the_nozzle_have_its_velocity),
+        cmocka_unit_test(test_short_steps_emit_together),
         cmocka_unit_test(test_threads_make_no_difference),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -139,8 +139,9 @@ typedef struct solver_type {
 
 /* Where a source is: the lattice of particles that flows through its shape. */
 typedef struct source_state {
-    double shift[3];  /* how far its lattice had moved at the start of the last step */
-    double motion[3]; /* and how far it moved in that step */
+    double shift[3];      /* how far its lattice had moved at the start of the last step */
+    double motion[3];     /* and how far it moved in that step */
+    double emitted_at[3]; /* its shift when points of it last became particles */
     int64_t emitted;
     int64_t filled; /* whether the shape has been filled at the start, 0 or 1 */
 } source_state;

@@ -2,9 +2,11 @@
  * Sources (method: Dirichlet nozzles). A lattice of particles fills the shape and moves with the
  * source's velocity; while inside, particles keep that velocity and no strain, and grid nodes
  * inside have it too, so the nozzle is always full. Lattice points that enter the shape upstream
- * become particles; those that leave it are free. Where its points are not those of a lattice each
- * is moved by what its lattice index and the seed say, whenever it enters. Nothing depends on the
- * number of threads or on how time is cut into steps but for the rounding of the lattice's shift.
+ * become particles, several steps' points at once where steps are short: every emission costs a sort
+ * of all particles. Those that leave the shape are free. Where its points are not those of a lattice
+ * each is moved by what its lattice index and the seed say, whenever it enters. Nothing depends on
+ * the number of threads; how time is cut into steps decides the rounding of the lattice's shift, and
+ * whether a point enters up to EMISSION_WAY late, at its place of then.
  * A shape that deforms is filled by counting instead (source_fill.h).
  */
 #include "solver/sources.h"
@@ -16,6 +18,8 @@
 #include "solver/source_shapes.h"
 
 enum { BRICK = 8 }; /* lattice points along an edge of a brick that is skipped or searched whole */
+/* How far the lattice moves between two emissions where its steps are shorter, in spacings. */
+#define EMISSION_WAY (1. / 8)
 
 bool source_is_running(const spate_simulation *sim, int s) {
     const source *nozzle = &sim->scene->sources[s];
@@ -27,9 +31,8 @@ typedef struct emission {
     spate_simulation *sim;
     int index;
     double spacing, volume;
-    double before[3]; /* the lattice's shift a step ago */
-    double step[3];   /* and its motion since */
-    bool fill;        /* every point inside, not only those that have just entered */
+    double way; /* how far the lattice has moved since its last emission */
+    bool fill;  /* every point inside, not only those that have just entered */
 } emission;
 
 /* To the part of the shape that lies in the domain: a nozzle may stick out of it, and its points
@@ -49,11 +52,11 @@ static spate_status emit_point(emission *e, const int64_t k[3]) {
     source_state *state = &sim->sources[e->index];
     double x[3] = {0}, before[3] = {0}, move[3];
     sample_move(sim->scene, nozzle->sampling, nozzle->jitter, k, move);
-    /* both to the bit as the steps before and after see them: no point enters twice or never */
+    /* both to the bit as the emissions before and after see them: no point enters twice or never */
     for (int a = 0; a < sim->scene->dim; a++) {
         const double place = ((double)k[a] + 0.5 + move[a]) * e->spacing;
         x[a] = place + state->shift[a];
-        before[a] = place + e->before[a];
+        before[a] = place + state->emitted_at[a];
     }
     if (!(distance_of(e, x) < 0) || (!e->fill && distance_of(e, before) < 0) ||
         state->emitted >= nozzle->limit)
@@ -67,8 +70,7 @@ static spate_status emit_brick(emission *e, const int64_t corner[3]) {
     const spate_scene *scene = e->sim->scene;
     const source_state *state = &e->sim->sources[e->index];
     /* points of a glass may leave the brick by less than half a spacing */
-    double center[3] = {0},
-           reach = e->spacing * (BRICK + 1) * 0.5 * sqrt(scene->dim) + vec_length(e->step);
+    double center[3] = {0}, reach = e->spacing * (BRICK + 1) * 0.5 * sqrt(scene->dim) + e->way;
     for (int a = 0; a < scene->dim; a++)
         center[a] = ((double)corner[a] + BRICK * 0.5) * e->spacing + state->shift[a];
     double distance = distance_of(e, center);
@@ -93,34 +95,45 @@ static void move_lattice(spate_simulation *sim, int index, double dt) {
     }
 }
 
-static spate_status emit(spate_simulation *sim, int index, double dt) {
+/* All lattice points that are in the shape and were not at the last emission become particles. They
+ * are where the lattice is now, and the step moves them along with the others. */
+static spate_status emit_entered(emission *e) {
+    spate_simulation *sim = e->sim;
     const spate_scene *scene = sim->scene;
-    const source *nozzle = &scene->sources[index];
+    const int index = e->index;
     source_state *state = &sim->sources[index];
-    emission e = {.sim = sim, .index = index, .fill = !state->filled};
-    e.spacing = sample_spacing(&scene->domain, scene->dim, nozzle->particles_per_cell);
-    e.volume = pow(e.spacing, scene->dim);
-    /* New particles are where the lattice is now, and the step moves them along with the others. */
-    for (int a = 0; a < scene->dim; a++) {
-        e.before[a] = state->shift[a];
-        e.step[a] = state->motion[a];
-    }
-    move_lattice(sim, index, dt);
-    state->filled = 1;
     const domain *d = &scene->domain;
     const bounds box = source_box(sim, index);
     int64_t low[3] = {0}, high[3] = {1, 1, 1}, corner[3];
     for (int a = 0; a < scene->dim; a++) {
         double from = fmax(box.min[a], d->origin[a]),
                to = fmin(box.max[a], d->origin[a] + d->size[a]);
-        low[a] = (int64_t)floor((from - state->shift[a]) / e.spacing) - 1;
-        high[a] = (int64_t)ceil((to - state->shift[a]) / e.spacing) + 1;
+        low[a] = (int64_t)floor((from - state->shift[a]) / e->spacing) - 1;
+        high[a] = (int64_t)ceil((to - state->shift[a]) / e->spacing) + 1;
     }
     for (corner[0] = low[0]; corner[0] < high[0]; corner[0] += BRICK)
         for (corner[1] = low[1]; corner[1] < high[1]; corner[1] += BRICK)
             for (corner[2] = low[2]; corner[2] < high[2]; corner[2] += BRICK)
-                TRY(emit_brick(&e, corner));
+                TRY(emit_brick(e, corner));
+    vec_copy(state->emitted_at, state->shift);
+    state->filled = 1;
     return SPATE_OK;
+}
+
+static spate_status emit(spate_simulation *sim, int index, double dt) {
+    const spate_scene *scene = sim->scene;
+    const source *nozzle = &scene->sources[index];
+    const source_state *state = &sim->sources[index];
+    emission e = {.sim = sim, .index = index, .fill = !state->filled};
+    e.spacing = sample_spacing(&scene->domain, scene->dim, nozzle->particles_per_cell);
+    e.volume = pow(e.spacing, scene->dim);
+    move_lattice(sim, index, dt);
+    double since[3];
+    vec_sub(since, state->shift, state->emitted_at);
+    e.way = vec_length(since);
+    const bool is_last = sim->time + dt >= nozzle->until;
+    if (!e.fill && e.way < EMISSION_WAY * e.spacing && !is_last) return SPATE_OK;
+    return emit_entered(&e);
 }
 
 static spate_status emit_deforming(spate_simulation *sim, int index, double dt) {
@@ -142,36 +155,52 @@ spate_status sources_emit(spate_simulation *sim, double dt) {
     return SPATE_OK;
 }
 
-/* All that solver and material remember of a particle becomes as it was when it was added. What a
- * step has found of the present, or needs for its lists, stays. */
-static void hold_particle(spate_simulation *sim, int64_t i, const double v[3]) {
-    particles_clear(&sim->particles, i, particle_fields_with(FIELD_RESET));
-    for (int a = 0; a < sim->scene->dim; a++) sim->particles.velocity[i][a] = (real)v[a];
+typedef struct hold {
+    spate_simulation *sim;
+    int source;
+    unsigned fields; /* what solver and material remember of a particle */
+} hold;
+
+/* A particle is as it was when it was added. What a step has found of the present, or needs for its
+ * lists, stays. */
+static void hold_particle(const hold *h, int64_t i, const double v[3]) {
+    particles *p = &h->sim->particles;
+    particles_clear(p, i, h->fields);
+    for (int a = 0; a < h->sim->scene->dim; a++) p->velocity[i][a] = (real)v[a];
 }
 
-static void hold_block(spate_simulation *sim, int s, int32_t block) {
-    const blocks *b = &sim->blocks;
-    for (int64_t i = b->first[block]; i < b->first[block + 1]; i++) {
+static void hold_block(const hold *h, int32_t block) {
+    const spate_simulation *sim = h->sim;
+    for (int64_t i = sim->blocks.first[block]; i < sim->blocks.first[block + 1]; i++) {
         double x[3], v[3];
-        if (sim->particles.group[i] != sim->scene->body_count + s) continue;
+        if (sim->particles.group[i] != sim->scene->body_count + h->source) continue;
         simulation_position(sim, block, i, x);
-        if (source_distance(sim, s, x, v) < 0) hold_particle(sim, i, v);
+        if (source_distance(sim, h->source, x, v) < 0) hold_particle(h, i, v);
+    }
+}
+
+static void hold_blocks(void *data, chunk items) {
+    const hold *h = data;
+    const spate_simulation *sim = h->sim;
+    const double block_reach = simulation_reach(sim);
+    for (int64_t o = items.begin; o < items.end; o++) {
+        const int32_t block = sim->blocks.occupied[o];
+        double x[3];
+        simulation_middle(sim, sim->blocks.coords[block], x);
+        if (simulation_at_seam(sim, block) ||
+            source_distance(sim, h->source, x, NULL) <= block_reach)
+            hold_block(h, block);
     }
 }
 
 spate_status sources_hold(spate_simulation *sim) {
-    const blocks *b = &sim->blocks;
-    const double block_reach = simulation_reach(sim);
+    enum { BLOCKS_A_CHUNK = 16 };
     TRY(source_shapes_move(sim, sim->time + sim->dt));
     for (int s = 0; s < sim->scene->source_count; s++) {
-        if (!source_is_running(sim, s)) continue;
-        for (int32_t o = 0; o < b->occupied_count; o++) {
-            double x[3];
-            simulation_middle(sim, b->coords[b->occupied[o]], x);
-            if (simulation_at_seam(sim, b->occupied[o]) ||
-                source_distance(sim, s, x, NULL) <= block_reach)
-                hold_block(sim, s, b->occupied[o]);
-        }
+        hold h = {sim, s, particle_fields_with(FIELD_RESET)};
+        if (source_is_running(sim, s))
+            parallel_for(sim->ctx->pool, sim->blocks.occupied_count, BLOCKS_A_CHUNK, hold_blocks,
+                         &h);
     }
     return SPATE_OK;
 }
