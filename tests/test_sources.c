@@ -24,16 +24,17 @@ typedef struct play {
 
 /* A scene with nothing but a source: open sides, no gravity, a soft liquid for long steps. It has a
  * lattice, whose points can be counted, unless its fields say otherwise. */
-static play play_open(int dim, const char *size, const char *source_fields, int threads) {
+static play play_open_with(const char *solver, int dim, const char *size, const char *source_fields,
+                           int threads) {
     char text[1024];
     const char *lattice = strstr(source_fields, "sampling") ? "" : "sampling: regular, ";
     snprintf(text, sizeof text,
              "spate: 1\nname: nozzle\ndimension: %d\n"
              "domain: {size: %s, dx: %g, walls: open}\ngravity: %s\nduration: 10\nfps: 10\n"
-             "solver: {integrator: apic}\n"
+             "solver: {%s}\n"
              "materials: {water: {model: liquid, bulk_modulus: 500}}\n"
              "sources:\n  - {name: jet, material: water, %s%s}\n",
-             dim, size, DX, dim == 2 ? "[0, 0]" : "[0, 0, 0]", lattice, source_fields);
+             dim, size, DX, dim == 2 ? "[0, 0]" : "[0, 0, 0]", solver, lattice, source_fields);
     play p;
     spate_config config = spate_default_config();
     config.threads = threads;
@@ -44,6 +45,10 @@ static play play_open(int dim, const char *size, const char *source_fields, int 
     if (status) print_error("%s\n", spate_message(p.ctx));
     assert_int_equal(status, SPATE_OK);
     return p;
+}
+
+static play play_open(int dim, const char *size, const char *source_fields, int threads) {
+    return play_open_with("integrator: apic", dim, size, source_fields, threads);
 }
 
 static void play_close(play *p) {
@@ -388,6 +393,21 @@ static void test_short_steps_emit_together(void **state) {
     }
 }
 
+/* In a step the lattice may move by many spacings: all that it brings in is there. */
+static void test_long_steps_bring_all(void **state) {
+    (void)state;
+    play p =
+        play_open_with("type: flip, cfl: 5", 2, "[2, 6]",
+                       "shape: {box: {min: [0.5, 5.0], max: [1.5, 5.8]}}, velocity: [0, -4]", 1);
+    const double dt = 5 * DX / 4, column = 1 / SPACING;
+    const int64_t start = emitted(&p);
+    int steps = 0;
+    for (; steps < 8; steps++) step(&p, (steps + 1) * dt);
+    assert_int_equal(p.sim->step, steps); /* ten spacings each; the last one's points come next */
+    assert_int_equal(emitted(&p) - start, (int64_t)round(column * (steps - 1) * 10));
+    play_close(&p);
+}
+
 static void test_threads_make_no_difference(void **state) {
     (void)state;
     static const int threads[] = {1, 2, 3, 7};
@@ -418,6 +438,7 @@ int main(void) {
         cmocka_unit_test(test_particles_in_the_nozzle_keep_its_velocity),
         cmocka_unit_test(test_nodes_in_the_nozzle_have_its_velocity),
         cmocka_unit_test(test_short_steps_emit_together),
+        cmocka_unit_test(test_long_steps_bring_all),
         cmocka_unit_test(test_threads_make_no_difference),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -46,23 +46,44 @@ static double distance_of(const emission *e, const double x[3]) {
     return distance;
 }
 
-static spate_status emit_point(emission *e, const int64_t k[3]) {
+/* Looks at one point of the lattice. Returns in *alike how many points along its row are as far from
+ * entering as it is: no surface is nearer than the distance. */
+static spate_status emit_point(emission *e, const int64_t k[3], int64_t *alike) {
     spate_simulation *sim = e->sim;
+    const int dim = sim->scene->dim;
     const source *nozzle = &sim->scene->sources[e->index];
     source_state *state = &sim->sources[e->index];
     double x[3] = {0}, before[3] = {0}, move[3];
     sample_move(sim->scene, nozzle->sampling, nozzle->jitter, k, move);
     /* both to the bit as the emissions before and after see them: no point enters twice or never */
-    for (int a = 0; a < sim->scene->dim; a++) {
+    for (int a = 0; a < dim; a++) {
         const double place = ((double)k[a] + 0.5 + move[a]) * e->spacing;
         x[a] = place + state->shift[a];
         before[a] = place + state->emitted_at[a];
     }
-    if (!(distance_of(e, x) < 0) || (!e->fill && distance_of(e, before) < 0) ||
+    const double distance = distance_of(e, x);
+    /* two points of a glass are off their places by less than half a spacing an axis each */
+    const double clear = (distance < 0 ? -distance - e->way : distance) / e->spacing - sqrt(dim);
+    *alike = (e->fill && distance < 0) || !(clear > 0) ? 0 : (int64_t)fmin(clear, BRICK);
+    if (!(distance < 0) || *alike || (!e->fill && distance_of(e, before) < 0) ||
         state->emitted >= nozzle->limit)
         return SPATE_OK;
     state->emitted++;
     return simulation_add(sim, sim->scene->body_count + e->index, x, nozzle->velocity, e->volume);
+}
+
+/* The points of a brick, row by row. */
+static spate_status emit_rows(emission *e, const int64_t corner[3]) {
+    const int last = e->sim->scene->dim - 1;
+    int64_t end[3] = {1, 1, 1}, k[3] = {0}, alike;
+    for (int a = 0; a <= last; a++) end[a] = corner[a] + BRICK;
+    for (k[0] = corner[0]; k[0] < end[0]; k[0]++)
+        for (k[1] = corner[1]; k[1] < end[1]; k[1]++)
+            for (k[2] = corner[2]; k[2] < end[2]; k[2]++) {
+                TRY(emit_point(e, k, &alike));
+                k[last] += alike;
+            }
+    return SPATE_OK;
 }
 
 /* A brick of lattice points, skipped where none of them can be entering. */
@@ -75,12 +96,7 @@ static spate_status emit_brick(emission *e, const int64_t corner[3]) {
         center[a] = ((double)corner[a] + BRICK * 0.5) * e->spacing + state->shift[a];
     double distance = distance_of(e, center);
     if (distance > reach || (!e->fill && distance < -reach)) return SPATE_OK;
-    int64_t k[3];
-    for (k[0] = corner[0]; k[0] < corner[0] + BRICK; k[0]++)
-        for (k[1] = corner[1]; k[1] < corner[1] + BRICK; k[1]++)
-            for (k[2] = corner[2]; k[2] < corner[2] + (scene->dim == 3 ? BRICK : 1); k[2]++)
-                TRY(emit_point(e, k));
-    return SPATE_OK;
+    return emit_rows(e, corner);
 }
 
 /* Moves a source's lattice to where it is now, and takes note of its next motion. */
@@ -158,38 +174,72 @@ spate_status sources_emit(spate_simulation *sim, double dt) {
 typedef struct hold {
     spate_simulation *sim;
     int source;
-    unsigned fields; /* what solver and material remember of a particle */
+    unsigned fields; /* what solver and material remember of a particle, but its velocity */
 } hold;
 
-/* A particle is as it was when it was added. What a step has found of the present, or needs for its
- * lists, stays. */
-static void hold_particle(const hold *h, int64_t i, const double v[3]) {
-    particles *p = &h->sim->particles;
-    particles_clear(p, i, h->fields);
-    for (int a = 0; a < h->sim->scene->dim; a++) p->velocity[i][a] = (real)v[a];
+/* Particles are as they were when they were added. What a step has found of the present, or needs for
+ * its lists, stays. */
+enum { HELD_AT_ONCE = 128 };
+typedef struct held {
+    int64_t items[HELD_AT_ONCE];
+    int count;
+} held;
+
+static void hold_particles(const hold *h, held *these) {
+    particles_clear(&h->sim->particles, these->items, these->count, h->fields);
+    these->count = 0;
 }
 
-static void hold_block(const hold *h, int32_t block) {
+/* A ball about a block's middle where the shape's surface is not. */
+typedef struct clear_ball {
+    double middle[3], radius;
+    bool inside; /* the shape */
+} clear_ball;
+
+static bool is_inside(const hold *h, const clear_ball *ball, const double x[3], double v[3]) {
+    double off[3];
+    vec_sub(off, x, ball->middle);
+    if (vec_dot(off, off) < ball->radius * ball->radius) {
+        vec_copy(v, h->sim->scene->sources[h->source].velocity);
+        return ball->inside;
+    }
+    return source_distance(h->sim, h->source, x, v) < 0;
+}
+
+static void hold_block(const hold *h, int32_t block, const clear_ball *ball) {
     const spate_simulation *sim = h->sim;
+    held these = {.count = 0};
     for (int64_t i = sim->blocks.first[block]; i < sim->blocks.first[block + 1]; i++) {
         double x[3], v[3];
         if (sim->particles.group[i] != sim->scene->body_count + h->source) continue;
         simulation_position(sim, block, i, x);
-        if (source_distance(sim, h->source, x, v) < 0) hold_particle(h, i, v);
+        if (!is_inside(h, ball, x, v)) continue;
+        for (int a = 0; a < 3; a++)
+            sim->particles.velocity[i][a] = a < sim->scene->dim ? (real)v[a] : 0;
+        these.items[these.count++] = i;
+        if (these.count == HELD_AT_ONCE) hold_particles(h, &these);
     }
+    hold_particles(h, &these);
 }
 
 static void hold_blocks(void *data, chunk items) {
+    const double ROUNDING = 1e-6; /* of the distance */
     const hold *h = data;
     const spate_simulation *sim = h->sim;
     const double block_reach = simulation_reach(sim);
     for (int64_t o = items.begin; o < items.end; o++) {
         const int32_t block = sim->blocks.occupied[o];
-        double x[3];
-        simulation_middle(sim, sim->blocks.coords[block], x);
-        if (simulation_at_seam(sim, block) ||
-            source_distance(sim, h->source, x, NULL) <= block_reach)
-            hold_block(h, block);
+        clear_ball ball = {.radius = 0};
+        simulation_middle(sim, sim->blocks.coords[block], ball.middle);
+        if (!simulation_at_seam(sim, block)) {
+            const double distance = source_distance(sim, h->source, ball.middle, NULL);
+            if (distance > block_reach) continue;
+            ball.inside = distance < 0;
+            /* the distance of what deforms is interpolated */
+            if (!source_deforms(sim->scene, h->source))
+                ball.radius = (1 - ROUNDING) * fabs(distance);
+        }
+        hold_block(h, block, &ball);
     }
 }
 
@@ -197,7 +247,7 @@ spate_status sources_hold(spate_simulation *sim) {
     enum { BLOCKS_A_CHUNK = 16 };
     TRY(source_shapes_move(sim, sim->time + sim->dt));
     for (int s = 0; s < sim->scene->source_count; s++) {
-        hold h = {sim, s, particle_fields_with(FIELD_RESET)};
+        hold h = {sim, s, particle_fields_with(FIELD_RESET) & ~PARTICLE_BIT(velocity)};
         if (source_is_running(sim, s))
             parallel_for(sim->ctx->pool, sim->blocks.occupied_count, BLOCKS_A_CHUNK, hold_blocks,
                          &h);

@@ -97,7 +97,7 @@ spate_status blocks_add(blocks *b, particles *p, const double g[3], int64_t *at)
             block[a] = ((block[a] % b->period[a]) + b->period[a]) % b->period[a];
         PLANE(p, position, a)[i] = local;
     }
-    particles_clear(p, i, p->fields & ~PARTICLE_BIT(position));
+    particles_clear(p, &i, 1, p->fields & ~PARTICLE_BIT(position));
     *at = i;
     return SPATE_OK;
 }

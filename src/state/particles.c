@@ -116,11 +116,14 @@ void particles_copy(particles *to, int64_t to_index, const particles *from, int6
     }
 }
 
-void particles_clear(particles *p, int64_t i, unsigned fields) {
+void particles_clear(particles *p, const int64_t *items, int64_t count, unsigned fields) {
     for (int f = 0; f < PARTICLE_FIELD_COUNT; f++)
-        for (int c = 0; c < particle_fields[f].planes && fields & p->fields & 1u << f; c++)
-            memset(particles_element(p, (particle_field)f, c, i), 0, particle_fields[f].bytes);
-    p->velocity[i][3] = 1;
+        for (int c = 0; c < particle_fields[f].planes && fields & p->fields & 1u << f; c++) {
+            char *plane = particles_element(p, (particle_field)f, c, 0);
+            const size_t bytes = particle_fields[f].bytes;
+            for (int64_t k = 0; k < count; k++) memset(plane + (size_t)items[k] * bytes, 0, bytes);
+        }
+    for (int64_t k = 0; k < count; k++) p->velocity[items[k]][3] = 1;
 }
 
 void batch_prepare(particle_batch *h, const particles *like) {

@@ -155,8 +155,8 @@ spate_status particles_add_fields(particles *p, unsigned fields);
 /* Copies `count` particles from `from` on to `to` on, between stores with the same fields. */
 void particles_copy(particles *to, int64_t to_index, const particles *from, int64_t from_index,
                     int64_t count);
-/* Zero in these fields (PARTICLE_BIT), but velocity (0, 1). */
-void particles_clear(particles *p, int64_t i, unsigned fields);
+/* Zero in these fields (PARTICLE_BIT) of `count` particles, but velocity (0, 1). */
+void particles_clear(particles *p, const int64_t *items, int64_t count, unsigned fields);
 
 /* A batch of WIDE particles on the stack: the tail of a block that does not fill a wide, worked on
  * where no other thread's particles are. */

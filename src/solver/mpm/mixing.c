@@ -169,7 +169,7 @@ static void convert(mpm *m, int64_t i) {
     const double mass = (double)p->mass[i], before = mass / (double)rest_density(&m->view, i);
     s->state.released += energy * before;
     s->state.dissolved++;
-    particles_clear(p, i,
+    particles_clear(p, &i, 1,
                     p->fields & (PARTICLE_BIT(dilation) | PARTICLE_BIT(strain) |
                                  PARTICLE_BIT(hardening) | PARTICLE_BIT(flow)));
     p->group[i] = (uint16_t)(p->group[i] + scene_group_count(sim->scene));
