@@ -155,7 +155,7 @@ static void classify(void *data, chunk items) {
             int code = 0;
             for (int a = 0; a < b->dim; a++) {
                 real *x = PLANE(p, position, a) + i;
-                int step = *x < 0 ? -1 : *x >= BLOCK_EDGE ? 1 : 0;
+                int step = (*x >= BLOCK_EDGE) - (*x < 0); /* no branch: either is likely */
                 real moved = *x - (real)(step * BLOCK_EDGE);
                 if (step < 0 && moved >= BLOCK_EDGE) moved = 0, step = 0; /* -0.0000001 + 4 = 4 */
                 if (!(moved >= 0 && moved < BLOCK_EDGE)) {

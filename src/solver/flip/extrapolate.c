@@ -6,56 +6,14 @@
  * collider's surface (Batty et al. 2007), so particles slide along it.
  */
 #include "core/vec.h"
+#include "solver/flip/cell_bits.h"
 #include "solver/flip/flip.h"
-
-/* 64 cells of a brick as bits: a brick of 2D, or one of the eight slabs across x of 3D; rows of
- * eight along the last axis. */
-enum { SLAB_CELLS = BRICK_EDGE * BRICK_EDGE };
-_Static_assert(SLAB_CELLS == 64, "a slab's cells are the bits of a word");
-#define FIRST_COLUMN 0x0101010101010101u
-#define LAST_COLUMN  (FIRST_COLUMN << (BRICK_EDGE - 1))
 
 typedef struct extrapolation {
     flip *f;
     uint8_t *fresh;  /* bits of faces that this layer reached */
-    uint64_t *valid; /* [brick][slab][axis]: cells whose face is valid */
+    cell_bits valid; /* a set an axis: cells whose face is valid */
 } extrapolation;
-
-static int slabs_of(int dim) { return mac_cells(dim) / SLAB_CELLS; }
-
-/* Cells of a slab whose face is valid; none where there is no such brick. */
-static uint64_t valid_cells(const extrapolation *e, int64_t brick, int slab, int axis) {
-    const int dim = e->f->grid.dim;
-    return brick < 0 ? 0 : e->valid[(brick * slabs_of(dim) + slab) * dim + axis];
-}
-
-/* The brick beside a brick, before (-1) or after it (1) along an axis, or -1. */
-static int64_t brick_beside(const extrapolation *e, int64_t brick, int axis, int way) {
-    const sparse_lattice *bricks = &e->f->grid.bricks;
-    int place[3] = {1, 1, 1};
-    place[axis] += way;
-    return bricks->neighbours[brick][box_index(3, place, bricks->dim)];
-}
-
-/* Cells of a slab beside one whose face is valid. */
-static uint64_t beside_valid(const extrapolation *e, int64_t brick, int slab, int axis) {
-    const int dim = e->f->grid.dim, rows = dim - 2, columns = dim - 1, last = slabs_of(dim) - 1;
-    const uint64_t here = valid_cells(e, brick, slab, axis);
-    const uint64_t left = valid_cells(e, brick_beside(e, brick, columns, -1), slab, axis);
-    const uint64_t right = valid_cells(e, brick_beside(e, brick, columns, 1), slab, axis);
-    const uint64_t below = valid_cells(e, brick_beside(e, brick, rows, -1), slab, axis);
-    const uint64_t above = valid_cells(e, brick_beside(e, brick, rows, 1), slab, axis);
-    const int edge = BRICK_EDGE, to_other_end = SLAB_CELLS - BRICK_EDGE;
-    uint64_t cells = (here & ~LAST_COLUMN) << 1 | (here & ~FIRST_COLUMN) >> 1 |
-                     (left & LAST_COLUMN) >> (edge - 1) | (right & FIRST_COLUMN) << (edge - 1) |
-                     here << edge | here >> edge | below >> to_other_end | above << to_other_end;
-    if (dim == 2) return cells;
-    cells |= slab > 0 ? valid_cells(e, brick, slab - 1, axis)
-                      : valid_cells(e, brick_beside(e, brick, 0, -1), last, axis);
-    cells |= slab < last ? valid_cells(e, brick, slab + 1, axis)
-                         : valid_cells(e, brick_beside(e, brick, 0, 1), 0, axis);
-    return cells;
-}
 
 /* What a face takes from one beside it: where both have particles the change of velocity in this
  * step, else the velocity. So the rim of what turns, and drops about to fall into a pool, keep
@@ -97,7 +55,8 @@ static void fill_layer(void *data, chunk items) {
         for (int slab = 0; slab < slabs_of(dim); slab++) {
             uint64_t reached = 0;
             for (int a = 0; a < dim; a++)
-                reached |= beside_valid(e, brick, slab, a) & ~valid_cells(e, brick, slab, a);
+                reached |= cell_bits_beside(&e->valid, brick, slab, a, 0) &
+                           ~*cell_bits_word(&e->valid, brick, slab, a);
             for (; reached; reached &= reached - 1) {
                 const int c = slab * SLAB_CELLS + __builtin_ctzll(reached);
                 if (mac_settled(&e->f->grid, brick * cells + c) != all) fill_cell(e, brick, c);
@@ -131,7 +90,7 @@ static void note_valid(void *data, chunk items) {
             uint64_t cells = 0;
             for (int row = 0; row < SLAB_CELLS; row += BRICK_EDGE)
                 cells |= column_of_bits(valid + row, a) << row;
-            e->valid[slab * dim + a] = cells;
+            e->valid.words[slab * dim + a] = cells;
         }
     }
 }
@@ -222,13 +181,13 @@ spate_status flip_extrapolate(void *solver) {
     pool *threads = sim->ctx->pool;
     const int64_t bricks = f->grid.bricks.count;
     const int layers = (int)ceil(sim->scene->cfl) + 2;
-    extrapolation e = {.f = f};
+    extrapolation e = {.f = f, .valid = {.bricks = &f->grid.bricks, .sets = f->grid.dim}};
     e.fresh =
         scratch_take(&sim->scratch, "flip layer", (size_t)(bricks * mac_cells(f->grid.dim)) + 1, 1);
-    e.valid =
+    e.valid.words =
         scratch_take(&sim->scratch, "flip valid cells",
-                     (size_t)(bricks * slabs_of(f->grid.dim) * f->grid.dim) + 1, sizeof *e.valid);
-    if (!e.fresh || !e.valid) {
+                     (size_t)(bricks * slabs_of(f->grid.dim) * f->grid.dim) + 1, sizeof(uint64_t));
+    if (!e.fresh || !e.valid.words) {
         if (e.fresh) scratch_give(&sim->scratch, "flip layer");
         return SPATE_OUT_OF_MEMORY;
     }

@@ -211,6 +211,10 @@ extern const solver_stage flip_flow_stages[];           /* in a prescribed flow 
 /* Stages, and parts of them, that are told in files of their own. */
 spate_status flip_grid(void *solver);
 spate_status flip_find_surface(flip *f);
+/* Which cells are liquid now; to be given back. */
+struct cell_bits;
+spate_status flip_take_liquid(flip *f, struct cell_bits *liquid);
+void flip_give_liquid(flip *f);
 spate_status flip_release(flip *f);
 /* `last`: the step's last one, whose drag on colliders counts. */
 spate_status flip_viscosity(flip *f, double tolerance, bool last);

@@ -247,7 +247,7 @@ INLINE void gather_lanes(const block_gather *b, eight_particles *e, bool affine,
     kernel_weights s;
     gathered found;
     const wide alpha = wide_splat(b->view->alpha);
-    fill_weights(&s, e->x, dim);
+    fill_weights(&s, e->x, affine, dim);
     for (int lane = 0; lane < WIDE; lane++)
         for (int c = 0; c < dim; c++)
             gather_component(b->tile + c * face_tile_reals(dim), &s, lane, c, &found, affine, dim);

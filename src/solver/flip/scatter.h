@@ -185,7 +185,7 @@ INLINE void scatter_block(const flip_view *view, int32_t block, real *tile, real
             /* lanes behind the last particle are not used, but must stay in the tile */
             x[a] = wide_min(wide_max(x[a], wide_splat(0)), wide_splat(BLOCK_EDGE));
         }
-        fill_weights(&s, x, dim);
+        fill_weights(&s, x, affine, dim);
         const int lanes = last - i < WIDE ? (int)(last - i) : WIDE;
         volume_weights v;
         const wide volume = wide_load(p->mass + i) * wide_splat(view->inverse_mass);

@@ -16,6 +16,7 @@
  * 2012, eq. 5 (density_surface.c); not a distance, but zero at the surface.
  */
 #include "solver/flip/adaptive.h"
+#include "solver/flip/cell_bits.h"
 
 #include "core/vec.h"
 
@@ -133,37 +134,70 @@ static void extend_into_colliders(void *data, chunk items) {
         }
 }
 
+/* ---- Which cells are liquid ------------------------------------------------------------------ */
+
+typedef struct surface_pass {
+    flip *f;
+    cell_bits liquid;
+} surface_pass;
+
+static void note_liquid(void *data, chunk items) {
+    const surface_pass *s = data;
+    const mac *m = &s->f->grid;
+    const int slabs = slabs_of(m->dim);
+    for (int64_t slab = items.begin * slabs; slab < items.end * slabs; slab++) {
+        const real *phi = m->phi[0] + slab * SLAB_CELLS;
+        uint64_t cells = 0;
+        for (int c = 0; c < SLAB_CELLS; c++) cells |= (uint64_t)(phi[c] < 0) << c;
+        s->liquid.words[slab] = cells;
+    }
+}
+
+spate_status flip_take_liquid(flip *f, cell_bits *liquid) {
+    const mac *m = &f->grid;
+    surface_pass s = {.f = f, .liquid = {.bricks = &m->bricks, .sets = 1}};
+    s.liquid.words =
+        scratch_take(&f->sim->scratch, "flip liquid cells",
+                     (size_t)(m->bricks.count * slabs_of(m->dim)) + 1, sizeof *s.liquid.words);
+    if (!s.liquid.words) return SPATE_OUT_OF_MEMORY;
+    parallel_for(f->threads, m->bricks.count, 32, note_liquid, &s);
+    *liquid = s.liquid;
+    return SPATE_OK;
+}
+
+void flip_give_liquid(flip *f) { scratch_give(&f->sim->scratch, "flip liquid cells"); }
+
 /* ---- Holes ----------------------------------------------------------------------------------- */
 
-/* Whether a cell of a brick is open to air in the one that it makes a pair with along the last
- * axis. */
-static bool has_airy_partner(const mac *m, int64_t here) {
-    const int64_t partner = here ^ 1, face = here | 1;
-    return m->phi[0][partner] >= 0 && m->face_fraction[m->dim - 1][face] > 0;
+/* Whether all round a cell there is liquid, or no way out, and liquid somewhere. */
+static bool is_hole(const mac *m, int64_t brick, int c) {
+    int at[3], liquid = 0;
+    mac_place(c, m->dim, at);
+    for (int n = 0; n < 2 * m->dim; n++) {
+        const mac_side s = mac_side_of(m, brick, c, at, n);
+        if (s.beyond >= 0 && m->face_fraction[s.axis][s.face] <= 0) continue;
+        if (s.beyond < 0 || !(m->phi[0][s.beyond] < 0)) return false;
+        liquid++;
+    }
+    return liquid > 0;
 }
 
 /* A single cell of air all round which there is liquid is a gap between particles, not a bubble: as
  * air it would let the pressure off, and collapse. No two such cells are neighbours, so the order
- * does not matter. Most cells of air need one look. */
+ * does not matter. */
 static void fill_holes(void *data, chunk items) {
-    const mac *m = &((const flip *)data)->grid;
-    const int cells = mac_cells(m->dim);
+    const surface_pass *s = data;
+    const mac *m = &s->f->grid;
+    const int slabs = slabs_of(m->dim);
     const real barely = (real)-0.1;
     for (int64_t brick = items.begin; brick < items.end; brick++)
-        for (int c = 0; c < cells; c++) {
-            const int64_t here = brick * cells + c;
-            if (m->phi[0][here] < 0 || has_airy_partner(m, here)) continue;
-            int at[3], liquid = 0, air = 0;
-            mac_place(c, m->dim, at);
-            for (int n = 0; n < 2 * m->dim && !air; n++) {
-                const mac_side s = mac_side_of(m, brick, c, at, n);
-                if (s.beyond >= 0 && m->face_fraction[s.axis][s.face] <= 0) continue;
-                if (s.beyond >= 0 && m->phi[0][s.beyond] < 0)
-                    liquid++;
-                else
-                    air++;
+        for (int slab = 0; slab < slabs; slab++) {
+            uint64_t cells = cell_bits_beside(&s->liquid, brick, slab, 0, 0) &
+                             ~*cell_bits_word(&s->liquid, brick, slab, 0);
+            for (; cells; cells &= cells - 1) {
+                const int c = slab * SLAB_CELLS + __builtin_ctzll(cells);
+                if (is_hole(m, brick, c)) m->phi[0][brick * mac_cells(m->dim) + c] = barely;
             }
-            if (liquid && !air) m->phi[0][here] = barely;
         }
 }
 
@@ -202,7 +236,10 @@ spate_status flip_find_surface(flip *f) {
     }
     if (f->options->surface == SURFACE_DENSITY) TRY(flip_density_surface(f));
     if (f->sim->scene->collider_count) parallel_for(threads, bricks, 16, extend_into_colliders, f);
-    parallel_for(threads, bricks, 16, fill_holes, f);
+    surface_pass holes = {.f = f};
+    TRY(flip_take_liquid(f, &holes.liquid));
+    parallel_for(threads, bricks, 16, fill_holes, &holes);
+    flip_give_liquid(f);
     double cells;
     TRY(parallel_sum(f->sim->ctx, bricks, 16, add_volume, f, 1, &cells));
     f->memory.volume = cells * pow(f->domain->dx, f->grid.dim);

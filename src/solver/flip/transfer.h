@@ -33,13 +33,15 @@ typedef struct kernel_weights {
     axis_weights axis[3][2];
 } kernel_weights;
 
-/* The weights along one axis; x in cells from the block, faces at whole numbers. */
-INLINE void fill_axis(axis_weights *a, wide x) {
+/* The weights along one axis, with slopes and arms if wanted; x in cells from the block, faces at
+ * whole numbers. */
+INLINE void fill_axis(axis_weights *a, wide x, bool affine) {
     const wide one = wide_splat(1), half = wide_splat((real)0.5);
     if (SUPPORT == 2) {
         wide first = wide_floor(x), f = x - first, g = one - f;
         a->base = wide_to_int(first) + wide_splat_int(TILE_BEFORE);
         a->w[0] = g, a->w[1] = f;
+        if (!affine) return;
         a->arm[1] = f * g, a->arm[0] = wide_splat(0) - a->arm[1];
         a->slope[0] = wide_splat(-1), a->slope[1] = one;
     } else {
@@ -48,17 +50,17 @@ INLINE void fill_axis(axis_weights *a, wide x) {
         a->base = wide_to_int(first) + wide_splat_int(TILE_BEFORE);
         a->w[0] = half * l * l, a->w[1] = wide_splat((real)0.75) - d * d;
         a->w[SUPPORT - 1] = half * r * r;
-        for (int n = 0; n < SUPPORT; n++) {
+        for (int n = 0; n < SUPPORT && affine; n++) {
             a->arm[n] = a->w[n] * (wide_splat((real)(n - 1)) - d);
             a->slope[n] = wide_splat(4) * a->arm[n];
         }
     }
 }
 
-INLINE void fill_weights(kernel_weights *s, const wide x[3], int dim) {
+INLINE void fill_weights(kernel_weights *s, const wide x[3], bool affine, int dim) {
     for (int a = 0; a < dim; a++) {
-        fill_axis(&s->axis[a][ON_FACES], x[a]);
-        fill_axis(&s->axis[a][IN_MIDDLES], x[a] - wide_splat((real)0.5));
+        fill_axis(&s->axis[a][ON_FACES], x[a], affine);
+        fill_axis(&s->axis[a][IN_MIDDLES], x[a] - wide_splat((real)0.5), affine);
     }
 }
 

@@ -15,6 +15,7 @@
  *
  * Cells beside the surface may be less than full for a good reason; they only give.
  */
+#include "solver/flip/cell_bits.h"
 #include "solver/flip/flip.h"
 
 #include "core/vec.h"
@@ -39,19 +40,43 @@ static double share_of_step(const flip *f) {
     return 1 - exp(-f->options->volume_correction * speed * f->sim->dt / dx);
 }
 
+typedef struct volume_pass {
+    const flip *f;
+    cell_bits liquid;
+    double share;
+} volume_pass;
+
 /* From how full cells are, which the surface has left in target_divergence, to what shall flow out
  * of them. */
 static void find_excess(void *data, chunk items) {
-    const flip *f = data;
-    const mac *m = &f->grid;
-    const double share = share_of_step(f), most = 0.5;
+    const volume_pass *v = data;
+    const mac *m = &v->f->grid;
+    const double most = 0.5;
+    for (int64_t slab = items.begin * slabs_of(m->dim); slab < items.end * slabs_of(m->dim);
+         slab++) {
+        const uint64_t cells = v->liquid.words[slab];
+        real *divergence = m->target_divergence[0] + slab * SLAB_CELLS;
+        const real *solid = m->solid_phi[0] + slab * SLAB_CELLS;
+        for (int c = 0; c < SLAB_CELLS; c++) {
+            const bool liquid = (cells >> c & 1) && solid[c] >= 0;
+            const double excess = liquid ? (double)divergence[c] - 1 : 0;
+            divergence[c] = (real)(v->share * clamp(excess, -most, most));
+        }
+    }
+}
+
+static void spare_surface(void *data, chunk items) {
+    const volume_pass *v = data;
+    const mac *m = &v->f->grid;
     for (int64_t brick = items.begin; brick < items.end; brick++)
-        for (int c = 0; c < mac_cells(m->dim); c++) {
-            const int64_t here = brick * mac_cells(m->dim) + c;
-            const bool liquid = m->phi[0][here] < 0 && m->solid_phi[0][here] >= 0;
-            double excess = liquid ? (double)m->target_divergence[0][here] - 1 : 0;
-            if (excess < 0 && is_at_surface(m, brick, c)) excess = 0;
-            m->target_divergence[0][here] = (real)(share * clamp(excess, -most, most));
+        for (int slab = 0; slab < slabs_of(m->dim); slab++) {
+            uint64_t cells = cell_bits_beside(&v->liquid, brick, slab, 0, ~(uint64_t)0) &
+                             *cell_bits_word(&v->liquid, brick, slab, 0);
+            for (; cells; cells &= cells - 1) {
+                const int c = slab * SLAB_CELLS + __builtin_ctzll(cells);
+                real *divergence = &m->target_divergence[0][brick * mac_cells(m->dim) + c];
+                if (*divergence < 0 && is_at_surface(m, brick, c)) *divergence = 0;
+            }
         }
 }
 
@@ -108,8 +133,14 @@ spate_status flip_correct_volume(void *solver) {
         scratch_take(&f->sim->scratch, "flip potential",
                      (size_t)(bricks * mac_cells(f->grid.dim)) + 1, sizeof *potential);
     if (!potential) return SPATE_OUT_OF_MEMORY;
-    parallel_for(f->threads, bricks, 16, find_excess, f);
-    spate_status status = find_displacement(f, potential);
+    volume_pass pass = {.f = f, .share = share_of_step(f)};
+    spate_status status = flip_take_liquid(f, &pass.liquid);
+    if (!status) {
+        parallel_for(f->threads, bricks, 16, find_excess, &pass);
+        parallel_for(f->threads, bricks, 16, spare_surface, &pass);
+        flip_give_liquid(f);
+        status = find_displacement(f, potential);
+    }
     scratch_give(&f->sim->scratch, "flip potential");
     if (!status) parallel_for(f->threads, bricks, 16, extend_displacement, f);
     return status;
