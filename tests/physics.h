@@ -104,7 +104,7 @@ static inline void play_settle(play *p, int stops) {
         double now = play_quantity(p, "kinetic_energy");
         if (now < before) {
             for (int64_t i = 0; i < p->sim->particles.count; i++)
-                particles_clear(&p->sim->particles, i,
+                particles_clear(&p->sim->particles, &i, 1,
                                 PARTICLE_BIT(velocity) | PARTICLE_BIT(affine));
             now = 0;
             stops--;
