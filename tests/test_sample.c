@@ -368,6 +368,78 @@ static void test_glass_points_stay_inside(void **state) {
     f->scene.dim = 3;
 }
 
+/* How full the cells around are by some points, as a share. */
+enum { FILL_SIDE = 12 };
+static void fill_cells(const fixture *f, const samples *s, int dim, double *fill) {
+    memset(fill, 0, FILL_SIDE * FILL_SIDE * FILL_SIDE * sizeof *fill);
+    for (int64_t i = 0; i < s->count; i++)
+        for (int corner = 0; corner < 1 << dim; corner++) {
+            double weight = pow(s->spacing / 0.1, dim);
+            int cell = 0;
+            for (int a = dim - 1; a >= 0; a--) {
+                const double at = (s->points[i][a] - f->scene.domain.origin[a]) / 0.1 + 0.5;
+                const int side = corner >> a & 1;
+                weight *= side ? at - floor(at) : 1 - (at - floor(at));
+                cell = cell * FILL_SIDE + (int)floor(at) + side;
+            }
+            fill[cell] += weight;
+        }
+}
+
+/* The largest difference of what two sets of points fill, of cells within one of a shape's
+ * surface. */
+static double largest_difference(const fixture *f, const samples *s, const samples *like,
+                                 const shape *of, int dim) {
+    static double fill[2][FILL_SIDE * FILL_SIDE * FILL_SIDE];
+    double worst = 0;
+    fill_cells(f, s, dim, fill[0]);
+    fill_cells(f, like, dim, fill[1]);
+    for (int c = 0; c < FILL_SIDE * FILL_SIDE * (dim == 3 ? FILL_SIDE : 1); c++) {
+        const int at[3] = {c % FILL_SIDE, c / FILL_SIDE % FILL_SIDE, c / FILL_SIDE / FILL_SIDE};
+        double x[3] = {0};
+        for (int a = 0; a < dim; a++) x[a] = f->scene.domain.origin[a] + 0.1 * (at[a] - 0.5);
+        if (fabs(shape_distance(of, dim, x)) > 0.1) continue;
+        worst = fmax(worst, fabs(fill[0][c] - fill[1][c]));
+    }
+    return worst;
+}
+
+/* Where the liquid ends a glass fills cells as the lattice does; by its tile alone it does not. */
+static void test_a_glass_has_the_surface_of_the_lattice(void **state) {
+    fixture *f = *state;
+    for (int dim = 2; dim <= 3; dim++)
+        for (int round = 0; round < 2; round++) {
+            f->scene.dim = dim, f->scene.body_count = f->scene.collider_count = 0;
+            assert_int_equal(glass_create(&f->arena, dim, 11, &f->scene.glass), SPATE_OK);
+            add_body(f,
+                     round ? ball(f, 5, 5, dim == 2 ? -70 : 5, 4.2) : box(f, 0, 0, 0, 10, 6.6, 10),
+                     dim == 2 ? 4 : 8, SAMPLE_REGULAR);
+            samples lattice = sample(f, 0), tile = sample(f, 0);
+            for (int64_t i = 0; i < tile.count; i++) {
+                int64_t k[3] = {0};
+                for (int a = 0; a < dim; a++)
+                    k[a] =
+                        (int64_t)((tile.points[i][a] - f->scene.domain.origin[a]) / tile.spacing);
+                const double *move = glass_move(&f->scene.glass, k);
+                for (int a = 0; a < dim; a++)
+                    tile.points[i][a] = f->scene.domain.origin[a] +
+                                        clamp(tile.points[i][a] - f->scene.domain.origin[a] +
+                                                  tile.spacing * move[a],
+                                              0, 0.9999);
+            }
+            f->bodies[0].sampling = SAMPLE_GLASS;
+            samples s = sample(f, 0);
+            const double own = largest_difference(f, &s, &lattice, f->bodies[0].shape, dim),
+                         raw = largest_difference(f, &tile, &lattice, f->bodies[0].shape, dim);
+            print_message("%dD %s: cells at the surface off by %.2g, by the tile alone %.2g\n", dim,
+                          round ? "ball" : "pool", own, raw);
+            assert_true(own < 0.015);
+            assert_true(raw > 0.05);
+            samples_free(f->ctx, &s), samples_free(f->ctx, &tile), samples_free(f->ctx, &lattice);
+        }
+    f->scene.dim = 3;
+}
+
 /* ---- Memory ---------------------------------------------------------------------------------- */
 
 static int64_t allowance;
@@ -383,11 +455,10 @@ static void release(void *block, void *user) {
 }
 
 /* Each allocation fails in turn; nothing is left behind, and the last round has enough. */
-static void test_every_allocation_failing(void **state) {
-    fixture *f = *state;
+static void fail_every_allocation(fixture *f, sampling kind) {
     f->scene.dim = 3, f->scene.body_count = 0;
     add_body(f, ball(f, 3, 5, 5, 2), 8, SAMPLE_REGULAR);
-    add_body(f, box(f, 2, 2, 2, 9, 8, 8), 8, SAMPLE_POISSON);
+    add_body(f, box(f, 2, 2, 2, 9, 8, 8), 8, kind);
     spate_config config = spate_default_config();
     config.allocate = allocate, config.release = release, config.threads = 1;
     allowance = INT64_MAX;
@@ -407,6 +478,13 @@ static void test_every_allocation_failing(void **state) {
     assert_in_range(rounds, 8, 199);
     f->scene.ctx = f->ctx;
     spate_close(ctx);
+}
+
+static void test_every_allocation_failing(void **state) {
+    fixture *f = *state;
+    assert_int_equal(glass_create(&f->arena, 3, 11, &f->scene.glass), SPATE_OK);
+    fail_every_allocation(f, SAMPLE_POISSON);
+    fail_every_allocation(f, SAMPLE_GLASS);
 }
 
 static void test_counting_agrees(void **state) {
@@ -457,6 +535,7 @@ int main(void) {
         cmocka_unit_test(test_jittered_points_stay_inside),
         cmocka_unit_test(test_poisson_discs),
         cmocka_unit_test(test_glass_points_stay_inside),
+        cmocka_unit_test(test_a_glass_has_the_surface_of_the_lattice),
         cmocka_unit_test(test_every_allocation_failing),
     };
     return cmocka_run_group_tests(tests, open_fixture, close_fixture);

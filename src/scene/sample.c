@@ -10,12 +10,16 @@
 #include "scene/sample.h"
 #include "core/random.h"
 #include "core/vec.h"
+#include "scene/cell_fill.h"
 #include "scene/poisson.h"
 
 enum { BRICK = 16 };
 
 /* In units of the spacing; without a pattern, so that it is along no face or edge of any shape. */
 static const double NUDGE[3] = {1e-7, 0.7548777e-7, 0.5698403e-7};
+
+/* Of a glass, in cells: how deep its points fill cells as the lattice does. */
+static const double skin = 2;
 
 /* Something whose inside holds no particles of this body. */
 typedef struct obstacle {
@@ -33,11 +37,14 @@ typedef struct sampler {
     sampling kind;
     double spacing;
     double jitter; /* how far points are from their lattice at most, in halves of its spacing */
+    double skin;   /* points this near to the shape's surface fill cells as the lattice does */
     int64_t lattice[3]; /* points across the domain */
     obstacle *obstacles;
     int obstacle_count;
     int *open;  /* obstacles in an order where those not yet decided for a block come first */
     bool count; /* points are only counted */
+    fill_point *near;
+    int64_t near_count, near_capacity;
     samples *out;
 } sampler;
 
@@ -115,6 +122,15 @@ static void move_point(const sampler *w, const int64_t k[3], bool near_surface, 
     }
 }
 
+static spate_status note_near(sampler *w, const int64_t k[3]) {
+    TRY(GROW(w->ctx, w->near, w->near_capacity, w->near_count + 1));
+    fill_point *p = &w->near[w->near_count++];
+    *p = (fill_point){.index = w->out->count - 1};
+    lattice_point(w, k, p->from);
+    for (int i = 0; i < w->dim; i++) p->window[i] = k[i] / FILL_WINDOW;
+    return SPATE_OK;
+}
+
 static spate_status add_point(sampler *w, const int64_t k[3], bool near_surface) {
     samples *s = w->out;
     if (w->count) {
@@ -125,7 +141,7 @@ static spate_status add_point(sampler *w, const int64_t k[3], bool near_surface)
     double *x = s->points[s->count++];
     lattice_point(w, k, x);
     if (w->jitter > 0) move_point(w, k, near_surface, x);
-    return SPATE_OK;
+    return near_surface && w->skin > 0 ? note_near(w, k) : SPATE_OK;
 }
 
 /* A block of the lattice, `size` points a side from `low` on. */
@@ -210,7 +226,7 @@ static spate_status visit(sampler *w, const block *b, bool inside, int open) {
     if (!inside) {
         double d = shape_distance(w->shape, w->dim, centre);
         if (d > reach) return SPATE_OK;
-        inside = d < -reach;
+        inside = d < -(reach + w->skin);
     }
     const obstacle *holder = sort_obstacles(w, centre, reach, &open);
     if (inside && (holder || open == 0)) return take_block(w, b, holder);
@@ -361,10 +377,23 @@ static spate_status copy_points(sampler *w) {
     return SPATE_OK;
 }
 
+/* The points of a glass near its surface fill cells as the lattice does. */
+static spate_status even_skin(sampler *w) {
+    const fill_task task = {.ctx = w->ctx,
+                            .dim = w->dim,
+                            .origin = w->domain->origin,
+                            .dx = w->domain->dx,
+                            .most = GLASS_MOVE_MAX * w->spacing,
+                            .allowed = allowed,
+                            .user = w};
+    return cell_fill_match(&task, w->near, w->near_count, w->out->points);
+}
+
 /* Lattice or Poisson-disc set, and the volume each particle stands for. */
 static spate_status fill_body(sampler *w) {
     samples *s = w->out;
     TRY(sample_lattice(w));
+    TRY(even_skin(w));
     double exact = shape_volume(w->shape, w->dim);
     bool whole = !s->clipped && s->left_out == 0 && isfinite(exact) && exact > 0;
     double volume = whole ? exact : (double)s->count * s->volume;
@@ -386,6 +415,7 @@ static spate_status sample(const spate_scene *scene, int index, bool count, samp
                : w.kind == SAMPLE_JITTERED ? b->jitter
                                            : 0;
     w.count = count;
+    if (w.kind == SAMPLE_GLASS && !count) w.skin = skin * scene->domain.dx;
     spate_status status;
     if (b->shape->kind == SHAPE_POINTS) {
         TRY_OR_DONE(status, copy_points(&w));
@@ -396,6 +426,7 @@ static spate_status sample(const spate_scene *scene, int index, bool count, samp
 done:
     give(w.ctx, w.obstacles);
     give(w.ctx, w.open);
+    give(w.ctx, w.near);
     if (status != SPATE_OK) samples_free(w.ctx, out);
     return status;
 }

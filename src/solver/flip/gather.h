@@ -340,8 +340,24 @@ static void collide_lanes(const block_gather *b, const eight_particles *e, wide 
     }
 }
 
-INLINE void hold_inside(const motion_limits *limits, wide x[3], int dim) {
-    for (int a = 0; a < dim; a++) x[a] = wide_min(wide_max(x[a], limits->low[a]), limits->high[a]);
+/* Returns whether any was not. */
+INLINE bool hold_inside(const motion_limits *limits, wide x[3], int dim) {
+    wide_int outside = wide_splat_int(0);
+    for (int a = 0; a < dim; a++) {
+        outside |= (x[a] < limits->low[a]) | (x[a] > limits->high[a]);
+        x[a] = wide_min(wide_max(x[a], limits->low[a]), limits->high[a]);
+    }
+    return wide_any(outside);
+}
+
+/* Out of colliders and inside the domain's sides. Where the two meet, what one puts right the other
+ * may undo, by less each time. */
+INLINE void hold_outside(const block_gather *b, const eight_particles *e, wide y[3], int dim) {
+    const int rounds = 4;
+    for (int n = 0; n < rounds; n++) {
+        collide_lanes(b, e, y);
+        if (!hold_inside(b->limits, y, dim)) return;
+    }
 }
 
 /* A particle that has come to a side does not run into it any more. */
@@ -366,10 +382,7 @@ INLINE wide_int move_lanes(const block_gather *b, const eight_particles *e, int 
         y[a] = e->x[a] + e->displacement[a], speed2 = wide_fma(e->v[a], e->v[a], speed2);
     advect_lanes(b, e->lanes, y, e->u, dim);
     hold_inside(b->limits, y, dim);
-    if (b->limits->colliders.count) {
-        collide_lanes(b, e, y);
-        hold_inside(b->limits, y, dim);
-    }
+    if (b->limits->colliders.count) hold_outside(b, e, y, dim);
     stop_at_sides(b, e, y, dim);
     for (int a = 0; a < dim; a++) {
         wide moved = y[a] - e->x[a];

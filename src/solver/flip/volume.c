@@ -5,9 +5,12 @@
  * flow folds or stretches them they crowd into some cells and leave others, and the liquid shrinks.
  * After Kugelstadt et al. 2019 (implicit density projection) they are displaced besides, by
  *
- *     displacement = -grad q,   div displacement = (1 - exp(-rate dt)) (filled - 1),   q = 0 at the surface,
+ *     displacement = -grad q,   div displacement = (1 - exp(-c U dt / dx)) (filled - 1),   q = 0 at the surface,
  *
- * where `filled` is the share of a cell that its particles' volume takes. This is the projection's
+ * where `filled` is the share of a cell that its particles' volume takes and U the speed of the
+ * fastest: what is undone is what the flow has done, and water at rest stays as it is. Only what is
+ * too much by more than particles at rest ever are, such as two bodies in one place, flows out with
+ * sqrt(g dx) as well. This is the projection's
  * system once more with another right-hand side. Velocities know nothing of it: as part of them, as
  * a divergence that the projection leaves, it turned the scatter of particles into momentum, which
  * held up falling columns. And a particle is displaced where it is at the start of the step, not on
@@ -33,17 +36,25 @@ static bool is_at_surface(const mac *m, int64_t brick, int c) {
     return false;
 }
 
-/* Share of the excess that flows out in the step: all but 1/e while the fastest crosses a cell. */
-static double share_of_step(const flip *f) {
-    const double dx = f->domain->dx;
-    const double speed = f->sim->max_speed + sqrt(vec_length(f->sim->scene->gravity) * dx);
-    return 1 - exp(-f->options->volume_correction * speed * f->sim->dt / dx);
+/* Share of an excess that flows out in the step: all but 1/e while something of a speed crosses a
+ * cell. */
+static double share_at(const flip *f, double speed) {
+    return 1 - exp(-f->options->volume_correction * speed * f->sim->dt / f->domain->dx);
+}
+
+/* How unevenly particles at rest fill cells that have as many as they should: irregular ones, and
+ * large ones beside small ones, scatter by half of it. */
+static const double usual_unevenness = 0.1;
+
+/* What of an excess is more than that. */
+static double beyond_usual(double excess) {
+    return excess - clamp(excess, -usual_unevenness, usual_unevenness);
 }
 
 typedef struct volume_pass {
     const flip *f;
     cell_bits liquid;
-    double share;
+    double share, at_rest; /* that flow out of all of an excess, and besides of what is unusual */
 } volume_pass;
 
 /* From how full cells are, which the surface has left in target_divergence, to what shall flow out
@@ -59,8 +70,8 @@ static void find_excess(void *data, chunk items) {
         const real *solid = m->solid_phi[0] + slab * SLAB_CELLS;
         for (int c = 0; c < SLAB_CELLS; c++) {
             const bool liquid = (cells >> c & 1) && solid[c] >= 0;
-            const double excess = liquid ? (double)divergence[c] - 1 : 0;
-            divergence[c] = (real)(v->share * clamp(excess, -most, most));
+            const double excess = liquid ? clamp((double)divergence[c] - 1, -most, most) : 0;
+            divergence[c] = (real)(v->share * excess + v->at_rest * beyond_usual(excess));
         }
     }
 }
@@ -133,7 +144,10 @@ spate_status flip_correct_volume(void *solver) {
         scratch_take(&f->sim->scratch, "flip potential",
                      (size_t)(bricks * mac_cells(f->grid.dim)) + 1, sizeof *potential);
     if (!potential) return SPATE_OUT_OF_MEMORY;
-    volume_pass pass = {.f = f, .share = share_of_step(f)};
+    const double speed = f->sim->max_speed,
+                 falling = sqrt(vec_length(f->sim->scene->gravity) * f->domain->dx);
+    volume_pass pass = {.f = f, .share = share_at(f, speed)};
+    pass.at_rest = share_at(f, speed + falling) - pass.share;
     spate_status status = flip_take_liquid(f, &pass.liquid);
     if (!status) {
         parallel_for(f->threads, bricks, 16, find_excess, &pass);
