@@ -4,6 +4,7 @@
  *              energy 1/2 mu (dv)^2 beta (2 - beta) and leaves 1 - beta of the speed of approach
  *   momentum   of a ball in a box of water without walls stays; with the masses forgotten it does not
  *   energy     of the same never grows
+ *   drops      single particles of one liquid in another fall as drops of half a cell do
  *   still      layers of 3:1 at rest stay so with the pressure of their weight
  *   release    a cylinder lighter than water does not rise as in one field, where water sticks to it
  *   floating   a cylinder of half the density floats with half of it submerged
@@ -128,6 +129,42 @@ static void exchange_is_exact(void **state) {
     CHECK_ABOVE(wrong, 0.1);  /* negative control */
 }
 
+/* Liquids that are drops in part: two that press on each other, and drag between all. */
+static void drops_are_exact(void **state) {
+    (void)state;
+    enum { NODES = 100000 };
+    uint64_t seed = 11;
+    double momentum = 0, met = -1, dragged = -1, whole = 0;
+    for (int i = 0; i < NODES; i++) {
+        mpm_phases s = {.drag = next_random(&seed)};
+        phase_node n = random_node(&seed, 2 + i % 3, 2 + i % 2);
+        for (int k = 0; k < FIELDS_MAX; k++) {
+            s.liquid[k] = true;
+            for (int j = 0; j < FIELDS_MAX; j++) s.beta[k][j] = 1;
+        }
+        for (int k = 0; k < n.count; k++) n.resolved[k] = i % 7 ? next_random(&seed) : k == 0;
+        share_pressure(&n);
+        double normal[3], w[3], energy = energy_of(&n);
+        const phase_rest r = rest_of(&s, &n, 0);
+        vec_sub(w, n.own[0], r.own);
+        const bool presses = normal_between(n.out[0], r.out, normal) && vec_dot(w, normal) > 0;
+        meet_rest(&s, &n, 0);
+        if (presses) met = fmax(met, (energy_of(&n) - energy) / energy);
+        if (i % 7 == 0) assert_true(energy_of(&n) == energy);
+        energy = energy_of(&n);
+        const double c = meeting_share(&s, &n, 0, 1);
+        drag_all(&s, &n);
+        dragged = fmax(dragged, (energy_of(&n) - energy) / energy);
+        momentum = fmax(momentum, momentum_error(&n));
+        whole = fmax(whole, c);
+    }
+    print_message("drops: momentum %.2g, energy %.2g met, %.2g dragged\n", momentum, met, dragged);
+    CHECK_BELOW(momentum, 1e-12);
+    CHECK_BELOW(met, 1e-12);
+    CHECK_BELOW(dragged, 1e-12);
+    CHECK_ABOVE(whole, 0.9);
+}
+
 /* ---- Momentum -------------------------------------------------------------------------------- */
 
 static play ball_in_box(int threads, int dim, const char *solver, const char *coupling,
@@ -216,6 +253,76 @@ static void energy_never_grows(void **state) {
         if (!WATCHED) CHECK_BELOW(play_quantity(&p, "J_max"), 1.02);
         play_close(&p);
     }
+}
+
+/* ---- Drops ----------------------------------------------------------------------------------- */
+
+/* A pool in which single particles, far apart, have three times the density (or a third, in a pool
+ * that is dense): their mean way down in `until` seconds. Where they are not to be drops, what is
+ * known of their surroundings is forgotten in every step. */
+static double drop_way(bool dense_pool, double dx, double dt, double until, bool drops) {
+    play p = play_open(
+        1,
+        "spate: 1\ndimension: 2\nduration: 9\nfps: 1\n"
+        "domain: {size: [0.48, 0.48], dx: %g}\nsolver: {type: mpm, dt: %g}\n"
+        "materials: {dense: {model: liquid, density: 3000, bulk_modulus: 1.0e6}, light: {model: "
+        "liquid, density: 1000, bulk_modulus: 1.0e6}}\ncoupling: immiscible\n"
+        "bodies: [{material: dense, at_rest: true, sampling: regular, shape: {box: {min: [0, 0], "
+        "max: [0.48, %g]}}}, {material: light, at_rest: true, sampling: regular, shape: {box: "
+        "{min: [0, %g], max: [0.48, 0.42]}}}]\n",
+        dx, dt, dense_pool ? 0.36 : 0.06, dense_pool ? 0.36 : 0.06);
+    particles *q = &p.sim->particles;
+    double *start = calloc((size_t)q->count, sizeof *start), sum = 0;
+    int count = 0;
+    EACH_PARTICLE(p.sim, block, i) {
+        double x[3];
+        simulation_position(p.sim, block, i, x);
+        const double places[2] = {x[0] / 0.06, x[1] / 0.06};
+        if (x[1] < 0.17 || x[1] > 0.25) continue;
+        if (fabs(places[0] - round(places[0]) - 0.25 * dx / 0.06) > 0.1 * dx / 0.06 ||
+            fabs(places[1] - round(places[1]) - 0.25 * dx / 0.06) > 0.1 * dx / 0.06 ||
+            x[0] < 0.03 || x[0] > 0.45)
+            continue;
+        q->group[i] = dense_pool ? 1 : 0;
+        q->mass[i] *= (real)(dense_pool ? 1.0 / 3 : 3);
+        start[q->id[i]] = x[1];
+        count++;
+    }
+    assert_true(count >= 7);
+    ((mpm *)p.sim->solver)->must_sort = true;
+    while (p.sim->time < until) {
+        play_steps(&p, 1);
+        if (!drops) memset(q->foreign, 0, (size_t)q->count * sizeof *q->foreign);
+    }
+    EACH_PARTICLE(p.sim, block, i) {
+        double x[3];
+        simulation_position(p.sim, block, i, x);
+        if (start[q->id[i]] > 0) sum += start[q->id[i]] - x[1];
+    }
+    free(start);
+    play_close(&p);
+    return sum / count;
+}
+
+/* Falling from rest with drag: u' = a - b u^2. */
+static double falling_way(double a, double b, double t) { return log(cosh(sqrt(a * b) * t)) / b; }
+
+static void drops_fall(void **state) {
+    (void)state;
+    if (WATCHED) skip();
+    const double dx = 0.015, dt = 4e-4, g = 9.81, until = 0.15;
+    const double b = 0.75 * 0.5 / (0.5 * dx); /* by the ratio of densities */
+    const double down = falling_way(g * 2 / 3, b / 3, until), up = falling_way(2 * g, 3 * b, until);
+    const double dense = drop_way(false, dx, dt, until, true);
+    const double fine = drop_way(false, dx, dt / 4, until, true);
+    const double light = drop_way(true, dx, dt, until, true);
+    const double held = drop_way(false, dx, dt, until, false);
+    print_message("drops: down %.1f mm (%.1f; dt / 4 %.1f), up %.1f mm (%.1f), held %.1f mm\n",
+                  1e3 * dense, 1e3 * down, 1e3 * fine, -1e3 * light, 1e3 * up, 1e3 * held);
+    CHECK_BELOW(fabs(dense / down - 1), 0.25);
+    CHECK_BELOW(fabs(light / -up - 1), 0.25);
+    CHECK_BELOW(fabs(fine / dense - 1), 0.1);
+    CHECK_BELOW(held, 0.25 * down); /* negative control */
 }
 
 /* ---- Still layers ---------------------------------------------------------------------------- */
@@ -692,8 +799,10 @@ static void threads_and_stops_do_not_show(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(exchange_is_exact),
+        cmocka_unit_test(drops_are_exact),
         cmocka_unit_test(momentum_stays),
         cmocka_unit_test(energy_never_grows),
+        cmocka_unit_test(drops_fall),
         cmocka_unit_test(layers_are_still),
         cmocka_unit_test(released_body_has_added_mass),
         cmocka_unit_test(heavy_layer_falls),

@@ -67,6 +67,8 @@ enum {
  *              by mpm's mixing (mpm/mixing.h); only where something mixes
  *    temperature  K above the surroundings; liquids of mpm, only where a material has one
  *              (mpm/heat.c)
+ *    foreign   share of the volume around the particle that liquids of other velocity fields have, as the
+ *              grid saw it in the last step; written by mpm's phases (mpm/phases.h)
  *    force     (f, 0) in N that others than the material exert on it: any module adds to it after the
  *              sort and before the scatter, which empties it
  *    force_moment  by axis a (sum f (x_a - xp_a), 0) in N m, the first moments about the particle of
@@ -96,7 +98,8 @@ enum {
     X(concentration, real4, 1, FIELD_LASTING, "")                          \
     X(force, real4, 1, 0, "N")                                             \
     X(force_moment, real4x3, 1, 0, "N m")                                  \
-    X(temperature, real, 1, FIELD_LASTING, "K")
+    X(temperature, real, 1, FIELD_LASTING, "K")                            \
+    X(foreign, real, 1, FIELD_MEMORY, "")
 
 typedef enum particle_role { ROLE_MATTER, ROLE_VERTEX } particle_role;
 

@@ -231,6 +231,7 @@ static unsigned fields(const spate_scene *scene) {
         bits |= PARTICLE_BIT(moment);
     if (scene->species_count) bits |= PARTICLE_BIT(concentration);
     if (mpm_is_heated(scene)) bits |= PARTICLE_BIT(temperature) | PARTICLE_BIT(force);
+    bits |= mpm_phase_particle_fields(scene);
     if (scene->output.gradient) bits |= PARTICLE_BIT(gradient);
     if (lagrangian_is_needed(scene)) bits |= lagrangian_fields(scene);
     return bits;

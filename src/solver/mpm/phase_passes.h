@@ -15,6 +15,11 @@
 /* Two unit normals that differ by less than this have no direction between them. */
 #define NORMAL_LEAST 1e-3
 
+/* A particle with so much of other liquids around it is a drop; with less than the second, part of a
+ * body of its own. Beside a flat interface a particle has 0.36. */
+#define DROP_FOREIGN ((real)0.55)
+#define BODY_FOREIGN ((real)0.45)
+
 /* ---- Particles ------------------------------------------------------------------------------- */
 
 /* Whether a block's particles reach nodes that another field may reach. */
@@ -66,12 +71,20 @@ INLINE wide pressure_part(const wide impulse[6], int dim) {
     return sum * wide_splat(1 / (real)dim);
 }
 
-/* What particle i gives to its nodes: (m / cell along each axis, V | its pressure's impulse, 0). */
+/* 1 for a particle of which the grid sees a body of liquid, 0 for a drop. */
+INLINE real resolved_share(const particles *p, int64_t i) {
+    const real share = (DROP_FOREIGN - p->foreign[i]) / (DROP_FOREIGN - BODY_FOREIGN);
+    return share < 0 ? 0 : share > 1 ? 1 : share;
+}
+
+/* What particle i gives to its nodes: (m / cell along each axis, V | its pressure's impulse, V of
+ * what is not a drop). */
 INLINE void interface_part(const mpm_view *m, const stencil *at, int64_t i, int lane, real pressure,
                            wide q[4], int dim) {
     const particles *p = m->particles;
-    const real mass = p->mass[i];
-    q[0] = wide_join((quad){0, 0, 0, mass / rest_density(m, i)}, quad_splat(0));
+    const real mass = p->mass[i], volume = mass / rest_density(m, i);
+    const real resolved = p->foreign ? volume * resolved_share(p, i) : volume;
+    q[0] = wide_join((quad){0, 0, 0, volume}, (quad){0, 0, 0, resolved});
     for (int a = 0; a < dim; a++) {
         const real scale = GIMP ? mass * axis_scale(&at->axis[a], lane) : mass;
         quad out = quad_splat(0), push = quad_splat(0);
@@ -97,6 +110,7 @@ typedef struct phase_node {
     double v[FIELDS_MAX][3];      /* u */
     double out[FIELDS_MAX][3];    /* g */
     double push[FIELDS_MAX][3];   /* P */
+    double resolved[FIELDS_MAX];  /* the share of it that is not drops */
     double parted[FIELDS_MAX][3]; /* the normal across which it has parted, or 0 */
 } phase_node;
 
@@ -127,23 +141,36 @@ INLINE void share_all(phase_node *n, const double old[FIELDS_MAX][3], const doub
 
 /* What phase k has on the other side: mass, mean velocities, and how it couples to them. */
 typedef struct phase_rest {
-    double mass, own[3], v[3], out[3], beta, friction;
+    double share[FIELDS_MAX]; /* of phase j, c in step 2 */
+    double mass, inertia;     /* sum m c, and what an impulse shared so has to move */
+    double met;               /* of all other mass the share that is met */
+    double own[3], v[3], out[3], beta, friction;
 } phase_rest;
+
+/* How much of phases k and j meets: drops do not, with other liquids. */
+INLINE double meeting_share(const mpm_phases *s, const phase_node *n, int k, int j) {
+    const bool liquids = s->liquid[n->field[k]] && s->liquid[n->field[j]];
+    return liquids ? n->resolved[k] * n->resolved[j] : 1;
+}
 
 INLINE phase_rest rest_of(const mpm_phases *s, const phase_node *n, int k) {
     phase_rest r = {0};
+    double mass = 0, squares = 0;
     for (int j = 0; j < n->count; j++) {
         if (j == k) continue;
-        r.mass += n->mass[j];
-        vec_add_scaled(r.own, r.own, n->mass[j], n->own[j]);
-        vec_add_scaled(r.v, r.v, n->mass[j], n->v[j]);
-        vec_add(r.out, r.out, n->out[j]);
-        r.beta += n->mass[j] * s->beta[n->field[k]][n->field[j]];
-        r.friction += n->mass[j] * s->friction[n->field[k]][n->field[j]];
+        const double c = r.share[j] = meeting_share(s, n, k, j), met = c * n->mass[j];
+        mass += n->mass[j], r.mass += met, squares += c * met;
+        vec_add_scaled(r.own, r.own, met, n->own[j]);
+        vec_add_scaled(r.v, r.v, met, n->v[j]);
+        vec_add_scaled(r.out, r.out, c, n->out[j]);
+        r.beta += met * s->beta[n->field[k]][n->field[j]];
+        r.friction += met * s->friction[n->field[k]][n->field[j]];
     }
+    if (!(r.mass > 0)) return r;
     vec_scale(r.own, 1 / r.mass, r.own);
     vec_scale(r.v, 1 / r.mass, r.v);
     r.beta /= r.mass, r.friction /= r.mass;
+    r.met = r.mass / mass, r.inertia = r.mass * r.mass / squares;
     return r;
 }
 
@@ -159,43 +186,43 @@ INLINE bool normal_between(const double a[3], const double b[3], double normal[3
 }
 
 /* Gives phase k an impulse, and its opposite to the rest. */
-INLINE void pass_impulse(phase_node *n, int k, double rest_mass, double impulse,
+INLINE void pass_impulse(phase_node *n, int k, const phase_rest *r, double impulse,
                          const double along[3]) {
     for (int j = 0; j < n->count; j++)
-        vec_add_scaled(n->v[j], n->v[j], j == k ? impulse / n->mass[k] : -impulse / rest_mass,
-                       along);
+        vec_add_scaled(n->v[j], n->v[j],
+                       j == k ? impulse / n->mass[k] : -impulse * r->share[j] / r->mass, along);
 }
 
 /* Coulomb friction of k on the rest: `pressed` is the impulse that has passed along the normal. */
 INLINE void rub(phase_node *n, int k, const phase_rest *before, double pressed,
                 const double normal[3]) {
     double slide[3];
-    const double reduced = n->mass[k] * before->mass / (n->mass[k] + before->mass);
+    const double reduced = n->mass[k] * before->inertia / (n->mass[k] + before->inertia);
     vec_sub(slide, n->v[k], before->v);
     vec_add_scaled(slide, slide, -vec_dot(slide, normal), normal);
     const double speed = vec_length(slide);
     if (!(speed > 0)) return;
     vec_scale(slide, 1 / speed, slide);
-    pass_impulse(n, k, before->mass, -fmin(before->friction * pressed, reduced * speed), slide);
+    pass_impulse(n, k, before, -fmin(before->friction * pressed, reduced * speed), slide);
 }
 
 /* Step 2 of above for phase k. */
 INLINE void meet_rest(const mpm_phases *s, phase_node *n, int k) {
     const phase_rest r = rest_of(s, n, k);
     double normal[3], approach[3], difference[3];
-    if (!normal_between(n->out[k], r.out, normal)) return;
+    if (!(r.met > 0) || !normal_between(n->out[k], r.out, normal)) return;
     vec_sub(approach, n->own[k], r.own);
     vec_sub(difference, n->v[k], r.v);
     const double own = vec_dot(n->own[k], normal);
     if (vec_dot(approach, normal) > 0) {
-        const double reduced = n->mass[k] * r.mass / (n->mass[k] + r.mass);
-        pass_impulse(n, k, r.mass, -r.beta * reduced * vec_dot(difference, normal), normal);
+        const double reduced = n->mass[k] * r.inertia / (n->mass[k] + r.inertia);
+        pass_impulse(n, k, &r, -r.met * r.beta * reduced * vec_dot(difference, normal), normal);
         if (r.friction > 0)
             rub(n, k, &r, n->mass[k] * fabs(vec_dot(n->v[k], normal) - own), normal);
     } else if (!s->published) {
-        pass_impulse(n, k, r.mass, n->mass[k] * (own - vec_dot(n->v[k], normal)), normal);
+        pass_impulse(n, k, &r, r.met * n->mass[k] * (own - vec_dot(n->v[k], normal)), normal);
         for (int j = 0; j < n->count; j++)
-            if (j == k || n->count == 2) vec_copy(n->parted[j], normal);
+            if (j == k || n->count == 2) vec_scale(n->parted[j], sqrt(r.met), normal);
     }
 }
 
@@ -203,6 +230,27 @@ INLINE void meet_rest(const mpm_phases *s, phase_node *n, int k) {
 INLINE void meet_all(const mpm_phases *s, phase_node *n) {
     const int turns = n->count == 2 ? 1 : n->count;
     for (int k = 0; k < turns; k++) meet_rest(s, n, k);
+}
+
+/* Step 3: what is drops of phases a and b drags on the other. */
+INLINE void drag(const mpm_phases *s, phase_node *n, int a, int b, double drops) {
+    const int thin = n->volume[a] < n->volume[b] ? a : b, around = thin == a ? b : a;
+    double difference[3];
+    vec_sub(difference, n->v[thin], n->v[around]);
+    const double density = n->mass[around] / n->volume[around];
+    const double force = s->drag * vec_length(difference) * density * n->volume[thin];
+    const double reduced = n->mass[a] * n->mass[b] / (n->mass[a] + n->mass[b]);
+    const double impulse = drops * reduced * expm1(-force / reduced);
+    vec_add_scaled(n->v[thin], n->v[thin], impulse / n->mass[thin], difference);
+    vec_add_scaled(n->v[around], n->v[around], -impulse / n->mass[around], difference);
+}
+
+INLINE void drag_all(const mpm_phases *s, phase_node *n) {
+    for (int a = 0; a < n->count; a++)
+        for (int b = a + 1; b < n->count; b++) {
+            const double drops = 1 - meeting_share(s, n, a, b);
+            if (drops > 0) drag(s, n, a, b, drops);
+        }
 }
 
 /* ---- A block --------------------------------------------------------------------------------- */
@@ -247,6 +295,7 @@ INLINE void load_phases(const mpm_view *m, const mpm_nodes *nodes, const interfa
         const int k = n->count++;
         n->field[k] = f;
         n->mass[k] = (double)mass, n->volume[k] = (double)at[3];
+        n->resolved[k] = (double)(at[7] / at[3]);
         for (int a = 0; a < dim; a++) {
             n->own[k][a] = (double)nodes->velocity[f][node * i + a];
             n->out[k][a] = (double)at[a];
@@ -291,6 +340,7 @@ INLINE void exchange_block(const mpm_phases *s, mpm_nodes *nodes, int dim) {
         load_phases(s->view, nodes, &sums, i, &n, node, dim);
         share_forces(s, nodes, i, &n, dim);
         meet_all(s, &n);
+        if (s->view->particles->foreign) drag_all(s, &n);
         double volume = 0;
         for (int k = 0; k < n.count; k++) volume += n.volume[k];
         for (int k = 0; k < n.count; k++) {
@@ -315,8 +365,40 @@ INLINE bool reaches_interface(const mpm_phases *s, int32_t block, int dim) {
     return false;
 }
 
-/* U - v of every field at the nodes of a block, after boundaries; across a face where a phase parts
- * pressure works on the phase's own motion. */
+/* Of node `at`, the share of the volume that liquids other than field f have, if that is one. */
+INLINE real foreign_share(const mpm_phases *s, int64_t at, int f) {
+    real sum = 0;
+    for (int g = 0; g < s->view->field_count && s->liquid[f]; g++)
+        if (g != f && s->liquid[g]) sum += s->differences[g][at + 3];
+    return sum;
+}
+
+/* U - v of every field at node `at` of a block, whose velocities are at `node`; across a face where a
+ * phase parts pressure works on the phase's own motion. */
+INLINE void difference_node(const mpm_phases *s, int64_t at, int64_t node) {
+    const mpm_view *m = s->view;
+    quad mean = quad_splat(0), v[FIELDS_MAX];
+    real foreign[FIELDS_MAX];
+    for (int f = 0; f < m->field_count; f++) {
+        const real share = s->differences[f][at + 3];
+        foreign[f] = foreign_share(s, at, f);
+        if (!(share > 0)) continue;
+        v[f] = quad_load(m->velocities[f] + node);
+        mean += quad_splat(share) * v[f];
+    }
+    for (int f = 0; f < m->field_count; f++) {
+        quad normal = quad_load(s->differences[f] + at);
+        if (!(normal[3] > 0)) continue;
+        normal[3] = 0;
+        quad difference = mean - v[f];
+        const quad products = normal * difference;
+        difference -= quad_splat(products[0] + products[1] + products[2]) * normal;
+        difference[3] = foreign[f];
+        quad_store(s->differences[f] + at, difference);
+    }
+}
+
+/* After boundaries. */
 INLINE void difference_block(const mpm_phases *s, int32_t block, int dim) {
     const mpm_view *m = s->view;
     const int node = m->node_reals;
@@ -325,25 +407,8 @@ INLINE void difference_block(const mpm_phases *s, int32_t block, int dim) {
         if (reaches_interface(s, block, dim)) clear_differences(s, block, dim);
         return;
     }
-    for (int n = 0; n < block_nodes(dim); n++) {
-        const int64_t at = first + SHARE_REALS * n;
-        quad mean = quad_splat(0), v[FIELDS_MAX];
-        for (int f = 0; f < m->field_count; f++) {
-            const real share = s->differences[f][at + 3];
-            if (!(share > 0)) continue;
-            v[f] = quad_load(m->velocities[f] + block * block_reals(dim, node) + node * n);
-            mean += quad_splat(share) * v[f];
-        }
-        for (int f = 0; f < m->field_count; f++) {
-            quad normal = quad_load(s->differences[f] + at);
-            if (!(normal[3] > 0)) continue;
-            normal[3] = 0;
-            quad difference = mean - v[f];
-            const quad products = normal * difference;
-            difference -= quad_splat(products[0] + products[1] + products[2]) * normal;
-            quad_store(s->differences[f] + at, difference);
-        }
-    }
+    for (int n = 0; n < block_nodes(dim); n++)
+        difference_node(s, first + SHARE_REALS * n, block * block_reals(dim, node) + node * n);
 }
 
 INLINE void volume_block(const mpm_phases *s, const mpm_view *differences, int32_t block,
@@ -363,8 +428,15 @@ INLINE void volume_block(const mpm_phases *s, const mpm_view *differences, int32
             real divergence = 0;
             for (int a = 0; a < dim; a++) divergence += q[a + 1][a];
             s->dilatation[i + lane] = divergence * (m->dt / m->dx);
+            if (m->particles->foreign) m->particles->foreign[i + lane] = q[0][3];
         }
     }
+}
+
+/* Where no other field is near. */
+INLINE void forget_foreign(const mpm_view *m, int32_t block) {
+    const int64_t first = m->first[block], count = m->first[block + 1] - first;
+    memset(m->particles->foreign + first, 0, (size_t)count * sizeof(real));
 }
 
 INLINE void difference_chunk(void *data, chunk items, int dim) {
@@ -384,7 +456,10 @@ INLINE void volume_chunk(void *data, chunk items, int dim) {
     for (int64_t o = items.begin; o < items.end; o++) {
         const int32_t block = s->view->occupied[o];
         s->in_block[block] = meets_fields(s, block);
-        if (s->in_block[block]) volume_block(s, &differences, block, tiles, dim);
+        if (s->in_block[block])
+            volume_block(s, &differences, block, tiles, dim);
+        else if (s->view->particles->foreign)
+            forget_foreign(s->view, block);
     }
 }
 

@@ -5,6 +5,9 @@
 
 enum { BLOCKS_AT_ONCE = 16 };
 
+/* Drops: width, and the coefficient of their drag, that of a sphere in fast flow. */
+static const double DROP_CELLS = 0.5, DROP_DRAG = 0.5;
+
 ISA_TABLES(phase_passes, phases_linear);
 ISA_TABLES(phase_passes, phases_quadratic);
 ISA_TABLES(phase_passes, phases_cubic);
@@ -32,6 +35,24 @@ int mpm_phase_fields(const spate_scene *scene) {
     return count;
 }
 
+static bool group_is_liquid(const spate_scene *s, int group) {
+    return material_kind_of(s->materials[scene_group_material(s, group)].type) == MATERIAL_LIQUID;
+}
+
+/* Drops are told from bodies where liquids of several fields meet. */
+unsigned mpm_phase_particle_fields(const spate_scene *scene) {
+    bool liquid[FIELDS_MAX], published = false;
+    if (!scene->coupled || mpm_phase_fields(scene) > FIELDS_MAX) return 0;
+    for (int f = 0; f < FIELDS_MAX; f++) liquid[f] = f < mpm_phase_fields(scene);
+    for (int g = 0; g < scene_group_count(scene); g++)
+        liquid[phase_field(scene, scene->group_phase[g])] &= group_is_liquid(scene, g);
+    for (int k = 0; k < scene->phase_count * scene->phase_count; k++)
+        published |= scene->couplings[k].kind == COUPLING_PUBLISHED;
+    int count = 0;
+    for (int f = 0; f < FIELDS_MAX; f++) count += liquid[f];
+    return count > 1 && !published ? PARTICLE_BIT(foreign) : 0;
+}
+
 /* The fields of groups, and how fields couple. */
 static void set_fields(mpm *m) {
     const spate_scene *s = m->sim->scene;
@@ -42,8 +63,7 @@ static void set_fields(mpm *m) {
         v->group_field[g] = (uint8_t)phase_field(s, s->group_phase[g]);
     for (int f = 0; f < v->field_count; f++) out->liquid[f] = true;
     for (int g = 0; g < scene_group_count(s); g++)
-        out->liquid[v->group_field[g]] &=
-            material_kind_of(s->materials[scene_group_material(s, g)].type) == MATERIAL_LIQUID;
+        out->liquid[v->group_field[g]] &= group_is_liquid(s, g);
     for (int a = 0; a < s->phase_count; a++)
         for (int b = 0; b < s->phase_count; b++) {
             const phase_coupling *c = &s->couplings[a * s->phase_count + b];
@@ -175,6 +195,7 @@ static void mark_interface(void *data, chunk items) {
 /* What a step's length makes of the couplings. */
 static void fill_betas(mpm *m) {
     mpm_phases *s = m->phases;
+    s->drag = 0.75 * DROP_DRAG * m->sim->dt / (DROP_CELLS * m->sim->scene->domain.dx);
     for (int a = 0; a < m->view.field_count; a++)
         for (int b = 0; b < m->view.field_count; b++) {
             const phase_coupling *c = &s->couplings[a][b];

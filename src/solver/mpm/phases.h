@@ -25,7 +25,15 @@
  *    Otherwise they part, each with the normal part of its own w.
  *    Of two phases one is k; of more each in turn, with the velocities that the one before left.
  *    What happens to the rest happens to each of its phases.
- * 3. Strain is the transpose of 1 and 2, so that pressure takes from particles the work that it does
+ *    What of two liquids is drops does not meet. A particle that has more of other liquids around it
+ *    than of its own is a drop, narrower than the grid can see: its nodes have no side on which it
+ *    is, so a meeting there would carry all liquid around along with it. With c the shares of two
+ *    phases that are no drops, the rest are c m and the impulse is c times that of above.
+ * 3. Instead drops of a are dragged by what is around, b, as spheres half a cell wide are:
+ *
+ *     m^a du^a/dt = - 3/8 rho^b V^a / (h/2) |u^a - u^b| (u^a - u^b),   by the share 1 - c
+ *
+ * 4. Strain is the transpose of 1 and 2, so that pressure takes from particles the work that it does
  *    on nodes. What a phase's pressure works on is
  *
  *     U^k = sum V^j v^j / sum V,   and where it parts   U^k . n = v^k . n
@@ -39,7 +47,7 @@
  * condition on how a liquid may slide along a solid that does not give way, more than nodes have
  * freedom: liquid then sticks to solids (locking).
  *
- * Both steps keep the momentum of the node, and the second never adds energy. Where g^k and g^r are
+ * All keep the momentum of the node; 2, where phases press, and 3 never add energy. Where g^k and g^r are
  * parallel (a drop smaller than a cell) there is no normal and only 1 is done.
  *
  * Sides of the domain that are mirrors fold these sums as they do momentum; g is a vector that no
@@ -78,6 +86,7 @@ struct mpm_phases {
     const int32_t *tile[FIELDS_MAX]; /* block -> place in `tiles`, -1: no other field is near */
     real *tiles;
     double beta[FIELDS_MAX][FIELDS_MAX], friction[FIELDS_MAX][FIELDS_MAX];
+    double drag; /* of drops: dt times their force over (speed squared, density, volume), 1/(m/s) */
     int32_t *places;        /* that `tile` points to */
     bool *near;             /* by block: a field that it has not is in it or beside it */
     field_extents *extents; /* by block, where another field is near */
@@ -98,6 +107,8 @@ struct mpm_phases {
 
 /* How many velocity fields a scene's phases need. */
 int mpm_phase_fields(const spate_scene *scene);
+/* The particle fields they need (PARTICLE_BIT). */
+unsigned mpm_phase_particle_fields(const spate_scene *scene);
 /* Nothing where a scene has one field. */
 spate_status mpm_phases_create(mpm *m);
 void mpm_phases_free(mpm *m);
