@@ -1,7 +1,7 @@
 // The connection to `spate view` and its messages (docs/viewer.md).
 
 const HEAD = 40, SECTION = 16;
-const KINDS = ['', 'particles', 'scalar', 'group', 'grid', 'surface', 'poses', 'quantities', 'solid'];
+const KINDS = ['', 'particles', 'scalar', 'group', 'grid', 'surface', 'poses', 'quantities', 'solid', 'mesh'];
 export const STATES = ['running', 'paused', 'failed', 'ended'];
 
 const three = (view, at) => [0, 8, 16].map(o => view.getFloat64(at + o, true));
@@ -36,6 +36,10 @@ const readers = {
       const f = floats(v, at + 32 * i, 8);
       return {present: f[0] > 0, position: f.slice(1, 4), rotation: f.slice(4)};
     });
+  },
+  mesh(v, b, at) {
+    const triangles = v.getUint32(at, true), segments = v.getUint32(at + 4, true), start = at + 8;
+    return {triangles: new Uint32Array(b, start, 3 * triangles), segments: new Uint32Array(b, start + 12 * triangles, 2 * segments)};
   },
   quantities(v, b, at, length) { return Array.from(new Float64Array(b, at, length / 8)); },
   solid(v, b, at) {

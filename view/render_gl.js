@@ -1,9 +1,11 @@
 // Pictures by WebGL2. Particles go to the graphics card as they came, 16 bits a number.
 import * as shaders from './shaders.js';
+import {mapColour} from './colours.js';
+import {Meshes} from './meshes.js';
 import {add, dot, lookAt, multiply, normal, orthographic, place, scale, sub} from './math.js';
 
-// Looks: 0 a clear surface, 1 a skin, 2 grains, 3 smoke. Finishes: 0 matt, 1 gloss, 2 jelly, 3 metal.
-const SHADOWS = 1024, LIQUID = 1, OPAQUE = 2 | 4, ALL = 15;
+// Looks: 0 a clear surface, 1 a skin, 2 grains, 3 smoke; 4 vertices of meshes. Finishes: 0 matt, 1 gloss, 2 jelly, 3 metal.
+const SHADOWS = 1024, LIQUID = 1, OPAQUE = 2 | 4, ALL = 15, VERTICES = 16;
 const linear = c => c.map(x => Math.pow(x, 2.2));
 
 // The inverse of a rotation with a translation.
@@ -147,7 +149,7 @@ export class Renderer {
     const data = new Float32Array(8 * groups.length);
     groups.forEach((g, i) => {
       const m = hello.materials[g.material] ?? {look: 1, finish: 0};
-      data.set([...colourOf(g), m.look], 4 * i);
+      data.set([...colourOf(g), g.mesh ? 4 : m.look], 4 * i);
       data.set([g.radius, m.finish, 0, 0], 4 * (groups.length + i));
     });
     this.groups ??= this.texture(gl.RGBA, gl.FLOAT, gl.RGBA32F, 1, 1, gl.NEAREST);
@@ -158,7 +160,9 @@ export class Renderer {
     this.dyes = hello.materials.slice(0, 4).map((m, i) => linear(colourOf({material: i})));
     const water = groups.find(g => hello.materials[g.material]?.look === 0);
     this.water = linear(colourOf(water ?? groups[0]));
-    this.looks = groups.reduce((bits, g) => bits | 1 << (hello.materials[g.material]?.look ?? 1), 0);
+    this.looks = groups.reduce((bits, g) => g.mesh ? bits : bits | 1 << (hello.materials[g.material]?.look ?? 1), 0);
+    this.groupColours = groups.map(g => linear(colourOf(g)));
+    this.strandRadius = Math.max(0, ...groups.map(g => g.strand_radius ?? 0));
   }
   setSolids(solids) {
     const gl = this.gl;
@@ -203,6 +207,7 @@ export class Renderer {
       this.attribute(2, f.scalar && this.buffer('value', gl.ARRAY_BUFFER, f.scalar.values), 1, gl.UNSIGNED_SHORT, true, 2);
     }
     gl.bindVertexArray(null);
+    this.meshFresh = true;
     if (f.surface) this.setSurface(f.surface);
     if (f.grid) this.setGrid(f.grid);
   }
@@ -226,6 +231,32 @@ export class Renderer {
     for (const k of [gl.TEXTURE_WRAP_S, gl.TEXTURE_WRAP_T, gl.TEXTURE_WRAP_R]) gl.texParameteri(target, k, gl.CLAMP_TO_EDGE);
     for (let c = 0; c < 4; c++) this.peak[c] = Math.max(0.995 * this.peak[c], g.high[c]);
   }
+
+  // Places and colours of the vertices as numbers: normals and ribbons are made of them here.
+  meshOf({particles: p, group, scalar, mesh}) {
+    const positions = new Float32Array(3 * p.count), colours = new Float32Array(3 * p.count), {range: [low, high], signs, mapped} = this.options;
+    const map = mapped && scalar && Array.from({length: 256}, (_, i) => linear(mapColour(i / 255, signs).map(c => c / 255)));
+    const span = scalar ? (scalar.high - scalar.low) / 65535 : 0;
+    for (let i = 0; i < p.count; i++) {
+      for (let a = 0; a < p.axes; a++) positions[3 * i + a] = p.origin[a] + p.spacing[a] * p.positions[p.axes * i + a];
+      const t = map ? (scalar.low + span * scalar.values[i] - low) / (high - low) : 0;
+      colours.set(map ? map[Math.max(0, Math.min(255, 255 * t | 0))] : this.groupColours[group ? group.values[i] : 0], 3 * i);
+    }
+    return {positions, colours, triangles: mesh.triangles, segments: mesh.segments};
+  }
+  // `kind`: '', '_shadow' or '_flat'.
+  drawMeshes(kind, height) {
+    const f = this.frame;
+    if (!f.mesh || this.options.draw !== 'auto') return;
+    this.meshes ??= new Meshes(this.gl);
+    if (this.meshFresh) this.meshes.fill(this.meshOf(f));
+    this.meshFresh = false;
+    // in 2D the outline of what is filled is darker
+    if (this.meshes.triangles) { this.use(`skin${kind}`, {gloss: .12, shade: 1}); this.meshes.drawSurface(); }
+    if (this.meshes.segments) { this.use(`strand${kind}`, {gloss: .5, shade: this.meshes.triangles ? .45 : 1, radius: this.strandRadius, least: .8, height}); this.meshes.drawRibbons(); }
+  }
+  // Vertices are particles too where the mesh is not drawn.
+  vertices() { return this.frame.mesh && this.options.draw === 'auto' ? 0 : VERTICES; }
 
   // ---- Drawing ----
   particles(name, looks, more) {
@@ -291,13 +322,14 @@ export class Renderer {
     const eye = {view: camera.view, projection: camera.projection};
     const meshed = this.frame.surface && this.options.draw === 'auto';
     const wet = this.options.draw === 'auto' && !this.options.mapped && (this.looks & LIQUID) !== 0;
-    const balls = meshed || wet ? OPAQUE : ALL;
+    const balls = (meshed || wet ? OPAQUE : ALL) | this.vertices();
 
     // the sun's view
     Object.assign(this.common, {view: lamp, projection: light});
     this.bind(this.shadows, true);
     this.state(true);
-    this.particles('shadow', ALL, {height: SHADOWS, grow: 1.2});
+    this.particles('shadow', ALL | this.vertices(), {height: SHADOWS, grow: 1.2});
+    this.drawMeshes('_shadow', SHADOWS);
     this.drawSolids('solid_shadow', false);
     Object.assign(this.common, eye, {sun: turn(sun), up: turn(camera.up), shadows: this.shadows.depth, bias: 2.2 * this.radius,
       shadow_strength: wet || meshed ? 0.6 : 0.85, to_light: multiply(multiply(light, lamp), rigidInverse(camera.view))});
@@ -308,7 +340,8 @@ export class Renderer {
     this.whole('background', {});
     this.drawFloor(camera, middle, side);
     this.state(true);
-    this.particles('sphere', balls, {grow: balls === OPAQUE || (this.looks & 4) ? 1.08 : 1.0});
+    this.particles('sphere', balls, {grow: meshed || wet || (this.looks & 4) ? 1.08 : 1.0});
+    this.drawMeshes('', this.h);
     this.drawSolids('solid', false);
     this.drawBox(hello);
     this.state(true, 'over');
@@ -404,7 +437,8 @@ export class Renderer {
     this.drawGrid(hello);
     if (this.frame.grid) this.drawSheet();
     const wet = this.options.draw === 'auto' && (this.looks & LIQUID) !== 0;
-    this.particles('disc', wet ? OPAQUE : ALL, {pixels, grow: 1.25});
+    this.particles('disc', (wet ? OPAQUE : ALL) | this.vertices(), {pixels, grow: 1.25});
+    this.drawMeshes('_flat', this.h);
     if (wet) {
       this.bind(t.splat, true);
       this.state(false, 'sum');

@@ -1,4 +1,5 @@
 // The shaders. Colours are linear until the last pass.
+import {RIBBON_VERTEX, SURFACE_VERTEX} from './meshes.js';
 
 export const HEAD = `#version 300 es
 precision highp float; precision highp int; precision highp sampler2D; precision highp sampler3D; precision highp sampler2DShadow;
@@ -150,6 +151,18 @@ void main() {
 export const solid_shadow = {vertex: solid.vertex, fragment: `in vec3 x, n; void main() {}`};
 export const flat_solid = {vertex: solid.vertex,
   fragment: `in vec3 x, n; uniform vec4 colour; out vec4 out_colour; void main() { out_colour = colour; }`};
+
+// Meshes: cloth is a little darker behind.
+const MESH_SHADED = LIGHT + `
+in vec3 x, n, colour; uniform float gloss; out vec4 out_colour;
+void main() {
+  vec3 m = normalize(n); bool behind = dot(m, x) > 0.;
+  out_colour = vec4(light(behind ? .75 * colour : colour, behind ? -m : m, x, gloss), 1.);
+}`;
+const MESH_DARK = `in vec3 x, n, colour; void main() {}`, MESH_FLAT = `in vec3 x, n, colour; uniform float shade; out vec4 out_colour; void main() { out_colour = vec4(shade * colour, 1.); }`;
+export const skin = {vertex: SURFACE_VERTEX, fragment: MESH_SHADED}, strand = {vertex: RIBBON_VERTEX, fragment: MESH_SHADED};
+export const skin_shadow = {vertex: SURFACE_VERTEX, fragment: MESH_DARK}, strand_shadow = {vertex: RIBBON_VERTEX, fragment: MESH_DARK};
+export const skin_flat = {vertex: SURFACE_VERTEX, fragment: MESH_FLAT}, strand_flat = {vertex: RIBBON_VERTEX, fragment: MESH_FLAT};
 
 // The floor, with lines a `cell` apart, until it is lost in the distance.
 export const floor = {

@@ -82,6 +82,26 @@ SPATE_API spate_status spate_simulation_check_view(spate_simulation *simulation,
 /* Grows with every step and every write; two equal ones: what was read is still true. */
 SPATE_API uint64_t spate_simulation_generation(const spate_simulation *simulation);
 
+/* ---- Reading: meshes ------------------------------------------------------------------------- */
+
+/* Bodies that are meshes, by the particles that are their vertices: cloth as its triangles, finite
+ * elements as their skin (in 2D their triangles and outline), strands as the segments of lines.
+ * Numbers are places among the particles as spate_simulation_read gives them by id, until particles
+ * come or go. A vertex that has left takes its triangles and segments along. */
+typedef struct spate_mesh_reading {
+    uint32_t cookie;          /* set by spate_default_mesh_reading() */
+    uint32_t *triangles;      /* three places each, anticlockwise seen from outside; default NULL */
+    uint32_t *segments;       /* two places each; default NULL */
+    size_t triangle_capacity; /* how many numbers fit there; default 0 */
+    size_t segment_capacity;
+    /* filled in */
+    int64_t triangles_found, segments_found; /* how many there are */
+} spate_mesh_reading;
+
+SPATE_API spate_mesh_reading spate_default_mesh_reading(void);
+SPATE_API spate_status spate_simulation_read_meshes(spate_simulation *simulation,
+                                                    spate_mesh_reading *reading);
+
 /* ---- Reading: grids -------------------------------------------------------------------------- */
 
 /* The cells of the domain along x, y and z; 1 along z in 2D. */

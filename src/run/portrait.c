@@ -1,6 +1,7 @@
 /* What a program that shows a simulation must know of it: its scene as it is now, and where
  * colliders are. */
 #include "core/text.h"
+#include "frames/mesh_cells.h"
 #include "scene/fields_json.h"
 #include "scene/scene_tables.h"
 #include "solver/drive.h"
@@ -102,6 +103,7 @@ static void put_scene(text *t, const spate_simulation *sim) {
     text_add(t, "},");
     put_materials(t, s);
     put_names(t, "bodies", body_name, sim, s->body_count);
+    text_add(t, "\"meshes\":%s,", mesh_cells_are_in(s) ? "true" : "false");
     put_names(t, "colliders", collider_name, sim, s->collider_count);
     put_names(t, "sources", source_name, sim, s->source_count);
     put_names(t, "probes", probe_name, sim, s->probe_count);

@@ -5,6 +5,7 @@
  */
 #include "frames/axes.h"
 #include "frames/frame_list.h"
+#include "frames/mesh_links.h"
 #include "frames/stats_table.h"
 #include "frames/surface_read.h"
 #include "port/clock.h"
@@ -34,6 +35,10 @@ typedef struct folder {
     bool grown;        /* viewers are to be told */
     kept_frame kept[KEPT_MOST];
     uint64_t uses;
+    mesh_links meshes;
+    uint64_t *first_ids; /* by body, of meshes: of their first vertices; NULL: not known yet */
+    uint64_t *ids;
+    int64_t id_room;
     float *floats;
     int64_t float_room;
 } folder;
@@ -191,6 +196,45 @@ static spate_status add_particles(folder *f, const viewer *v, const snapshot *s,
     return SPATE_OK;
 }
 
+/* The ids of a frame's particles, which are in their order; false where it does not tell them. */
+static spate_status read_ids(folder *f, const snapshot *s, bool *told) {
+    const snapshot_array *ids = snapshot_find(s, "id");
+    *told = ids != NULL;
+    if (!ids) return SPATE_OK;
+    TRY(ENSURE(f->ctx, f->id_room, s->count, EACH(f->ids, 1)));
+    for (int64_t i = 0; i < s->count; i++) f->ids[i] = (uint64_t)snapshot_value(ids, i, 0);
+    return SPATE_OK;
+}
+
+/* In the first frame no vertex has left yet: a body's first has the lowest id of its group. */
+static spate_status find_first_ids(folder *f) {
+    kept_frame *k;
+    bool told;
+    TRY(frame_at(f, 0, &k));
+    TRY(read_ids(f, &k->frame, &told));
+    const snapshot_array *groups = snapshot_find(&k->frame, "group");
+    if (!told || (!groups && f->scene->body_count > 1)) return SPATE_OK;
+    f->first_ids = take(f->ctx, (size_t)f->scene->body_count + 1, sizeof *f->first_ids);
+    if (!f->first_ids) return SPATE_OUT_OF_MEMORY;
+    for (int64_t i = k->frame.count - 1; i >= 0; i--) {
+        const double group = groups ? snapshot_value(groups, i, 0) : 0;
+        if (group >= 0 && group < f->scene->body_count) f->first_ids[(int)group] = f->ids[i];
+    }
+    return SPATE_OK;
+}
+
+static spate_status add_meshes(folder *f, const snapshot *s, packing *out) {
+    bool told;
+    if (!mesh_cells_are_in(f->scene)) return SPATE_OK;
+    if (!f->first_ids) TRY(find_first_ids(f));
+    TRY(read_ids(f, s, &told));
+    if (!f->first_ids || !told) return SPATE_OK;
+    const mesh_vertices v = {.ids = f->ids, .count = s->count, .first = f->first_ids};
+    TRY(mesh_links_update(f->scene, &v, &f->meshes));
+    packing_mesh(out, &f->meshes);
+    return SPATE_OK;
+}
+
 static spate_status add_channel(folder *f, const snapshot *s, const snapshot_array *a,
                                 int component, int channel, packed_grid *head) {
     float low = 0, high = 0;
@@ -317,6 +361,7 @@ static spate_status frame(void *self, viewer *v, packing *out) {
         TRY(add_grid(f, v, &k->frame, out));
     else if (k->frame.count)
         TRY(add_particles(f, v, &k->frame, out));
+    if (!k->frame.on_grid && k->frame.count) TRY(add_meshes(f, &k->frame, out));
     if (k->has_surface) TRY(add_surface(f, &k->surface, out));
     return add_poses(f, &k->frame, out);
 }
@@ -512,7 +557,8 @@ static void free_folder(void *self) {
     for (int i = 0; i < KEPT_MOST; i++) forget(&f->kept[i]);
     give(f->ctx, f->list.numbers);
     spate_scene_free(f->scene);
-    give(f->ctx, f->floats);
+    mesh_links_free(&f->meshes);
+    give(f->ctx, f->first_ids), give(f->ctx, f->ids), give(f->ctx, f->floats);
     give(f->ctx, f);
 }
 
@@ -537,7 +583,7 @@ static spate_status open_folder(folder *f) {
 spate_status folder_create(spate_context *ctx, const char *path, subject *out) {
     folder *f = take(ctx, 1, sizeof *f);
     if (!f) return SPATE_OUT_OF_MEMORY;
-    f->ctx = ctx;
+    f->ctx = f->meshes.ctx = ctx;
     for (int i = 0; i < KEPT_MOST; i++) f->kept[i].number = -1;
     *out = (subject){f,     hello, parts, parts_stamp, advance, news,
                      stamp, head,  frame, act,         finish,  free_folder};

@@ -54,6 +54,9 @@ static void add_groups(const spate_scene *s, text *out) {
                  scene_group_material(s, g), radius_of_group(s, origin));
         add_word(out, "name", scene_group_name(s, origin));
         if (color->given) hello_numbers(out, "color", color->rgb, 3);
+        if (origin < s->body_count && s->bodies[origin].mesh.kind)
+            text_add(out, ", \"mesh\": true, \"strand_radius\": %.9g",
+                     s->bodies[origin].mesh.radius);
         text_add(out, "}");
     }
     text_add(out, "]");

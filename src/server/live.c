@@ -299,6 +299,7 @@ static spate_status finish(void *self) {
 static void free_live(void *self) {
     live *l = self;
     spate_simulation_free(l->sim);
+    mesh_links_free(&l->meshes);
     give(l->ctx, l->floats);
     give(l->ctx, l);
 }
@@ -316,7 +317,8 @@ spate_status live_create(spate_scene *scene, const spate_serve_options *o, subje
     *l = (live){.ctx = scene->ctx, .scene = scene, .speed = o->speed, .record = o->record};
     l->state = o->paused ? STATE_PAUSED : STATE_RUNNING;
     l->steps_left = -1;
-    l->order = has_grains(scene) ? SPATE_BY_ID : SPATE_AS_STORED;
+    l->order = has_grains(scene) || mesh_cells_are_in(scene) ? SPATE_BY_ID : SPATE_AS_STORED;
+    l->meshes.ctx = l->ctx;
     *out = (subject){l,     hello, parts,      parts_stamp, advance, news,
                      stamp, head,  live_frame, act,         finish,  free_live};
     const spate_status status = begin(l);

@@ -2,6 +2,7 @@
 #ifndef SPATE_SERVER_LIVE_H
 #define SPATE_SERVER_LIVE_H
 
+#include "frames/mesh_links.h"
 #include "server/subject.h"
 #include "solver/solver.h"
 #include <spate/drive.h>
@@ -45,6 +46,7 @@ typedef struct live {
     int ball_count, balls_ever;
     double tilt[3]; /* added to the scene's gravity */
     bool stirs[VIEWERS_MOST], pours[VIEWERS_MOST];
+    mesh_links meshes;
     /* scratch */
     float *floats;
     int64_t float_room;

@@ -90,7 +90,11 @@ static spate_status add_particles(live *l, const viewer *v, packing *out) {
     TRY(add_positions(l, out, &count));
     if (l->sim->scene->dim == 2) make_flat(out, section);
     TRY(add_groups(l, out, count));
-    return add_scalar(l, v, out, count);
+    TRY(add_scalar(l, v, out, count));
+    if (!mesh_cells_are_in(l->sim->scene)) return SPATE_OK;
+    TRY(simulation_link_meshes(l->sim, &l->meshes));
+    packing_mesh(out, &l->meshes);
+    return SPATE_OK;
 }
 
 /* ---- Grids ----------------------------------------------------------------------------------- */

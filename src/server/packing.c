@@ -1,4 +1,5 @@
 #include "server/packing.h"
+#include "frames/mesh_links.h"
 
 #include <math.h>
 #include <string.h>
@@ -62,4 +63,17 @@ void packing_scalar(packing *p, const float *values, int64_t count) {
         const float q = (values[i] - low) * by + 0.5f;
         to[i] = (uint16_t)(q > 0 ? q < 65535 ? q : 65535 : 0);
     }
+}
+
+void packing_mesh(packing *p, const mesh_links *links) {
+    const size_t triangles = (size_t)links->triangle_count * sizeof *links->triangles;
+    const size_t segments = (size_t)links->segment_count * sizeof *links->segments;
+    if (!triangles && !segments) return;
+    packed_mesh *head = packing_section(p, PACKED_MESH, sizeof *head + triangles + segments);
+    if (!head) return;
+    head->triangles = (uint32_t)links->triangle_count;
+    head->segments = (uint32_t)links->segment_count;
+    char *to = (char *)(head + 1);
+    if (triangles) memcpy(to, links->triangles, triangles);
+    if (segments) memcpy(to + triangles, links->segments, segments);
 }

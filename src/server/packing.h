@@ -31,6 +31,7 @@ typedef enum packed_kind {
     PACKED_POSES,
     PACKED_QUANTITIES,
     PACKED_SOLID,
+    PACKED_MESH,
 } packed_kind;
 
 typedef struct packed_section {
@@ -82,6 +83,11 @@ typedef struct packed_solid {
     float color[3], given; /* 1 where the scene has given it */
 } packed_solid;
 
+/* Then three numbers of 32 bits a triangle and two a segment: places among the particles. */
+typedef struct packed_mesh {
+    uint32_t triangles, segments;
+} packed_mesh;
+
 typedef struct packing {
     hub *hub;
     packet *packet; /* NULL: no memory; then nothing is done any more */
@@ -99,6 +105,10 @@ static inline uint16_t packing_quantise(double x, double origin, double per_metr
     const double q = (x - origin) * per_metre + 0.5;
     return (uint16_t)(q > 0 ? q < 65535 ? q : 65535 : 0);
 }
+
+/* Bodies that are meshes, where there are any. */
+struct mesh_links;
+void packing_mesh(packing *p, const struct mesh_links *links);
 
 /* A section of values, of 16 bits each over their range. */
 void packing_scalar(packing *p, const float *values, int64_t count);

@@ -42,6 +42,24 @@ spate_status ENGINE_CALL(engine_grid)(int components) {
     return spate_simulation_grid(e->sim, e->room, values, numbers);
 }
 
+/* Bodies that are meshes, as places among the particles by id: triangles, then segments, whose
+ * numbers are in the shape. */
+spate_status ENGINE_CALL(engine_meshes)(void) {
+    engine *e = engine_get();
+    spate_mesh_reading r = spate_default_mesh_reading();
+    spate_status status = spate_simulation_read_meshes(e->sim, &r);
+    if (status) return status;
+    r.triangle_capacity = 3 * (size_t)r.triangles_found;
+    r.segment_capacity = 2 * (size_t)r.segments_found;
+    r.triangles =
+        engine_answer_take((r.triangle_capacity + r.segment_capacity + 1) * sizeof *r.triangles);
+    if (!r.triangles) return SPATE_OUT_OF_MEMORY;
+    r.segments = r.triangles + r.triangle_capacity;
+    status = spate_simulation_read_meshes(e->sim, &r);
+    shape[0] = (double)r.triangles_found, shape[1] = (double)r.segments_found;
+    return status;
+}
+
 /* Signed distances to colliders at points from (x, y, z) on: the answer, as floats. */
 spate_status ENGINE_CALL(engine_solids)(double x, double y, double z, double spacing, int nx,
                                         int ny, int nz) {

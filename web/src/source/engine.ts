@@ -216,6 +216,17 @@ export class Engine {
     return { values: new Float32Array(this.c.memory.buffer, from, count).slice(), size, first, components };
   }
 
+  /* Which particles, by id, are the corners of triangles and of segments. */
+  meshes(): { triangles: Uint32Array; segments: Uint32Array } {
+    this.check(this.c.engine_meshes());
+    const shape = new Float64Array(this.c.memory.buffer, this.c.engine_shape(), 16);
+    const from = this.c.engine_answer(), corners = 3 * shape[0], ends = 2 * shape[1];
+    return {
+      triangles: new Uint32Array(this.c.memory.buffer, from, corners).slice(),
+      segments: new Uint32Array(this.c.memory.buffer, from + 4 * corners, ends).slice(),
+    };
+  }
+
   solids(first: number[], spacing: number, size: number[]): Float32Array {
     this.check(this.c.engine_solids(first[0], first[1], first[2], spacing, size[0], size[1], size[2]));
     const from = this.c.engine_answer();
