@@ -35,7 +35,8 @@ const short = n => n >= 1e6 ? (n / 1e6).toFixed(2) + 'M' : n >= 1e4 ? (n / 1e3).
 // ---- What comes ----
 const connection = new Connection({
   hello(m) {
-    const first = !state.hello || state.hello.name !== m.name || state.hello.mode !== m.mode;
+    // a run that was made anew may be of another scene
+    const first = ['name', 'mode', 'solver', 'dimension', 'origin', 'size'].some(k => String(state.hello?.[k]) !== String(m[k]));
     state.hello = m;
     renderer.setScene(m, g => colourOfGroup(m, g));
     if (first) {

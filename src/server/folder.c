@@ -3,6 +3,7 @@
  * few stay in memory, and new ones are looked for while a run may still write them. Only files
  * whose names are those of frames are read, and they only by their numbers.
  */
+#include "core/hash.h"
 #include "frames/axes.h"
 #include "frames/frame_list.h"
 #include "frames/mesh_links.h"
@@ -30,6 +31,8 @@ typedef struct folder {
     spate_context *ctx;
     char path[PATH_SIZE];
     spate_scene *scene;
+    uint64_t scene_stamp; /* of its file */
+    uint64_t parts;       /* how often it has been read */
     frame_list list;
     int64_t looked_at; /* clock */
     bool grown;        /* viewers are to be told */
@@ -87,9 +90,48 @@ static int64_t index_of(const folder *f, const viewer *v) {
     return v->seek < 0 ? 0 : v->seek > last ? last : v->seek;
 }
 
-static spate_status look_for_frames(folder *f) {
+/* ---- The scene ------------------------------------------------------------------------------- */
+
+/* Tells one scene from another by the bytes of their files. */
+static spate_status scene_stamp(const folder *f, const char *path, uint64_t *out) {
+    enum { SCENE_MOST = 1 << 28 };
+    char *bytes;
+    size_t length;
+    TRY(file_read(f->ctx, path, SCENE_MOST, &bytes, &length));
+    *out = hash_bytes(bytes, length, 0);
+    give(f->ctx, bytes);
+    return SPATE_OK;
+}
+
+/* Reads the scene where it is another than the one that is there. A run that is made anew may be of
+ * another: nothing that was read before holds then. */
+static spate_status read_scene(folder *f) {
+    char path[PATH_SIZE];
+    uint64_t stamp;
+    spate_scene *scene;
+    TRY(path_join(f->ctx, f->path, "run.scene.yaml", path));
+    if (!file_exists(f->ctx, path))
+        return fail(f->ctx, SPATE_BAD_INPUT,
+                    "%s: not the folder of a run: there is no run.scene.yaml in it", f->path);
+    TRY(scene_stamp(f, path, &stamp));
+    if (f->scene && f->scene_stamp == stamp) return SPATE_OK;
+    TRY(spate_scene_load(f->ctx, path, NULL, 0, &scene));
+    for (int i = 0; i < KEPT_MOST; i++) forget(&f->kept[i]);
+    give(f->ctx, f->first_ids);
+    spate_scene_free(f->scene);
+    f->first_ids = NULL;
+    f->list.scene = f->scene = scene, f->scene_stamp = stamp;
+    f->parts++;
+    return SPATE_OK;
+}
+
+/* ---- The list of frames ---------------------------------------------------------------------- */
+
+/* `there`: whether it holds any. */
+static spate_status look_for_frames(folder *f, bool *there) {
     frame_list now = {.ctx = f->ctx, .scene = f->scene};
     const spate_status status = frame_list_read(f->path, &now);
+    *there = now.count > 0;
     if (status || (!now.count && f->list.count)) {
         give(f->ctx, now.numbers);
         return status;
@@ -102,14 +144,20 @@ static spate_status look_for_frames(folder *f) {
     return SPATE_OK;
 }
 
-/* A run that is made anew empties its folder for a while: the old list stays until there are
- * frames. */
+/* A run that is made anew empties its folder for a while: the old scene and list stay until there
+ * are frames. */
+static spate_status look_again(folder *f) {
+    bool there;
+    TRY(look_for_frames(f, &there));
+    return there ? read_scene(f) : SPATE_OK;
+}
+
 static int64_t advance(void *self) {
     folder *f = self;
     const int64_t now = clock_nanoseconds();
     if (now - f->looked_at < LOOK_AGAIN) return LOOK_AGAIN - (now - f->looked_at);
     f->looked_at = now;
-    (void)look_for_frames(f);
+    (void)look_again(f);
     return LOOK_AGAIN;
 }
 
@@ -428,13 +476,11 @@ static spate_status parts(void *self, packing *out) {
     return solids_pack(((const folder *)self)->scene, out);
 }
 
-static uint64_t parts_stamp(void *self) {
-    (void)self;
-    return 1;
-}
+static uint64_t parts_stamp(void *self) { return ((const folder *)self)->parts; }
 
 static uint64_t stamp(void *self, const viewer *v) {
-    return 1 + (uint64_t)index_of(self, v) + v->settings * 0x9e3779b97f4a7c15u;
+    const uint64_t words[] = {(uint64_t)index_of(self, v), v->settings, parts_stamp(self)};
+    return hash_bytes(words, sizeof words, 0) | 1;
 }
 
 static spate_status head(void *self, const viewer *v, packed_head *out) {
@@ -563,17 +609,13 @@ static void free_folder(void *self) {
 }
 
 static spate_status open_folder(folder *f) {
-    char path[PATH_SIZE];
     TRY(frame_list_check_folder(f->ctx, f->path));
-    TRY(path_join(f->ctx, f->path, "run.scene.yaml", path));
-    if (!file_exists(f->ctx, path))
-        return fail(f->ctx, SPATE_BAD_INPUT,
-                    "%s: not the folder of a run: there is no run.scene.yaml in it", f->path);
-    TRY(spate_scene_load(f->ctx, path, NULL, 0, &f->scene));
-    TRY(look_for_frames(f));
+    bool there;
+    TRY(read_scene(f));
+    TRY(look_for_frames(f, &there));
     f->grown = false;
     f->looked_at = clock_nanoseconds();
-    if (f->list.count) return SPATE_OK;
+    if (there) return SPATE_OK;
     return fail(f->ctx, SPATE_BAD_INPUT,
                 "%s: no frames that can be shown are in it (particles_NNNN.vtp, volume_NNNN.vti or "
                 "surface_NNNN.*); a run that has just begun needs a moment",

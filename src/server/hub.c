@@ -15,6 +15,7 @@ typedef struct place {
     thread_handle sender;
     thread_condition to_send; /* something is in the outbox, or it is over */
     bool over;                /* nothing is to be sent any more */
+    bool silent;              /* its sender has ended */
     bool told_joined, asked, frame_on_its_way;
     message inbox[INBOX];
     int first, waiting;
@@ -28,6 +29,7 @@ struct hub {
     thread_lock lock; /* of all that follows */
     thread_condition said;
     bool rung; /* since the engine last waited */
+    hub_goodbye goodbye;
     place places[VIEWERS_MOST];
     packet *packets; /* all there are */
 };
@@ -94,6 +96,12 @@ static void *send_all(void *data) {
     }
     for (; v->waiting_out; v->waiting_out--, v->first_out = (v->first_out + 1) % OUTBOX)
         v->outbox[v->first_out]->holders--;
+    const hub_goodbye goodbye = h->goodbye;
+    thread_lock_give(&h->lock);
+    if (goodbye) goodbye(v->connection);
+    thread_lock_take(&h->lock);
+    v->silent = true;
+    ring(h);
     thread_lock_give(&h->lock);
     return NULL;
 }
@@ -119,7 +127,7 @@ int hub_enter(hub *h, void *connection) {
     place *v = i < 0 ? NULL : &h->places[i];
     if (v) {
         v->connection = connection;
-        v->over = v->told_joined = v->asked = v->frame_on_its_way = false;
+        v->over = v->silent = v->told_joined = v->asked = v->frame_on_its_way = false;
         v->first = v->waiting = v->first_out = v->waiting_out = 0;
         v->state = PLACE_TAKEN;
         if (thread_start(&v->sender, send_all, v)) v->state = PLACE_FREE, v = NULL;
@@ -271,5 +279,23 @@ void hub_release(hub *h, packet *p) {
     if (!p) return;
     thread_lock_take(&h->lock);
     p->holders--;
+    thread_lock_give(&h->lock);
+}
+
+static bool all_silent(const hub *h) {
+    bool silent = true;
+    for (int i = 0; i < VIEWERS_MOST; i++)
+        silent &= h->places[i].state != PLACE_TAKEN || h->places[i].silent;
+    return silent;
+}
+
+void hub_end(hub *h, hub_goodbye goodbye, int64_t nanoseconds) {
+    enum { LOOKS = 10 };
+    thread_lock_take(&h->lock);
+    h->goodbye = goodbye;
+    for (int i = 0; i < VIEWERS_MOST; i++)
+        if (h->places[i].state == PLACE_TAKEN) end_sending(&h->places[i]);
+    for (int look = 0; look < LOOKS && !all_silent(h); look++)
+        thread_condition_wait_for(&h->said, &h->lock, nanoseconds / LOOKS);
     thread_lock_give(&h->lock);
 }

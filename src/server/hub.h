@@ -66,5 +66,9 @@ spate_status hub_grow(hub *h, packet *p, int64_t more);
 /* Puts it into the outbox of a viewer. One whose outbox is full is let go. */
 void hub_send(hub *h, int viewer, packet *p);
 void hub_release(hub *h, packet *p);
+/* Ends all sending, with a last word of each viewer's own thread; waits for these so long at
+ * most. */
+typedef void (*hub_goodbye)(void *connection);
+void hub_end(hub *h, hub_goodbye goodbye, int64_t nanoseconds);
 
 #endif

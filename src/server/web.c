@@ -16,6 +16,7 @@ enum {
     NOT_ALLOWED = 405,
     UPGRADE_REQUIRED = 426,
     UNAVAILABLE = 503,
+    GOING_AWAY = 1001,
     POLICY = 1008 /* why a WebSocket is closed: it said what it may not */
 };
 
@@ -25,8 +26,11 @@ struct web {
     struct mg_context *server;
     char token[TOKEN_LENGTH + 1];
     char live[TOKEN_LENGTH + 8]; /* path of the WebSocket */
+    char host[ADDRESS_SIZE / 2]; /* where it can be reached */
     thread_lock lock;            /* of what follows */
     int port;
+    thread_condition at_rest;
+    bool stopped;
     char trouble[256];               /* what civetweb said first */
     void *connections[VIEWERS_MOST]; /* by their places in the hub */
 };
@@ -210,8 +214,8 @@ static void tell_address(web *w, const char *listen, char address[ADDRESS_SIZE])
     w->port = ports[0].port;
     thread_lock_give(&w->lock);
     const bool everywhere = !strcmp(listen, "0.0.0.0") || !strcmp(listen, "[::]");
-    snprintf(address, ADDRESS_SIZE, "http://%s:%d/%s/", everywhere ? "127.0.0.1" : listen,
-             ports[0].port, w->token);
+    snprintf(w->host, sizeof w->host, "%s", everywhere ? "127.0.0.1" : listen);
+    snprintf(address, ADDRESS_SIZE, "http://%s:%d/%s/", w->host, ports[0].port, w->token);
 }
 
 spate_status web_open(spate_context *ctx, const char *listen, int port, web **out,
@@ -221,6 +225,7 @@ spate_status web_open(spate_context *ctx, const char *listen, int port, web **ou
     if (!w) return SPATE_OUT_OF_MEMORY;
     w->ctx = ctx;
     thread_lock_create(&w->lock);
+    thread_condition_create(&w->at_rest);
     if (!access_token(w->token))
         return fail(ctx, SPATE_IO_ERROR, "the system has no random numbers to give");
     TRY(hub_create(ctx, write_message, &w->hub));
@@ -233,13 +238,49 @@ spate_status web_open(spate_context *ctx, const char *listen, int port, web **ou
     return SPATE_OK;
 }
 
+/* Browsers answer by closing the connection, which wakes the thread that hears it. */
+static void say_goodbye(void *connection) {
+    close_with(connection, GOING_AWAY, "the viewer has ended");
+}
+
+/* civetweb's threads look every two seconds whether they are to stop, or when something comes: a
+ * connection, which is ours, or an answer. */
+static void *knock(void *data) {
+    enum { PAUSE = 5000000 };
+    web *w = data;
+    char ignored[80];
+    thread_lock_take(&w->lock);
+    while (!w->stopped) {
+        const int port = w->port;
+        thread_lock_give(&w->lock);
+        struct mg_connection *c = mg_connect_client(w->host, port, 0, ignored, sizeof ignored);
+        if (c) mg_close_connection(c);
+        thread_lock_take(&w->lock);
+        if (!w->stopped) thread_condition_wait_for(&w->at_rest, &w->lock, PAUSE);
+    }
+    thread_lock_give(&w->lock);
+    return NULL;
+}
+
+static void stop(web *w) {
+    enum { MOMENT = 100000000 };
+    thread_handle knocker;
+    hub_end(w->hub, say_goodbye, MOMENT);
+    const bool knocks = !thread_start(&knocker, knock, w);
+    mg_stop(w->server);
+    thread_lock_take(&w->lock);
+    w->stopped = true;
+    thread_condition_wake_one(&w->at_rest);
+    thread_lock_give(&w->lock);
+    if (knocks) thread_join(&knocker);
+    mg_exit_library();
+}
+
 void web_close(web *w) {
     if (!w) return;
-    if (w->server) {
-        mg_stop(w->server);
-        mg_exit_library();
-    }
+    if (w->server) stop(w);
     hub_free(w->hub);
+    thread_condition_free(&w->at_rest);
     thread_lock_free(&w->lock);
     give(w->ctx, w);
 }

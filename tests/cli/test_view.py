@@ -18,7 +18,7 @@ import unittest
 from common import COMMAND, SANITIZED, SCENES, Case, main, run_json, spate
 
 RUNNING, PAUSED, FAILED, ENDED = range(4)
-PARTICLES, SCALAR, GROUP, GRID, SURFACE, POSES, QUANTITIES, SOLID = range(1, 9)
+PARTICLES, SCALAR, GROUP, GRID, SURFACE, POSES, QUANTITIES, SOLID, MESH = range(1, 10)
 
 POOL = """
 spate: 1
@@ -46,6 +46,25 @@ sources: [{material: smoke, velocity: [0, 0.4, 0], shape: {sphere: {center: [0.2
 colliders: [{name: ball, shape: {sphere: {center: [0.2, 0.4, 0.2], radius: 0.08}}}]
 output: {checkpoint: 0}
 """
+# A grain before the cloth and the strands, so that places are not numbers in a body.
+CLOTH = """
+spate: 1
+name: cloth
+gravity: [0, 0, 0]
+dimension: 3
+domain: {size: [1, 1, 1], dx: 0.125}
+duration: 0.1
+fps: 20
+solver: {type: mpm}
+materials:
+  sand: {model: sand, density: 1500, young_modulus: 1.0e5, poisson: 0.3}
+  cotton: {model: neo_hookean, density: 300, young_modulus: 1.0e4, poisson: 0.3}
+bodies:
+  - {material: sand, shape: {box: {min: [0, 0, 0], max: [0.125, 0.125, 0.125]}}}
+  - {name: cloth, material: cotton, cloth: {corner: [0.3, 0.5, 0.3], along: [0.4, 0, 0], across: [0, 0, 0.4], spacing: 0.1, thickness: 0.002}}
+  - {name: hair, material: cotton, strands: {root: [0.3, 0.9, 0.5], direction: [0, -0.2, 0], row: [0.2, 0, 0], count: 3, spacing: 0.05, radius: 0.01}}
+output: {checkpoint: 0}
+"""
 
 
 TIMEOUT = 60  # seconds that nothing here takes
@@ -59,11 +78,23 @@ class Socket:
     """A WebSocket that says and hears whole messages, and can misbehave."""
     opened = []
 
+    @classmethod
+    def open_ones(cls):
+        return [s for s in cls.opened if s.status == 101 and s.socket.fileno() >= 0]
+
+    def hear_the_end(self):
+        """Until the other side closes the connection."""
+        try:
+            while True:
+                self.hear()
+        except (Closed, OSError):
+            pass
+
     def __init__(self, address, **headers):
         host, port, self.token = re.fullmatch(r"http://([^:]+):(\d+)/(\w+)/", address).groups()
         self.socket = socket.create_connection((host, int(port)), timeout=TIMEOUT)
         self.socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-        Socket.opened.append(self.socket)
+        Socket.opened.append(self)
         given = {"Host": f"{host}:{port}", "Upgrade": "websocket", "Connection": "Upgrade",
                  "Sec-WebSocket-Key": base64.b64encode(os.urandom(16)).decode(), "Sec-WebSocket-Version": "13", **headers}
         lines = [f"GET /{self.token}/live HTTP/1.1", *(f"{k}: {v}" for k, v in given.items()), "", ""]
@@ -101,6 +132,8 @@ class Socket:
                 length = int.from_bytes(self.bytes(2 if length == 126 else 8), "big")
             data, opcode = self.bytes(length), first & 15
             if opcode == 8:
+                self.code = int.from_bytes(data[:2], "big")
+                self.say(data[:2], 8)  # as a browser answers
                 raise Closed
             if opcode == 9:
                 self.say(data, 10)
@@ -193,6 +226,8 @@ class Server:
     def end(self, number=signal.SIGINT):
         """Ends it as Ctrl-C does; returns its exit code and what it said."""
         self.process.send_signal(number)
+        for viewer in Socket.open_ones():
+            viewer.hear_the_end()
         said = self.process.communicate(timeout=TIMEOUT)[1]
         return self.process.returncode, said
 
@@ -355,6 +390,7 @@ class View(Case):
         viewer.say("reset")
         self.assertEqual(viewer.frame_when(lambda h: h["time"] == 0)[0]["number"], 0)
         viewer.say("stop")
+        viewer.hear_the_end()
         self.assertEqual(server.process.wait(60), 0)
 
     def test_tools_change_the_run_and_can_be_run_again(self):
@@ -388,6 +424,7 @@ class View(Case):
         viewer.say("save")
         saved = viewer.hear_kind("recording")
         viewer.say("stop")
+        viewer.hear_the_end()
         self.assertEqual(server.process.wait(60), 0, server.process.stderr.read())
         self.assertEqual(record.read_text(), saved["scene"])
         run = self.run_scene(record, "again")
@@ -466,6 +503,50 @@ class View(Case):
         self.assertIn("particles_0002.vtp", viewer.hear_kind("notice")["text"])
         viewer.say("seek 0")
         viewer.frame()
+        self.assert_ends(server)
+
+    def assert_meshes(self, sections):
+        """Triangles as large as their cloth, segments as long as their strands."""
+        places, origin, spacing = particles(sections)
+        x = [[origin[a] + spacing[a] * p[a] for a in range(3)] for p in places]
+        data = section(sections, MESH)
+        triangles, segments = struct.unpack_from("<II", data)
+        corners = struct.unpack_from(f"<{3 * triangles + 2 * segments}I", data, 8)
+        self.assertEqual(len(data), 8 + 4 * len(corners))
+        area = 0
+        for t in range(0, 3 * triangles, 3):
+            a, b, c = (x[i] for i in corners[t:t + 3])
+            u, v = [q - p for p, q in zip(a, b)], [q - p for p, q in zip(a, c)]
+            area += 0.5 * sum((u[i - 2] * v[i - 1] - u[i - 1] * v[i - 2]) ** 2 for i in range(3)) ** 0.5
+        self.assertAlmostEqual(area, 0.16, delta=0.002)
+        ends = corners[3 * triangles:]
+        length = sum(sum((p - q) ** 2 for p, q in zip(x[ends[i]], x[ends[i + 1]])) ** 0.5 for i in range(0, len(ends), 2))
+        self.assertAlmostEqual(length, 0.6, delta=0.01)
+
+    def test_a_run_made_anew_of_another_scene(self):
+        run = self.run_scene(self.write(POOL), "run", "--frames", 2)
+        server = self.serve(run)
+        viewer = server.join()
+        viewer.frame()
+        self.assertEqual((viewer.hello["name"], viewer.hello["grid"]), ("pool", False))
+        self.run_scene(self.write(PLUME), "run", "--frames", 2, "--force")
+        hello = viewer.hear_kind("hello")
+        self.assertEqual((hello["name"], hello["grid"], hello["colliders"]), ("plume", True, ["ball"]))
+        self.assertIsNotNone(section(viewer.hear()[1], SOLID))
+        self.assertIsNotNone(section(viewer.frame()[1], GRID))
+        self.assert_ends(server)
+
+    def test_meshes_are_told_live_and_of_a_folder(self):
+        path = self.write(CLOTH)
+        server = self.serve(path, "--speed", 0)
+        viewer = server.join()
+        self.assertEqual([g.get("mesh", False) for g in viewer.hello["groups"]], [False, True, True])
+        self.assert_meshes(viewer.frame_when(lambda h: h["state"] == ENDED)[1])
+        self.assert_ends(server)
+        server = self.serve(self.run_scene(path, "cloth"))
+        viewer = server.join()
+        viewer.say("seek 2")
+        self.assert_meshes(viewer.frame_when(lambda h: h["index"] == 2)[1])
         self.assert_ends(server)
 
     def test_folder_of_smoke_and_of_surfaces(self):
@@ -600,9 +681,7 @@ class View(Case):
             viewer.frame()
             code, said = server.end(number)
             self.assertEqual(code, 0, said)
-            with self.assertRaises((Closed, ConnectionError)):
-                for _ in range(100):
-                    viewer.hear()
+            self.assertEqual(viewer.code, 1001)  # told, and not just left
 
     def test_mistakes_on_the_command_line(self):
         scene = self.write(POOL)
