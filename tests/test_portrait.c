@@ -144,6 +144,10 @@ static void test_meshes(void **state) {
     static links l;
     play p = open_meshes();
     assert_says(&p, "\"meshes\":true", true);
+    assert_says(&p, "\"name\":\"cotton\",\"model\":\"neo_hookean\",\"look\":\"skin\",\"mesh\":true",
+                true);
+    assert_says(&p, "\"name\":\"sand\",\"model\":\"sand\",\"look\":\"grains\",\"mesh\":false",
+                true);
     read_links(&p, &l);
     double area = 0, length = 0;
     for (int64_t t = 0; t < l.r.triangles_found; t++) area += area_of(&l, t);

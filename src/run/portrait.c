@@ -25,6 +25,13 @@ static unsigned color_of(const field_color *c, unsigned fallback) {
     return all;
 }
 
+/* Meshes have theirs to themselves: as particles it would be something else. */
+static bool is_of_meshes(const spate_scene *s, int index) {
+    for (int b = 0; b < s->body_count; b++)
+        if (s->bodies[b].mesh.kind && s->bodies[b].material == index) return true;
+    return false;
+}
+
 static void put_materials(text *t, const spate_scene *s) {
     text_add(t, "\"materials\":[");
     for (int i = 0; i < s->material_count; i++) {
@@ -33,6 +40,7 @@ static void put_materials(text *t, const spate_scene *s) {
         put_name(t, "name", m->name);
         put_name(t, "model", m->type->name);
         put_name(t, "look", m->look == LOOK_SMOKE ? "veil" : scene_look_words[m->look]);
+        text_add(t, "\"mesh\":%s,", is_of_meshes(s, i) ? "true" : "false");
         text_add(t, "\"color\":\"#%06x\",\"values\":{", color_of(&m->color, m->type->color));
         values_json(t, &m->type->table, m->parameters);
         text_add(t, "}}");

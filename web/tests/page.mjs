@@ -1,7 +1,7 @@
 /*
  * The playground as a visitor meets it, in headless Chromium: node tests/page.mjs SPATE, from web/,
  * after the page was built. Compares particle counts and state hashes, not pixels. SHOTS=FOLDER keeps
- * screenshots.
+ * screenshots; ONLY=WORD runs the tests whose names have it.
  */
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
@@ -168,6 +168,32 @@ const tests = {
     await page.evaluate(() => spate.compareWith(null));
   },
 
+  async "cloth and strands are drawn as what they are"(page) {
+    for (const [name, triangles, segments] of [["Cloth", true, false], ["Grass", false, true]]) {
+      await page.click('[data-tab="gallery"]');
+      await page.click(`[data-scene="${name.toLowerCase()}"]`);
+      await page.waitForFunction((n) => spate.main.portrait.name === n && spate.main.links, name);
+      const links = await page.evaluate(() => {
+        const { links, frame: { positions } } = spate.main, ends = [...links.triangles, ...links.segments];
+        return { triangles: links.triangles.length, segments: links.segments.length, last: Math.max(...ends),
+          vertices: new Set(ends).size, loose: links.loose.length, particles: positions.length / 3 };
+      });
+      assert.deepEqual([links.triangles > 0, links.segments > 0], [triangles, segments]);
+      assert.ok(links.last < links.particles);
+      assert.equal(links.vertices + links.loose, links.particles);
+      await runTo(page, 0.1);
+      await shot(page, name.toLowerCase());
+    }
+    /* What is poured is no cloth: the links stay where they are, and new particles are loose. */
+    const before = await particles(page);
+    await page.evaluate(() => spate.hand.do({ do: "add", yaml: "materials: {sand: {model: sand, density: 1500, young_modulus: 1.0e5, "
+      + "poisson: 0.3}}\nbodies: [{material: sand, shape: {sphere: {center: [0.5, 0.5, 0.5], radius: 0.06}}}]" }));
+    await runTo(page, 0.15);
+    const after = await page.evaluate(() => ({ loose: spate.main.links.loose.length, n: spate.main.frame.particles }));
+    assert.ok(after.n > before);
+    assert.equal(after.loose, after.n - before);
+  },
+
   async "a wrong scene is marked at its line, and the old one goes on"(page) {
     await load(page, DAM);
     assert.equal(await load(page, DAM.replace("density", "densty")), false);
@@ -237,6 +263,7 @@ const apart = {
 
 let passed = 0, failed = 0;
 async function run(name, test) {
+  if (!name.includes(process.env.ONLY ?? "")) return;
   try {
     await test();
     passed++;

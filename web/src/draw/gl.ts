@@ -151,11 +151,14 @@ export class Points {
   private readonly array: WebGLVertexArrayObject;
   private readonly buffers: WebGLBuffer[];
   private readonly rooms = [0, 0, 0];
+  private readonly order: WebGLBuffer;
+  private chosen: Uint32Array | null = null;
   count = 0;
 
   constructor(private readonly gl: GL) {
     this.array = gl.createVertexArray()!;
     this.buffers = [0, 1, 2].map(() => gl.createBuffer()!);
+    this.order = gl.createBuffer()!;
     gl.bindVertexArray(this.array);
     [3, 1, 1].forEach((components, i) => {
       gl.bindBuffer(gl.ARRAY_BUFFER, this.buffers[i]);
@@ -183,11 +186,24 @@ export class Points {
     gl.bindVertexArray(null);
   }
 
-  draw(): void {
+  /* Those that are drawn; null: all. */
+  choose(which: Uint32Array | null): void {
     const gl = this.gl;
-    if (!this.count) return;
+    if (which && which !== this.chosen) {
+      gl.bindVertexArray(this.array);
+      gl.bindBuffer(gl.ELEMENT_ARRAY_BUFFER, this.order);
+      gl.bufferData(gl.ELEMENT_ARRAY_BUFFER, which, gl.DYNAMIC_DRAW);
+      gl.bindVertexArray(null);
+    }
+    this.chosen = which;
+  }
+
+  draw(): void {
+    const gl = this.gl, count = this.chosen ? this.chosen.length : this.count;
+    if (!count) return;
     gl.bindVertexArray(this.array);
-    gl.drawArrays(gl.POINTS, 0, this.count);
+    if (this.chosen) gl.drawElements(gl.POINTS, count, gl.UNSIGNED_INT, 0);
+    else gl.drawArrays(gl.POINTS, 0, count);
     gl.bindVertexArray(null);
   }
 }

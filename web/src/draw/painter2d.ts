@@ -7,6 +7,7 @@ import type { Frame, Portrait } from "../source/source";
 import { parseColor, SCALE_SHADER, stopsOf } from "./colors";
 import { drawWhole, Lattice, Points, program, Program, Target, WHOLE, type GL } from "./gl";
 import { fit2d, hasLook, magnitudes, paletteOf } from "./painter";
+import { MeshPainter } from "./meshes";
 import type { Camera, Coloring, Painter, Style } from "./painter";
 
 const PARTICLE = `
@@ -115,6 +116,12 @@ void main() {
   color = vec4(c * a, a);
 }`;
 
+const MESH = `
+in vec3 x, n, colour;
+uniform float shade;
+out vec4 color;
+void main() { color = vec4(shade * colour, 1.0); }`;
+
 /* A field of the grid, smoother than its cells: four samples with cubic weights. */
 const FIELD = `
 in vec2 uv;
@@ -161,6 +168,7 @@ export class Painter2D implements Painter {
   private readonly field: Program;
   private readonly sum: Target;
   private readonly points: Points;
+  private readonly meshes: MeshPainter;
   private readonly solids: Lattice;
   private readonly grid: Lattice;
   private portrait!: Portrait;
@@ -179,6 +187,7 @@ export class Painter2D implements Painter {
     this.field = program(gl, WHOLE, FIELD);
     this.sum = new Target(gl, gl.RGBA16F);
     this.points = new Points(gl);
+    this.meshes = new MeshPainter(gl, MESH);
     this.solids = new Lattice(gl, 2);
     this.grid = new Lattice(gl, 2);
   }
@@ -186,6 +195,7 @@ export class Painter2D implements Painter {
   scene(p: Portrait): void {
     this.portrait = p;
     this.palette = paletteOf(p, parseColor);
+    this.meshes.scene(p);
     if (!p.colliders.length) this.solidsShape = null;
   }
 
@@ -204,6 +214,8 @@ export class Painter2D implements Painter {
       this.solidsShape = frame.solids;
     }
     this.points.fill(frame.positions, frame.material, frame.color ? magnitudes(frame.color) : null);
+    this.meshes.take(frame);
+    this.points.choose(style.points ? null : this.meshes.loose);
     gl.disable(gl.DEPTH_TEST);
     this.drawGround(camera, s, style);
     gl.enable(gl.BLEND);
@@ -214,6 +226,7 @@ export class Painter2D implements Painter {
       if (hasLook(this.portrait, "skin")) this.drawBody(pass, 1);
       if (hasLook(this.portrait, "surface")) this.drawBody(pass, 0);
       if (hasLook(this.portrait, "grains")) this.drawGrains(pass, 2);
+      this.drawMeshes(frame, pass);
     }
     if (this.solidsShape) this.drawSolids(camera, s);
     gl.disable(gl.BLEND);
@@ -275,6 +288,13 @@ export class Painter2D implements Painter {
     this.screen();
     gl.blendFunc(gl.ONE, gl.ONE_MINUS_SRC_ALPHA);
     this.particles(this.grain, pass, 0.62 * this.portrait.dx * pass.s, look);
+  }
+
+  private drawMeshes(frame: Frame, { camera, scale, coloring }: Pass): void {
+    const [x, y] = camera.middle, { width, height } = this.canvas;
+    this.gl.viewport(0, 0, width, height);
+    this.meshes.draw(frame, this.portrait, coloring, [1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0, -x, -y, 0, 1],
+      [scale[0], 0, 0, 0, 0, scale[1], 0, 0, 0, 0, 1, 0, 0, 0, 0, 1], height);
   }
 
   private drawField(frame: Frame, coloring: Coloring, camera: Camera, s: number): void {

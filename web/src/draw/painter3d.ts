@@ -8,6 +8,7 @@ import { parseColor, stopsOf } from "./colors";
 import { drawWhole, Lattice, Points, program, Program, Target, WHOLE, type GL } from "./gl";
 import { lookAt, perspective, type Vec3, type View } from "./matrix";
 import { hasLook, magnitudes, paletteOf } from "./painter";
+import { MeshPainter } from "./meshes";
 import type { Camera, Coloring, Painter, Style } from "./painter";
 import * as shaders from "./shaders3d";
 
@@ -33,6 +34,7 @@ export class Painter3D implements Painter {
   private readonly thickness: Target;
   private readonly shadow: Target;
   private readonly points: Points;
+  private readonly meshes: MeshPainter;
   private readonly solids: Lattice;
   private readonly grid: Lattice;
   private portrait!: Portrait;
@@ -57,6 +59,7 @@ export class Painter3D implements Painter {
     this.thickness = new Target(gl, gl.RGBA16F);
     this.shadow = new Target(gl, gl.R16F);
     this.points = new Points(gl);
+    this.meshes = new MeshPainter(gl, shaders.MESH_SHADED);
     this.solids = new Lattice(gl, 3);
     this.grid = new Lattice(gl, 3);
     this.solids.fill(new Float32Array(1), [1, 1, 1]);
@@ -65,6 +68,7 @@ export class Painter3D implements Painter {
   scene(p: Portrait): void {
     this.portrait = p;
     this.palette = paletteOf(p, parseColor);
+    this.meshes.scene(p);
     if (!p.colliders.length) this.solidsShape = null;
   }
 
@@ -94,8 +98,12 @@ export class Painter3D implements Painter {
     };
     if (frame.solids) this.takeSolids(frame);
     this.points.fill(frame.positions, frame.material, frame.color ? magnitudes(frame.color) : null);
+    this.meshes.take(frame);
+    this.points.choose(null); /* vertices too throw shadows */
     this.drawShadow();
+    if (!style.points) this.points.choose(this.meshes.loose);
     this.drawOpaque(pass, style.points);
+    if (!style.points) this.meshes.draw(frame, this.portrait, coloring, v.matrix, pass.projection, height);
     if (this.portrait.on_grid && frame.grid) this.drawSmoke(frame, pass);
     else this.drawLiquid(pass, !style.points && hasLook(this.portrait, "surface"));
     gl.disable(gl.DEPTH_TEST);

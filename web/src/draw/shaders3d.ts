@@ -72,6 +72,20 @@ void main() {
   color = vec4(min(tint * light + shine, 1.0), -z);
 }`;
 
+/* Cloth, skins and strands; a little darker behind. */
+export const MESH_SHADED = `${LIGHT}
+in vec3 x, n, colour;
+uniform mat4 view;
+layout(location = 0) out vec4 color;
+void main() {
+  vec3 m = normalize(n);
+  bool behind = dot(m, x) > 0.0;
+  vec3 world = transpose(mat3(view)) * (behind ? -m : m), eye = transpose(mat3(view)) * normalize(-x);
+  float light = 0.55 + 0.13 * world.y + 0.45 * max(dot(world, SUN), 0.0);
+  float shine = 0.15 * pow(max(dot(reflect(-SUN, world), eye), 0.0), 24.0);
+  color = vec4(min(colour * light * (behind ? 0.85 : 1.0) + shine, 1.0), -x.z);
+}`;
+
 export const BALL_DISTANCE = `${BALL}
 out vec4 color;
 void main() {

@@ -13,7 +13,7 @@ export interface GalleryScene {
   picture: string | undefined;
 }
 
-const ORDER = ["splash", "dam", "materials", "sand", "smoke", "jelly", "dam3d", "honey", "fountain", "sph", "castle3d", "smoke3d"];
+const ORDER = ["splash", "dam", "materials", "sand", "smoke", "jelly", "dam3d", "cloth", "grass", "honey", "fountain", "sph", "castle3d", "smoke3d"];
 
 export const SCENES: GalleryScene[] = ORDER.map((id) => {
   const text = texts[`../../scenes/${id}.yaml`];

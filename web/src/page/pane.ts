@@ -25,6 +25,7 @@ export class Pane {
   canvas: HTMLCanvasElement;
   opened: Opened | null = null;
   frame: Frame | null = null;
+  links: Frame["links"] = null; /* of the meshes, the last that came */
   camera: Camera = { middle: [0, 0, 0], zoom: 1, yaw: 0, pitch: 0 };
   coloring: Coloring = { by: null, scale: "ocean", range: [0, 1] };
   style: Style = { points: false, dark: true };
@@ -66,7 +67,7 @@ export class Pane {
     const changed = !this.opened || this.opened.portrait.name !== opened.portrait.name
       || this.opened.portrait.dimension !== opened.portrait.dimension;
     this.opened = opened;
-    this.frame = null;
+    this.frame = this.links = null;
     this.history = [];
     this.goal = 0;
     this.paceFrom = { wall: performance.now(), time: 0 };
@@ -209,8 +210,12 @@ export class Pane {
 
   private take(frame: Frame): void {
     const moved = !this.frame || frame.time > this.frame.time;
-    if (this.frame && !this.upToDate) frame.solids ??= this.frame.solids; /* not yet drawn */
+    if (this.frame && !this.upToDate) { /* not yet drawn */
+      frame.solids ??= this.frame.solids;
+      frame.links ??= this.frame.links;
+    }
     this.frame = frame;
+    this.links = frame.links ?? this.links;
     this.fresh = true;
     this.upToDate = false;
     this.fitRange(frame);

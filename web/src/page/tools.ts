@@ -34,8 +34,8 @@ export const EXTRA_MATERIALS: Record<string, string> = {
 
 /* Materials that may be poured or dropped now. */
 export function materialsFor(p: Portrait): string[] {
-  const own = p.materials.map((m) => m.name);
-  return p.solver === "mpm" ? [...own, ...Object.keys(EXTRA_MATERIALS).filter((m) => !own.includes(m))] : own;
+  const taken = p.materials.map((m) => m.name), own = p.materials.filter((m) => !m.mesh).map((m) => m.name);
+  return p.solver === "mpm" ? [...own, ...Object.keys(EXTRA_MATERIALS).filter((m) => !taken.includes(m))] : own;
 }
 
 const vector = (v: number[], dim: number) => `[${v.slice(0, dim).map((x) => Number(x.toPrecision(7))).join(", ")}]`;
@@ -139,7 +139,7 @@ export class Hand {
 
   /* The chosen material, and the YAML that brings it where the scene has none of the name. */
   private matter(): { name: string; yaml: string } {
-    const p = this.portrait, name = this.material || p.materials[0]?.name || "water";
+    const p = this.portrait, name = this.material || materialsFor(p)[0] || "water";
     const there = p.materials.some((m) => m.name === name);
     return { name, yaml: there ? "" : `materials: {${name}: ${EXTRA_MATERIALS[name]}}\n` };
   }

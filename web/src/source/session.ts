@@ -1,6 +1,6 @@
 /* A simulation behind the calls of Source, in the thread that it is called in. */
 import { Engine, EngineError, UNSTABLE, type Grid } from "./engine";
-import type { Action, Frame, FrameRequest, Opened, Portrait, Solids, StageView } from "./source";
+import type { Action, Frame, FrameRequest, Links, Opened, Portrait, Solids, StageView } from "./source";
 import { SourceError } from "./source";
 
 const MB = 1 << 20;
@@ -13,6 +13,7 @@ export class Session {
   private warnings: string[] = [];
   private components = new Map<string, number>(); /* of the fields of the grid */
   private solidsChanged = true;
+  private linked = -1; /* particles that there were when meshes were read; -1: never */
   private open_ = false;
 
   constructor(private readonly engine: Engine) {
@@ -44,6 +45,7 @@ export class Session {
     this.as("scene", () => this.engine.create(true));
     this.open_ = true;
     this.solidsChanged = true;
+    this.linked = -1;
     this.portrait = this.engine.portrait();
     const { attributes, quantities, grids } = this.engine.list();
     this.components = new Map(grids.map((g: { name: string; components: number }) => [g.name, g.components]));
@@ -56,20 +58,31 @@ export class Session {
     if (e.time < r.time)
       this.as("refused", () => e.step(r.time, r.until ?? Infinity, r.budget, r.steps ?? 0x7fffffff));
     const spent = performance.now() - begin;
-    const matter = !this.portrait.on_grid;
-    const color = matter && r.color ? e.read(r.color, r.byId) : null;
+    const matter = !this.portrait.on_grid, byId = r.byId || this.portrait.meshes;
+    const color = matter && r.color ? e.read(r.color, byId) : null;
     return {
       time: e.time, dt: e.dt, dtLimit: e.dtLimit, steps: e.steps, particles: e.particles,
-      positions: matter ? e.read("P", r.byId).values : new Float32Array(),
-      material: matter && this.portrait.materials.length > 1 ? e.read("material", r.byId).values : null,
+      positions: matter ? e.read("P", byId).values : new Float32Array(),
+      material: matter && this.portrait.materials.length > 1 ? e.read("material", byId).values : null,
       color, grid: r.grid ? this.grid(r.grid) : null,
-      solids: this.solids(), quantities: r.quantities.map((q) => e.quantity(q)), spent,
+      solids: this.solids(), links: this.links(), quantities: r.quantities.map((q) => e.quantity(q)), spent,
       memory: e.memoryBytes,
     };
   }
 
   private grid(field: string): Grid {
     return this.as("refused", () => this.engine.grid(field, this.components.get(field) ?? 1));
+  }
+
+  /* Anew where particles have come or gone, or parts of the scene. */
+  private links(): Links | null {
+    const count = this.engine.particles;
+    if (!this.portrait.meshes || count === this.linked) return null;
+    this.linked = count;
+    const { triangles, segments } = this.engine.meshes(), vertex = new Uint8Array(count);
+    for (const list of [triangles, segments]) for (const i of list) vertex[i] = 1;
+    const loose = new Uint32Array(count).map((_, i) => i).filter((i) => !vertex[i]);
+    return { triangles, segments, loose };
   }
 
   /* Anew where colliders may have moved or changed. */
@@ -93,6 +106,7 @@ export class Session {
       else if (a.do === "set") e.set(a.set);
       else e.remove(a.name);
       this.solidsChanged ||= a.do !== "force";
+      if (a.do === "add" || a.do === "remove") this.linked = -1;
       if (a.do === "force" || a.do === "pose") return null;
       return (this.portrait = e.portrait());
     });

@@ -9,6 +9,7 @@ export interface Material {
   name: string;
   model: string;
   look: "surface" | "skin" | "grains" | "veil";
+  mesh: boolean; /* cloth, strands or finite elements are of it */
   color: string;
   values: Record<string, number | string | boolean>;
 }
@@ -29,6 +30,7 @@ export interface Portrait {
   options: Record<string, number | string | boolean>;
   materials: Material[];
   bodies: string[];
+  meshes: boolean; /* some bodies are */
   colliders: string[];
   sources: string[];
   probes: string[];
@@ -85,6 +87,14 @@ export interface Solids {
   spacing: number;
 }
 
+/* Bodies that are meshes: which particles, by id, are the corners of triangles and of segments, and
+ * which are no vertices. Sent when it may have changed. */
+export interface Links {
+  triangles: Uint32Array;
+  segments: Uint32Array;
+  loose: Uint32Array;
+}
+
 export interface Frame {
   time: number;
   dt: number;
@@ -96,6 +106,7 @@ export interface Frame {
   color: { values: Float32Array; components: number } | null;
   grid: Grid | null;
   solids: Solids | null;
+  links: Links | null;
   quantities: number[];
   spent: number; /* milliseconds that steps took */
   memory: number; /* bytes */
