@@ -375,6 +375,38 @@ static void test_moved_only_where_the_flow_deforms(void **state) {
     }
 }
 
+/* Nothing is done where nothing moves: in a block far from a particle that does, thinness stays as
+ * it was told to be, and there it is found; and nobody is moved. Every eighth step all are looked
+ * at. */
+static void test_blocks_at_rest_are_left_alone(void **state) {
+    (void)state;
+    const real told = (real)0.125;
+    play p = open_box(2, "sheets: {}, spacing: {every: 1}", "min: [1, 7.5], max: [15, 8]");
+    particles *q = &p.sim->particles;
+    for (int step = 7; step <= 8; step++) {
+        int64_t here = 0, there = 0, moved = 0, kept = 0;
+        for (int64_t i = 0; i < q->count; i++) q->thinness[i] = told;
+        for (int64_t i = 0; i < q->count; i++) q->velocity[i][0] = q->velocity[i][1] = 0;
+        EACH_PARTICLE(p.sim, block, i) {
+            double x[3];
+            simulation_position(p.sim, block, i, x);
+            if (x[0] < 2) q->velocity[i][0] = (real)(x[0] - 2);
+        }
+        p.sim->max_speed = 1, p.sim->step = step;
+        correct(&p, 0.01);
+        EACH_PARTICLE(p.sim, block, i) {
+            double x[3];
+            simulation_position(p.sim, block, i, x);
+            if (x[0] < 4) here++, moved += q->thinness[i] != told;
+            if (x[0] >= 12) there++, kept += q->thinness[i] == told;
+        }
+        assert_true(here > 0 && there > 0);
+        assert_int_equal(moved, here);
+        assert_int_equal(kept, step == 8 ? 0 : there);
+    }
+    play_close(&p);
+}
+
 /* A pool for two seconds: how far the highest particle is above its surface, in cells, and the
  * fastest one's speed over sqrt(g H), at the end and at most. */
 typedef struct stillness {
@@ -478,6 +510,7 @@ int main(void) {
         cmocka_unit_test(test_a_turning_block_goes_on_turning),
         cmocka_unit_test(test_only_the_isotropic_kind_thickens_a_sheet),
         cmocka_unit_test(test_moved_only_where_the_flow_deforms),
+        cmocka_unit_test(test_blocks_at_rest_are_left_alone),
         cmocka_unit_test(test_a_still_pool_stays_still),
         cmocka_unit_test(test_threads_and_restore),
     };

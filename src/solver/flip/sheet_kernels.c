@@ -70,6 +70,44 @@ INLINE void find_largest_chunk(void *data, chunk items, int dim) {
     s->largest[items.worker] = largest;
 }
 
+/* ---- What moves ------------------------------------------------------------------------------ */
+
+/* The bounds of the velocities of the particles in a row of cells round a block. */
+INLINE void bound_velocities(const sheet_view *s, int32_t block, int i, int j, quad *low,
+                             quad *high, int dim) {
+    const real4 *velocity = s->around.particles->velocity;
+    int at[3] = {i, j, 0};
+    span_list row;
+    row.count = 0;
+    list_row(&s->around, block, at, -1, BLOCK_EDGE, &row, dim);
+    for (int k = 0; k < row.count; k++)
+        for (int64_t n = row.spans[k].first; n < row.spans[k].last; n++) {
+            const quad v = quad_load(velocity[n]);
+            *high = quad_larger(*high, v);
+            *low = -quad_larger(-*low, -v);
+        }
+}
+
+/* Whether the particles of a block and those within a cell of it may differ in velocity by more than
+ * counts. */
+INLINE bool is_moving(const sheet_view *s, int32_t block, int dim) {
+    const int last = dim == 3 ? BLOCK_EDGE : 0;
+    quad low = quad_splat(REAL_MAX), high = quad_splat(-REAL_MAX);
+    if (s->still < 0) return true;
+    for (int i = -1; i <= BLOCK_EDGE; i++)
+        for (int j = dim == 3 ? -1 : 0; j <= last; j++)
+            bound_velocities(s, block, i, j, &low, &high, dim);
+    real spread2 = 0;
+    for (int a = 0; a < dim; a++) spread2 += (high[a] - low[a]) * (high[a] - low[a]);
+    return spread2 > s->still * s->still;
+}
+
+INLINE void find_moving_chunk(void *data, chunk items, int dim) {
+    const sheet_view *s = data;
+    for (int64_t o = items.begin; o < items.end; o++)
+        s->moving[o] = is_moving(s, s->around.blocks->occupied[o], dim);
+}
+
 /* ---- Eq. 8 to 11 ----------------------------------------------------------------------------- */
 
 enum { MOMENTS = 10 }; /* sums of W, W x, W x x^T */
@@ -197,8 +235,9 @@ INLINE void find_thin_chunk(void *data, chunk items, int dim) {
     for (int64_t o = items.begin; o < items.end; o++) {
         const int64_t *starts = s->around.starts + o * block_nodes(dim);
         const cell_bits cells = s->near[o];
-        for (int64_t i = starts[0]; i < starts[block_nodes(dim)]; i++)
-            s->density[i] = 1, s->thinness[i] = 0;
+        for (int64_t i = starts[0]; i < starts[block_nodes(dim)]; i++) s->density[i] = 1;
+        if (!s->looked_at[o]) continue;
+        for (int64_t i = starts[0]; i < starts[block_nodes(dim)]; i++) s->thinness[i] = 0;
         if (!cells) continue;
         fill_tile(&s->around, s->around.blocks->occupied[o], cells, reach.ring, &what, tile, dim);
         find_thin_cells(s, &reach, starts, cells, tile, &batch, dim);
@@ -319,7 +358,7 @@ INLINE void find_pairs_chunk(void *data, chunk items, int dim) {
         const int64_t *starts = s->around.starts + o * block_nodes(dim);
         int64_t count = 0;
         if (q->list && q->counts[o] == q->counts[o + 1]) continue;
-        cell_bits cells = searched_cells(q, starts, dim);
+        cell_bits cells = s->looked_at[o] ? searched_cells(q, starts, dim) : 0;
         if (cells) fill_tile(&s->around, block, cells, reach.ring, &what, tile, dim);
         for (; cells; cells &= cells - 1) {
             const int c = __builtin_ctzll(cells);
@@ -440,7 +479,8 @@ INLINE real relative_speed(const sheet_view *s, int64_t i, const real at[3], con
 INLINE real most_of(const sheet_view *s, int64_t i, const real at[3], const sheet_tile *tile,
                     const close_list *list, int dim) {
     if (!(s->motion > 0)) return s->most;
-    const real most = s->motion * relative_speed(s, i, at, tile, list, dim);
+    const real speed = relative_speed(s, i, at, tile, list, dim), most = s->motion * speed;
+    if (speed <= s->still) return 0;
     return most < s->most ? most : s->most;
 }
 
@@ -489,9 +529,11 @@ INLINE void space_particle(const sheet_view *s, const sheet_tile *tile, real clo
     s->moved[i][3] = 0;
     if (!(s->count[i] > 0)) return;
     list_close(s, s->size[i], tile, x, close, &list, dim);
+    const real most = most_of(s, i, x, tile, &list, dim);
+    if (!(most > 0)) return;
     displacement_of(s, i, x, tile, &list, move, dim);
     if (s->inward && s->density[i] < s->sparse) hold_surface(s->inward[i], move, dim);
-    if (!(limit_length(move, most_of(s, i, x, tile, &list, dim), dim) > 0)) return;
+    if (!(limit_length(move, most, dim) > 0)) return;
     for (int a = 0; a < dim; a++) s->moved[i][a] = move[a], x[a] += move[a];
     s->moved[i][3] = 1;
     velocity_at(s, x, tile, &list, s->resampled[i], dim);
@@ -503,8 +545,12 @@ INLINE void find_spacing_chunk(void *data, chunk items, int dim) {
     sheet_tile *tile = &s->tiles[items.worker];
     for (int64_t o = items.begin; o < items.end; o++) {
         const int64_t *starts = s->around.starts + o * block_nodes(dim);
-        fill_tile(&s->around, s->around.blocks->occupied[o], occupied_cells(starts, dim), 1, &what,
-                  tile, dim);
+        const int32_t block = s->around.blocks->occupied[o];
+        if (s->motion > 0 && !s->moving[o]) {
+            for (int64_t i = starts[0]; i < starts[block_nodes(dim)]; i++) s->moved[i][3] = 0;
+            continue;
+        }
+        fill_tile(&s->around, block, occupied_cells(starts, dim), 1, &what, tile, dim);
         const real close = reach_in_tile(s, tile);
         for (int64_t i = starts[0]; i < starts[block_nodes(dim)]; i++)
             space_particle(s, tile, close, i, dim);

@@ -161,7 +161,7 @@ typedef struct room {
     bool by_cell, by_block;
 } room;
 
-enum { ROOMS = 10 };
+enum { ROOMS = 12 };
 
 static void list_rooms(sheets *s, room rooms[ROOMS]) {
     const bool shaped = s->spaces && s->spacing->kind == SPACING_ANISOTROPIC;
@@ -174,6 +174,8 @@ static void list_rooms(sheets *s, room rooms[ROOMS]) {
         {"sheet metric", (void **)&v->metric, shaped ? sizeof *v->metric : 0, false, false},
         {"sheet held", (void **)&s->held, sizeof(real), true, false},
         {"sheet near", (void **)&s->near, sizeof(cell_bits), false, true},
+        {"sheet moving", (void **)&v->moving, sizeof(bool), false, true},
+        {"sheet looked at", (void **)&s->looked_at, sizeof(bool), false, true},
         {"sheet inward", (void **)&v->inward, held ? sizeof(real4) : 0, false, false},
         {"sheet moves", (void **)&v->moved, s->spaces ? sizeof(real4) : 0, false, false},
         {"sheet velocity", (void **)&v->resampled, s->spaces ? sizeof(real4) : 0, false, false},
@@ -279,14 +281,34 @@ static void sum_along(real *box, int axis, int dim) {
     }
 }
 
+/* Whether a block or one beside it moves, or has inserted particles, which may be due to go. */
+static bool may_change(const sheets *s, int32_t block) {
+    const blocks *b = s->view.around.blocks;
+    const particles *p = s->view.around.particles;
+    for (int n = 0; n < neighbour_count(b->dim); n++) {
+        const int32_t other = b->neighbours[block][n];
+        if (other >= 0 && b->tile[other] >= 0 && s->view.moving[b->tile[other]]) return true;
+    }
+    for (int64_t i = b->first[block]; i < b->first[block + 1]; i++)
+        if (particle_generation(p, i) > 0) return true;
+    return false;
+}
+
+/* Steps after which blocks are looked at in any case. */
+enum { LOOK_EVERY = 8 };
+
 static void find_near(void *data, chunk items) {
     const sheets *s = data;
+    const bool all = s->f->sim->step % LOOK_EVERY == 0;
     const blocks *b = s->view.around.blocks;
     const int dim = b->dim,
               places = dim == 3 ? RIM_EDGE * RIM_EDGE * RIM_EDGE : RIM_EDGE * RIM_EDGE;
     const double full = (double)s->f->options->full_cell * neighbour_count(dim);
     real box[RIM_EDGE * RIM_EDGE * RIM_EDGE];
     for (int64_t o = items.begin; o < items.end; o++) {
+        s->looked_at[o] = all || may_change(s, b->occupied[o]);
+        s->near[o] = 0;
+        if (!s->looked_at[o]) continue;
         const bool at_side = is_at_side(s, b->occupied[o]);
         for (int k = 0; k < places; k++) {
             int at[3];
@@ -335,6 +357,11 @@ static double take_largest(real largest[MAX_THREADS]) {
     return all;
 }
 
+/* Particles whose velocities differ by less than this share of the fastest's do not move relative to
+ * each other: while the fastest crosses a hundred cells `spacing` would move them by a fiftieth of
+ * one. */
+static const double still_share = 1e-3;
+
 /* A particle whose neighbours' mean is farther than this from it, in d0, is at a surface. */
 static const double surface_offset = 0.2;
 
@@ -349,6 +376,9 @@ static void set_view(sheets *s, double largest_size) {
     v->sparse = (real)(s->options ? s->options->sparse : 0.7);
     v->least_count = (real)((s->options ? s->options->spray : 0) * s->weights);
     v->stretch = (real)s->stretch;
+    const bool at_rest_too = o->flow || (s->spaces && !(s->spacing->motion > 0));
+    v->still = at_rest_too ? -1 : (real)(still_share * s->f->sim->max_speed);
+    v->looked_at = s->looked_at;
     v->sharp = (real)o->sharp_radius;
     if (!s->spaces) return;
     v->share = (real)(1 - exp(-s->spacing->rate * s->memory.since));
@@ -382,6 +412,7 @@ static spate_status find_thin(sheets *s) {
     if (!(f->memory.reference > 0) && count) find_reference(s);
     s->view.inverse_reference = (real)(1 / f->memory.reference);
     parallel_for(f->threads, occupied, 16, count_cells, s);
+    parallel_for(f->threads, occupied, 16, s->kernels->find_moving[dim - 2], &s->view);
     parallel_for(f->threads, occupied, 16, find_near, s);
     parallel_for(f->threads, occupied, 4, s->kernels->find_thin[dim - 2], &s->view);
     return SPATE_OK;

@@ -22,6 +22,11 @@
  * relative to it in that time (`motion`): without that a lattice at rest is an unstable balance of
  * repulsions, and single particles of still water are pushed out of its surface.
  *
+ * Nothing is done where nothing changes. In blocks in which velocities differ by less than a
+ * thousandth of the fastest particle's, those of the cells around included, nothing is moved apart;
+ * and where that is so of the blocks around as well, and there is no inserted particle, thin ones are
+ * looked for every eighth step only, and keep their thinness until then.
+ *
  * In a prescribed flow nothing holds the liquid together, so there, instead, `spacing` moves no
  * particle out of its surface: a ball would swell by a tenth on its way through Enright's
  * deformation.
@@ -113,11 +118,15 @@ typedef struct sheet_view {
     real inverse_reference, sparse, stretch; /* 1/rho0, a_drho, k_s */
     real share, most, sharp;                 /* of the displacement in a step, its limit, a_u */
     real motion;                             /* its limit for a relative speed of 1 m/s; 0: none */
-    real *largest;                           /* density by worker */
+    real still;            /* velocities that differ by up to this do not; below 0: any do */
+    bool *moving;          /* by occupied block: whether velocities differ in and around it */
+    const bool *looked_at; /* by occupied block: whether thin particles are looked for */
+    real *largest;         /* density by worker */
 } sheet_view;
 
 #define SHEET_KERNELS(TASK)                                     \
     TASK(find_largest) /* density of all */                     \
+    TASK(find_moving)  /* blocks that move */                   \
     TASK(find_thin)    /* density near air, thinness, metric */ \
     TASK(find_pairs)   /* a pair_search (insertion.h) */        \
     TASK(find_spacing) /* moved and resampled */
@@ -157,6 +166,7 @@ typedef struct sheets {
     real *sizes, *counts;
     real *held; /* by cell: how many particles are there, a full cell's at most */
     cell_bits *near;
+    bool *looked_at;
     bool begun;
     bool spaces;  /* in this step */
     bool changed; /* particles were added, removed or moved */
