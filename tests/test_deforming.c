@@ -144,6 +144,30 @@ static void fast_plates_stay_whole(void **state) {
     play_close(&p);
 }
 
+/* It limits steps while it moves: before its first file they end where that begins, and after its last
+ * they are free. */
+static void a_step_is_limited_while_it_moves(void **state) {
+    (void)state;
+    play p = play_open(1,
+                       SCENE_3D "colliders: [{shape: {mesh: {file: plate_##.obj, frames: {first: "
+                                "0, fps: 0.5, start: 1}}}}]\n",
+                       0.05);
+    const boundary *b = &p.sim->boundary;
+    const double way = 0.01, speed = 0.05, end = 1 + 4 / 0.5; /* .1 a file, five of them */
+    CHECK_BELOW(fabs(way / boundary_speed_within(b, 0, way) - 1), 1e-9); /* lands at the start */
+    CHECK_BELOW(fabs(boundary_speed_within(b, 0.9, way) - speed), 1e-9); /* .1 s of it moves */
+    CHECK_BELOW(fabs(boundary_speed_within(b, 1, way) - speed), 1e-9);
+    CHECK_BELOW(fabs(boundary_speed_within(b, end - 1e-3, way) - speed), 1e-9);
+    assert_true(boundary_speed_within(b, end + 1e-3, way) == 0);
+    CHECK_BELOW(fabs(boundary_speed(b) - speed), 1e-9); /* ever */
+    for (int k = 0; k < 400; k++) {                     /* no step of way/v goes further */
+        const double t = 0.02 * k, dt = way / fmax(boundary_speed_within(b, t, way), 1e-3);
+        const double from = fmin(fmax(t, 1), end), to = fmin(fmax(t + dt, 1), end);
+        CHECK_BELOW(speed * (to - from), way * (1 + 1e-6));
+    }
+    play_close(&p);
+}
+
 /* Bit by bit the same at a time, whatever was asked before, and for any number of threads. */
 static void the_past_does_not_matter(void **state) {
     (void)state;
@@ -519,6 +543,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_sphere_expands),
         cmocka_unit_test(fast_plates_stay_whole),
+        cmocka_unit_test(a_step_is_limited_while_it_moves),
         cmocka_unit_test(the_past_does_not_matter),
         cmocka_unit_test(matter_has_the_speed_of_the_surface),
         cmocka_unit_test(a_driven_one_grows_too),

@@ -2,6 +2,7 @@
 
 #include "core/vec.h"
 
+#include <limits.h>
 #include <string.h>
 
 sequence_place mesh_sequence_at(const mesh_sequence *s, double t) {
@@ -51,6 +52,22 @@ double mesh_sequence_speed(const mesh_sequence *s) {
     double farthest = 0;
     for (int k = 0; k + 1 < s->count; k++) farthest = fmax(farthest, s->way[k]);
     return farthest * s->fps;
+}
+
+double mesh_sequence_speed_within(const mesh_sequence *s, double t, double way) {
+    const int ways = s->count - 1;
+    const int first = (int)fmin(fmax((t - s->start) * s->fps, 0), s->repeat ? INT_MAX / 2 : ways);
+    double most = 0;
+    for (int k = first; k < first + ways; k++) {
+        double until = s->start + k / s->fps - t; /* the way to file k + 1 begins */
+        if (until < 1e-6 / s->fps) until = 0;     /* rounding */
+        if (!s->repeat && k >= ways) break;
+        if (most > 0 && way / most <= until) break;
+        const double speed = s->way[k % ways] * s->fps;
+        if (until > 0 && speed > most && way / speed < until) return way / until;
+        most = fmax(most, speed);
+    }
+    return most;
 }
 
 /* Preparing keeps, of vertices at one place, the first, and all in their order: the next one that

@@ -40,6 +40,9 @@ void mesh_sequence_drift(const mesh_sequence *s, double t, double v[3]);
 bounds mesh_sequence_bounds(const shape *s, int dim);
 /* The fastest that a vertex ever is, m/s. */
 double mesh_sequence_speed(const mesh_sequence *s);
+/* The speed v such that in a step from t of way/v no vertex goes further than `way`: that of the files
+ * around t, or of those that the step would come to. */
+double mesh_sequence_speed_within(const mesh_sequence *s, double t, double way);
 
 /* Makes room for `count` files with the prepared mesh of the first; its raw vertices tell which of
  * them it has kept. */

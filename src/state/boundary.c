@@ -175,27 +175,40 @@ static double driven_max_speed(const driven_pose *driven, double radius) {
     return vec_length(driven->pose.velocity) + vec_length(driven->pose.spin) * radius;
 }
 
-double boundary_speed(const boundary *b) {
+/* Of collider c as a whole. */
+static double motion_speed(const boundary *b, int c) {
     const spate_scene *scene = b->scene;
+    const collider *solid = &scene->colliders[c];
+    if (!solid->motion.key_count) return 0;
+    const bounds box = shape_bounds(solid->shape, scene->dim);
+    double radius2 = 0;
+    for (int a = 0; a < scene->dim; a++) {
+        double far = fmax(fabs(box.min[a] - solid->motion.pivot[a]),
+                          fabs(box.max[a] - solid->motion.pivot[a]));
+        radius2 += far < 1e3 * scene->domain.size[a]
+                       ? far * far
+                       : scene->domain.size[a] * scene->domain.size[a];
+    }
+    return solid->driven ? driven_max_speed(&b->driven[c], sqrt(radius2))
+                         : motion_max_speed(&solid->motion, sqrt(radius2));
+}
+
+double boundary_speed(const boundary *b) {
     double fastest = 0;
-    for (int c = 0; c < scene->collider_count; c++) {
-        const collider *solid = &scene->colliders[c];
-        const mesh_sequence *deforms = solid->shape->sequence;
+    for (int c = 0; c < b->scene->collider_count; c++) {
+        const mesh_sequence *deforms = b->scene->colliders[c].shape->sequence;
         const double own = deforms ? mesh_sequence_speed(deforms) : 0;
-        fastest = fmax(fastest, own);
-        if (!solid->motion.key_count) continue;
-        bounds box = shape_bounds(solid->shape, scene->dim);
-        double radius2 = 0;
-        for (int a = 0; a < scene->dim; a++) {
-            double far = fmax(fabs(box.min[a] - solid->motion.pivot[a]),
-                              fabs(box.max[a] - solid->motion.pivot[a]));
-            radius2 += far < 1e3 * scene->domain.size[a]
-                           ? far * far
-                           : scene->domain.size[a] * scene->domain.size[a];
-        }
-        const double speed = solid->driven ? driven_max_speed(&b->driven[c], sqrt(radius2))
-                                           : motion_max_speed(&solid->motion, sqrt(radius2));
-        fastest = fmax(fastest, own + speed);
+        fastest = fmax(fastest, own + motion_speed(b, c));
+    }
+    return fastest;
+}
+
+double boundary_speed_within(const boundary *b, double t, double way) {
+    double fastest = 0;
+    for (int c = 0; c < b->scene->collider_count; c++) {
+        const mesh_sequence *deforms = b->scene->colliders[c].shape->sequence;
+        const double own = deforms ? mesh_sequence_speed_within(deforms, t, way) : 0;
+        fastest = fmax(fastest, own + motion_speed(b, c));
     }
     return fastest;
 }

@@ -43,6 +43,9 @@ double boundary_next_change(const boundary *b, double t);
 
 /* The fastest that any point of a collider ever moves, or as it is driven now, m/s. */
 double boundary_speed(const boundary *b);
+/* The speed v such that in a step from t of way/v none of them goes further than `way`: one that
+ * deforms counts while it does. */
+double boundary_speed_within(const boundary *b, double t, double way);
 
 /* Distance to collider c at world position x; with normal and the collider's velocity there when
  * the pointers are not NULL. Exact for shapes without a mesh; otherwise see baked_distance. */

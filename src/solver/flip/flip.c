@@ -234,7 +234,8 @@ static double step_limit(spate_simulation *sim, const char **limit) {
     const spate_scene *scene = sim->scene;
     if (f->options->flow) return flip_flow_limit(f, limit);
     double way = scene->cfl * scene->domain.dx, gravity = vec_length(scene->gravity);
-    double speed = fmax(sim->max_speed, fmax(sources_speed(sim), boundary_speed(&sim->boundary)));
+    double speed = fmax(sim->max_speed, sources_speed(sim));
+    speed = fmax(speed, boundary_speed_within(&sim->boundary, sim->time, way));
     double dt = 2 * way / (speed + sqrt(speed * speed + 4 * gravity * way));
     *limit = speed * speed > gravity * way ? "speed" : "gravity";
     if (!(dt < HUGE_VAL)) *limit = "none";

@@ -541,7 +541,7 @@ static double step_limit(spate_simulation *sim, const char **limit) {
     const mpm_options *options = scene->solver_options;
     double dx = scene->domain.dx, dt = HUGE_VAL;
     double speed = fmax(fmax(sim->max_speed, m->max_move), sources_speed(sim));
-    double fastest = fmax(speed, boundary_speed(&sim->boundary));
+    double fastest = fmax(speed, boundary_speed_within(&sim->boundary, sim->time, scene->cfl * dx));
     if (m->meshes) fastest = fmax(fastest, lagrangian_hold_speed(m->meshes));
     *limit = "none";
     if (fastest > 0) dt = scene->cfl * dx / fastest, *limit = "speed";

@@ -355,7 +355,8 @@ static void destroy(spate_simulation *sim) {
 static double step_limit(spate_simulation *sim, const char **limit) {
     const smoke *s = sim->solver;
     const double way = sim->scene->cfl * sim->scene->domain.dx;
-    double speed = fmax(sim->max_speed, fmax(sources_speed(sim), boundary_speed(&sim->boundary)));
+    double speed = fmax(sim->max_speed, sources_speed(sim));
+    speed = fmax(speed, boundary_speed_within(&sim->boundary, sim->time, way));
     for (int a = 0; a < sim->scene->dim; a++)
         for (int end = 0; end < 2; end++)
             speed = fmax(speed, vec_length(sim->scene->domain.wall_velocity[a][end]));
