@@ -75,7 +75,7 @@ export class Painter3D implements Painter {
   private view(camera: Camera): View & { reach: number } {
     const p = this.portrait, half = 0.5 * Math.hypot(...p.size);
     const aspect = this.canvas.width / this.canvas.height;
-    const reach = (half * 0.98) / (TANGENT * Math.min(1, aspect)) / camera.zoom;
+    const reach = (half * 1.06) / (TANGENT * Math.min(1, aspect)) / camera.zoom;
     const c = Math.cos(camera.pitch), m = camera.middle as Vec3;
     const eye: Vec3 = [m[0] + reach * c * Math.sin(camera.yaw), m[1] + reach * Math.sin(camera.pitch),
       m[2] + reach * c * Math.cos(camera.yaw)];

@@ -34,7 +34,7 @@ export class Plots {
       const chart = this.charts.get(name);
       if (!chart || !chart.canvas.offsetParent) return;
       const last = panes[0].history[panes[0].history.length - 1]?.values[k];
-      chart.value.textContent = Number.isFinite(last) ? last.toPrecision(4) : "";
+      chart.value.textContent = Number.isFinite(last) ? last.toPrecision(4) : panes[0].history.length ? "none here" : "once it runs";
       this.curve(chart.canvas, panes, k);
     });
   }
