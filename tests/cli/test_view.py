@@ -124,8 +124,9 @@ class Socket:
         self.socket.sendall(bytes([(0x80 if last else 0) | opcode]) + size + mask + body)
 
     def hear(self):
-        """The next message: a dict from JSON, or (head, sections) of a binary one."""
-        while True:
+        """The next message: a dict from JSON, or (head, sections) of a binary one. Pings are none."""
+        deadline = time.monotonic() + TIMEOUT
+        while time.monotonic() < deadline:
             first, second = self.bytes(2)
             length = second & 127
             if length >= 126:
@@ -141,6 +142,7 @@ class Socket:
                 return json.loads(data)
             elif opcode == 2:
                 return unpack(data)
+        raise TimeoutError("nothing is said")
 
     def hear_kind(self, kind):
         """The next text of a kind; what comes before is passed over."""
