@@ -62,7 +62,7 @@ static void test_rows_end_where_a_tile_does(void **state) {
         memset(tile->starts, 0x3f, sizeof tile->starts);
         const int home[3] = {2, 2, dim == 3 ? 2 : 0};
         fill_tile(&around, p.sim->blocks.occupied[0],
-                  (cell_bits)1 << box_index(BLOCK_EDGE, home, dim), 1, &what, tile, dim);
+                  (block_cells)1 << box_index(BLOCK_EDGE, home, dim), 1, &what, tile, dim);
         for (int corner = 0; corner < 1 << dim; corner++) {
             real x[3] = {0};
             int found = 0;

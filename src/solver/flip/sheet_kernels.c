@@ -41,9 +41,10 @@ INLINE real density_around(const sheet_view *s, int64_t particle, const sheet_ti
 }
 
 /* The cells of a block that hold particles. */
-INLINE cell_bits occupied_cells(const int64_t *starts, int dim) {
-    cell_bits bits = 0;
-    for (int c = 0; c < block_nodes(dim); c++) bits |= (cell_bits)(starts[c] < starts[c + 1]) << c;
+INLINE block_cells occupied_cells(const int64_t *starts, int dim) {
+    block_cells bits = 0;
+    for (int c = 0; c < block_nodes(dim); c++)
+        bits |= (block_cells)(starts[c] < starts[c + 1]) << c;
     return bits;
 }
 
@@ -56,7 +57,7 @@ INLINE void find_largest_chunk(void *data, chunk items, int dim) {
     tile_rows rows;
     for (int64_t o = items.begin; o < items.end; o++) {
         const int64_t *starts = s->around.starts + o * block_nodes(dim);
-        cell_bits cells = occupied_cells(starts, dim);
+        block_cells cells = occupied_cells(starts, dim);
         fill_tile(&s->around, s->around.blocks->occupied[o], cells, reach.ring, &what, tile, dim);
         for (; cells; cells &= cells - 1) {
             const int c = __builtin_ctzll(cells);
@@ -211,7 +212,8 @@ INLINE void add_to_batch(const sheet_view *s, int64_t i, const wide sums[MOMENTS
 
 /* Density, thinness and metric of a block's particles in the cells near air. */
 INLINE void find_thin_cells(const sheet_view *s, const row_reach *reach, const int64_t *starts,
-                            cell_bits cells, const sheet_tile *tile, shape_batch *batch, int dim) {
+                            block_cells cells, const sheet_tile *tile, shape_batch *batch,
+                            int dim) {
     tile_rows rows;
     wide sums[MOMENTS];
     for (; cells; cells &= cells - 1) {
@@ -234,7 +236,7 @@ INLINE void find_thin_chunk(void *data, chunk items, int dim) {
     shape_batch batch = {0};
     for (int64_t o = items.begin; o < items.end; o++) {
         const int64_t *starts = s->around.starts + o * block_nodes(dim);
-        const cell_bits cells = s->near[o];
+        const block_cells cells = s->near[o];
         for (int64_t i = starts[0]; i < starts[block_nodes(dim)]; i++) s->density[i] = 1;
         if (!s->looked_at[o]) continue;
         for (int64_t i = starts[0]; i < starts[block_nodes(dim)]; i++) s->thinness[i] = 0;
@@ -336,12 +338,12 @@ INLINE int64_t find_pairs_in_cell(const pair_search *q, int32_t block, const int
     return count;
 }
 
-INLINE cell_bits searched_cells(const pair_search *q, const int64_t *starts, int dim) {
-    cell_bits cells = 0;
+INLINE block_cells searched_cells(const pair_search *q, const int64_t *starts, int dim) {
+    block_cells cells = 0;
     for (int c = 0; c < block_nodes(dim); c++) {
         bool any = false;
         for (int64_t i = starts[c]; i < starts[c + 1]; i++) any |= is_searched(q, i);
-        cells |= (cell_bits)any << c;
+        cells |= (block_cells)any << c;
     }
     return cells;
 }
@@ -358,7 +360,7 @@ INLINE void find_pairs_chunk(void *data, chunk items, int dim) {
         const int64_t *starts = s->around.starts + o * block_nodes(dim);
         int64_t count = 0;
         if (q->list && q->counts[o] == q->counts[o + 1]) continue;
-        cell_bits cells = s->looked_at[o] ? searched_cells(q, starts, dim) : 0;
+        block_cells cells = s->looked_at[o] ? searched_cells(q, starts, dim) : 0;
         if (cells) fill_tile(&s->around, block, cells, reach.ring, &what, tile, dim);
         for (; cells; cells &= cells - 1) {
             const int c = __builtin_ctzll(cells);

@@ -77,7 +77,7 @@ INLINE void fill_row(const neighbourhood *around, int32_t block, int at[3], int 
 }
 
 /* The box that the wanted cells of a block are in. */
-INLINE void bound_cells(cell_bits wanted, int low[3], int high[3], int dim) {
+INLINE void bound_cells(block_cells wanted, int low[3], int high[3], int dim) {
     for (int a = 0; a < 3; a++) low[a] = BLOCK_EDGE, high[a] = -1;
     for (; wanted; wanted &= wanted - 1) {
         int at[3];
@@ -90,7 +90,7 @@ INLINE void bound_cells(cell_bits wanted, int low[3], int high[3], int dim) {
 }
 
 /* All that is within `ring` cells of the wanted cells of a block. */
-INLINE void fill_tile(const neighbourhood *around, int32_t block, cell_bits wanted, int ring,
+INLINE void fill_tile(const neighbourhood *around, int32_t block, block_cells wanted, int ring,
                       const copied *what, sheet_tile *to, int dim) {
     int *low = to->low, *high = to->high;
     bound_cells(wanted, low, high, dim);

@@ -173,7 +173,7 @@ static void list_rooms(sheets *s, room rooms[ROOMS]) {
         {"sheet density", (void **)&v->density, sizeof(real), false, false},
         {"sheet metric", (void **)&v->metric, shaped ? sizeof *v->metric : 0, false, false},
         {"sheet held", (void **)&s->held, sizeof(real), true, false},
-        {"sheet near", (void **)&s->near, sizeof(cell_bits), false, true},
+        {"sheet near", (void **)&s->near, sizeof(block_cells), false, true},
         {"sheet moving", (void **)&v->moving, sizeof(bool), false, true},
         {"sheet looked at", (void **)&s->looked_at, sizeof(bool), false, true},
         {"sheet inward", (void **)&v->inward, held ? sizeof(real4) : 0, false, false},
@@ -317,13 +317,13 @@ static void find_near(void *data, chunk items) {
             box[k] = count_cell(s, b->occupied[o], at, at_side);
         }
         for (int a = 0; a < dim; a++) sum_along(box, a, dim);
-        cell_bits bits = 0;
+        block_cells bits = 0;
         for (int c = 0; c < block_nodes(dim); c++) {
             int at[3];
             box_place(BLOCK_EDGE, c, dim, at);
             for (int a = 0; a < dim; a++) at[a]++;
             const double sum = (double)box[box_index(RIM_EDGE, at, dim)];
-            bits |= (cell_bits)(sum < nearly_full * full) << c;
+            bits |= (block_cells)(sum < nearly_full * full) << c;
         }
         s->near[o] = bits;
     }

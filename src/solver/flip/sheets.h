@@ -75,7 +75,7 @@ bool sheets_check(const flip_options *o, field_report *report);
 /* ---- Kernels, compiled once for each instruction set ----------------------------------------- */
 
 /* Which cells of a block, by bits. */
-typedef uint64_t cell_bits;
+typedef uint64_t block_cells;
 _Static_assert(BLOCK_NODES_MAX <= 64, "a bit for each cell of a block");
 
 /* Copies of the particles of a block and of cells round it (sheet_tile.h). */
@@ -98,11 +98,11 @@ typedef struct sheet_tile {
 /* What the kernels read and write: arrays by particle, of the sorted ones, and constants. */
 typedef struct sheet_view {
     neighbourhood around;
-    const cell_bits *near; /* by occupied block: cells within two of air */
-    const real *size;      /* d */
-    const real *count;     /* how many usual particles it stands for, at least 1; 0: removed */
-    real *density;         /* over rho0; 1 where it is not looked for */
-    real *thinness;        /* the field of particles: 1 - s3/s1 */
+    const block_cells *near; /* by occupied block: cells within two of air */
+    const real *size;        /* d */
+    const real *count;       /* how many usual particles it stands for, at least 1; 0: removed */
+    real *density;           /* over rho0; 1 where it is not looked for */
+    real *thinness;          /* the field of particles: 1 - s3/s1 */
     /* of particles less dense than `sparse`; those of others are not written, and taken for I and
      * 0: (k_s C)^-1 as xx xy xz yy yz zz, in 2D xx xy yy; and at a surface where the liquid is,
      * out of which nothing is moved. NULL: those of all are I, 0 */
@@ -165,7 +165,7 @@ typedef struct sheets {
     sheet_view view; /* of a step; arrays in scratch, from the first stage to the last */
     real *sizes, *counts;
     real *held; /* by cell: how many particles are there, a full cell's at most */
-    cell_bits *near;
+    block_cells *near;
     bool *looked_at;
     bool begun;
     bool spaces;  /* in this step */
