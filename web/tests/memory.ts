@@ -1,6 +1,6 @@
 /*
  * Memory of a playground that is played with for long: MINUTES of rounds, in each of which every
- * scene is opened anew, stirred, poured into and drawn from as the page does. The first two rounds
+ * scene is opened anew, stirred, poured into and drawn from as the page does. The first three rounds
  * may take memory; the later ones none, neither the engine's nor the page's.
  */
 import { readFileSync } from "node:fs";
@@ -17,7 +17,7 @@ materials: {water: {model: liquid, density: 1000, bulk_modulus: 2.0e4}}
 bodies: [{name: dam, material: water, shape: {box: {min: [0, 0], max: [0.5, 0.4]}}}]
 `;
 const SCENES = [SCENE("flip", 0.04), SCENE("mpm", 0.05), SCENE("sph", 0.05)];
-const FRAMES = 45, MB = 1 << 20, ROUNDS_TO_SETTLE = 2, HEAP_SLACK = 1.5 * MB;
+const FRAMES = 45, MB = 1 << 20, ROUNDS_TO_SETTLE = 3, HEAP_SLACK = 1.5 * MB;
 
 const [wasm, minutes, rounds] = [process.argv[2], Number(process.argv[3]), Number(process.argv[4] ?? Infinity)];
 const leak = process.env.LEAK ? ([] as unknown[]) : null; /* the control: frames that are kept */
