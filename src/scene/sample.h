@@ -4,7 +4,7 @@
  * Regular: a lattice of spacing s = dx / n^(1/d), n particles a cell, aligned with the grid's cells
  * so that cells are filled evenly. Jittered: the same, each point moved by up to jitter * s / 2 a
  * side. Glass: the same, moved so that they keep their distance from one another (glass.h), and
- * near the surface so that cells are as full as the lattice makes them (cell_fill.h).
+ * near faces along the grid so that cells are as full as the lattice makes them (cell_fill.h).
  * Poisson: points no two of which are nearer than a radius, as dense as such a set gets, then
  * thinned to the same mean number (poisson.h). A point that belongs to no body's inside, to an
  * earlier body, or to a collider, is left out.
