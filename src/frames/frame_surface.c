@@ -49,8 +49,8 @@ spate_status surface_of_snapshot(const spate_scene *scene, const snapshot *frame
     job.list = take(ctx, (size_t)frame->count + 1, sizeof *job.list);
     if (!job.list) return SPATE_OUT_OF_MEMORY;
     parallel_for(ctx->pool, frame->count, 16384, read_particles, &job);
-    surface_set_spacing(&settings, job.list, frame->count);
-    const spate_status status = surface_create(ctx, &settings, job.list, frame->count, out);
+    spate_status status = surface_set_spacing(ctx, &settings, job.list, frame->count);
+    if (status == SPATE_OK) status = surface_create(ctx, &settings, job.list, frame->count, out);
     give(ctx, job.list);
     return status;
 }

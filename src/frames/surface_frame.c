@@ -7,7 +7,7 @@
 _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__,
                "values are written as they are in memory");
 
-enum { RANGES_A_CHUNK = 16, ROW_BATCH = 1024 };
+enum { RANGES_A_CHUNK = 16, PARTICLES_A_CHUNK = 16384, ROW_BATCH = 1024 };
 
 bool surface_is_wanted(const spate_scene *scene) { return scene->output.surface != 0; }
 
@@ -83,15 +83,30 @@ surface_settings surface_settings_of(const spate_scene *scene) {
     return s;
 }
 
-void surface_set_spacing(surface_settings *s, const surface_particle *list, int64_t count) {
-    double sum = 0;
-    int64_t sized = 0;
-    for (int64_t i = 0; i < count; i++) {
-        if (!(list[i].size > 0) || !isfinite((double)list[i].x[0])) continue;
-        sum += 1 / fmax((double)list[i].size, s->least_size / s->spacing);
-        sized++;
+typedef struct spacing_job {
+    const surface_settings *settings;
+    const surface_particle *list;
+} spacing_job;
+
+/* Of particles with a size: the sum of 1 / size, and how many there are. */
+static void add_sizes(void *data, chunk items, double *part) {
+    const spacing_job *job = data;
+    const double least = job->settings->least_size / job->settings->spacing;
+    for (int64_t i = items.begin; i < items.end; i++) {
+        const surface_particle *p = &job->list[i];
+        if (!(p->size > 0) || !isfinite((double)p->x[0])) continue;
+        part[0] += 1 / fmax((double)p->size, least);
+        part[1]++;
     }
-    if (sized) s->particle_spacing = s->spacing * (double)sized / sum;
+}
+
+spate_status surface_set_spacing(spate_context *ctx, surface_settings *s,
+                                 const surface_particle *list, int64_t count) {
+    spacing_job job = {s, list};
+    double sums[2];
+    TRY(parallel_sum(ctx, count, PARTICLES_A_CHUNK, add_sizes, &job, 2, sums));
+    if (sums[1] > 0) s->particle_spacing = s->spacing * sums[1] / sums[0];
+    return SPATE_OK;
 }
 
 spate_status surface_of_simulation(spate_simulation *sim, surface_mesh *out) {
@@ -104,9 +119,9 @@ spate_status surface_of_simulation(spate_simulation *sim, surface_mesh *out) {
     if (status == SPATE_OK) {
         parallel_for(sim->ctx->pool, particle_range_count(sim), RANGES_A_CHUNK, gather_ranges,
                      &job);
-        surface_set_spacing(&s, job.list, order.count);
-        status = surface_create(sim->ctx, &s, job.list, order.count, out);
+        status = surface_set_spacing(sim->ctx, &s, job.list, order.count);
     }
+    if (status == SPATE_OK) status = surface_create(sim->ctx, &s, job.list, order.count, out);
     give(sim->ctx, job.list);
     id_order_free(&order);
     return status;

@@ -22,7 +22,8 @@ bool surface_is_wanted(const spate_scene *scene);
 /* How the scene wants it; the particles' spacing is set by the second, which takes the mean of
  * 1 / size: merged particles deep in the liquid count less. */
 surface_settings surface_settings_of(const spate_scene *scene);
-void surface_set_spacing(surface_settings *s, const surface_particle *list, int64_t count);
+spate_status surface_set_spacing(spate_context *ctx, surface_settings *s,
+                                 const surface_particle *list, int64_t count);
 
 /* The mesh of the present state. */
 spate_status surface_of_simulation(spate_simulation *sim, surface_mesh *out);

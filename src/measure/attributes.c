@@ -242,35 +242,57 @@ spate_status attribute_choose(const spate_simulation *sim, const char *name,
 
 /* ---- Order by id ---- */
 
-/* A bit for every id ever given; a particle's place is the number of living ids before its own. */
-spate_status id_order_create(spate_simulation *sim, id_order *order) {
-    const particles *p = &sim->particles;
-    size_t words = (size_t)(sim->next_id / 64 + 1);
-    *order = (id_order){.ctx = sim->ctx};
-    uint64_t *bits = take(sim->ctx, words, sizeof *bits);
-    uint32_t *before = take(sim->ctx, words, sizeof *before);
-    order->place = take(sim->ctx, (size_t)p->count + 1, sizeof *order->place);
-    spate_status status = bits && before && order->place ? SPATE_OK : SPATE_OUT_OF_MEMORY;
-    if (status == SPATE_OK) {
-        for (int64_t i = 0; i < p->count; i++) {
-            assert(p->id[i] < sim->next_id);
-            if (!particle_is_removed(sim, i)) bits[p->id[i] / 64] |= UINT64_C(1) << p->id[i] % 64;
-        }
-        for (size_t w = 1; w < words; w++)
-            before[w] = before[w - 1] + (uint32_t)__builtin_popcountll(bits[w - 1]);
-        for (int64_t i = 0; i < p->count; i++) {
-            size_t w = p->id[i] / 64;
-            uint64_t lower = bits[w] & ((UINT64_C(1) << p->id[i] % 64) - 1);
-            bool removed = particle_is_removed(sim, i);
-            order->place[i] =
-                removed ? UINT32_MAX : before[w] + (uint32_t)__builtin_popcountll(lower);
-            order->count += !removed;
-        }
+typedef struct order_job {
+    const spate_simulation *sim;
+    id_order *order;
+    uint64_t *bits;   /* one for every id ever given: whether it lives */
+    uint32_t *before; /* how many live before a word of bits */
+} order_job;
+
+static void mark_living(void *data, chunk items) {
+    const order_job *job = data;
+    const uint64_t *id = job->sim->particles.id;
+    for (int64_t i = items.begin; i < items.end; i++) {
+        assert(id[i] < job->sim->next_id);
+        if (!particle_is_removed(job->sim, i))
+            __atomic_fetch_or(&job->bits[id[i] / 64], UINT64_C(1) << id[i] % 64, __ATOMIC_RELAXED);
     }
-    give(sim->ctx, bits);
-    give(sim->ctx, before);
-    if (status != SPATE_OK) id_order_free(order);
-    return status;
+}
+
+/* A particle's place is the number of living ids before its own. */
+static void find_places(void *data, chunk items) {
+    const order_job *job = data;
+    const uint64_t *id = job->sim->particles.id;
+    for (int64_t i = items.begin; i < items.end; i++) {
+        const uint64_t lower = job->bits[id[i] / 64] & ((UINT64_C(1) << id[i] % 64) - 1);
+        job->order->place[i] =
+            particle_is_removed(job->sim, i)
+                ? UINT32_MAX
+                : job->before[id[i] / 64] + (uint32_t)__builtin_popcountll(lower);
+    }
+}
+
+spate_status id_order_create(spate_simulation *sim, id_order *order) {
+    enum { GRAIN = 16384 };
+    const int64_t count = sim->particles.count;
+    const size_t words = (size_t)(sim->next_id / 64 + 1);
+    *order = (id_order){.ctx = sim->ctx};
+    order_job job = {.sim = sim, .order = order};
+    job.bits = take(sim->ctx, words, sizeof *job.bits);
+    job.before = take(sim->ctx, words + 1, sizeof *job.before);
+    order->place = take(sim->ctx, (size_t)count + 1, sizeof *order->place);
+    const bool room = job.bits && job.before && order->place;
+    if (room) {
+        parallel_for(sim->ctx->pool, count, GRAIN, mark_living, &job);
+        for (size_t w = 0; w < words; w++)
+            job.before[w + 1] = job.before[w] + (uint32_t)__builtin_popcountll(job.bits[w]);
+        order->count = job.before[words];
+        parallel_for(sim->ctx->pool, count, GRAIN, find_places, &job);
+    }
+    give(sim->ctx, job.bits);
+    give(sim->ctx, job.before);
+    if (!room) id_order_free(order);
+    return room ? SPATE_OK : SPATE_OUT_OF_MEMORY;
 }
 
 void id_order_free(id_order *order) {

@@ -7,7 +7,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { CORNERS = 18, FACES = 32, DISC = 16 };
+enum { CORNERS = 18, FACES = 32, DISC = 16, DROP_GRAIN = 16384 };
 
 /* Corners of the unit ball, and faces, anticlockwise seen from outside. */
 typedef struct drop_ball {
@@ -80,8 +80,19 @@ static bool is_drop(const lattice *l, int64_t i) {
     return true;
 }
 
-static void count_drops(void *data, chunk items, double *part) {
-    for (int64_t i = items.begin; i < items.end; i++) *part += is_drop(data, i);
+typedef struct drop_job {
+    const lattice *l;
+    const surface_particle *given;
+    const drop_ball *ball;
+    surface_mesh *mesh;
+    int64_t vertex, face; /* of the first drop */
+    int64_t *begin;       /* of each part, after how many drops it has */
+} drop_job;
+
+static void count_drops(void *data, chunk items) {
+    const drop_job *job = data;
+    for (int64_t i = items.begin; i < items.end; i++)
+        job->begin[items.begin / DROP_GRAIN] += is_drop(job->l, i);
 }
 
 /* By its volume, whatever it counts as in a sheet. */
@@ -144,35 +155,57 @@ static void put_drop(const drop_ball *ball, const lattice_particle *p, const sur
             m->triangle[triangle + f][k] = (int32_t)(vertex + ball->face[f][k]);
 }
 
-spate_status surface_add_drops(const lattice *l, const surface_particle *particles,
-                               surface_mesh *m) {
-    const int64_t all = l->shapes ? l->first[(int64_t)l->bricks.count * BRICK_CELLS] : 0;
-    double sum = 0;
-    TRY(parallel_sum(l->ctx, all, 16384, count_drops, (void *)(uintptr_t)l, 1, &sum));
-    const int64_t count = (int64_t)sum;
+static void put_drops(void *data, chunk items) {
+    const drop_job *job = data;
+    surface_mesh *m = job->mesh;
+    int64_t at = job->begin[items.begin / DROP_GRAIN];
+    for (int64_t i = items.begin; i < items.end; i++) {
+        const lattice_particle *p = &job->l->particles[i];
+        if (!is_drop(job->l, i)) continue;
+        if (m->line)
+            put_disc(p, job->given, m, job->vertex + DISC * at, job->face + DISC * at);
+        else
+            put_drop(job->ball, p, job->given, m, job->vertex + CORNERS * at,
+                     job->face + FACES * at);
+        at++;
+    }
+}
+
+static spate_status add_drops(drop_job *job, surface_mesh *m, int64_t all) {
+    spate_context *ctx = job->l->ctx;
+    int64_t count = 0;
+    parallel_for(ctx->pool, all, DROP_GRAIN, count_drops, job);
+    for (int64_t k = 0; k * DROP_GRAIN < all; k++) {
+        const int64_t own = job->begin[k];
+        job->begin[k] = count, count += own;
+    }
     if (!count) return SPATE_OK;
     if (m->vertex_count + CORNERS * count > INT32_MAX / 8)
-        return fail(l->ctx, SPATE_BAD_INPUT,
+        return fail(ctx, SPATE_BAD_INPUT,
                     "the liquid's surface has %lld drops; set output.surface_method: isotropic",
                     (long long)count);
     drop_ball ball;
     surface_mesh more;
     drop_ball_fill(&ball);
-    int64_t vertex = m->vertex_count, face = m->line ? m->line_count : m->triangle_count;
     const spate_status status = make_room(m, count, &more);
     if (status != SPATE_OK) {
         surface_free(&more);
         return status;
     }
-    for (int64_t i = 0; i < all; i++) {
-        if (!is_drop(l, i)) continue;
-        if (m->line)
-            put_disc(&l->particles[i], particles, &more, vertex, face);
-        else
-            put_drop(&ball, &l->particles[i], particles, &more, vertex, face);
-        vertex += m->line ? DISC : CORNERS, face += m->line ? DISC : FACES;
-    }
+    job->ball = &ball, job->mesh = &more;
+    job->vertex = m->vertex_count, job->face = m->line ? m->line_count : m->triangle_count;
+    parallel_for(ctx->pool, all, DROP_GRAIN, put_drops, job);
     surface_free(m);
     *m = more;
     return SPATE_OK;
+}
+
+spate_status surface_add_drops(const lattice *l, const surface_particle *particles,
+                               surface_mesh *m) {
+    const int64_t all = l->shapes ? l->first[(int64_t)l->bricks.count * BRICK_CELLS] : 0;
+    drop_job job = {.l = l, .given = particles};
+    job.begin = take(l->ctx, (size_t)(all / DROP_GRAIN) + 1, sizeof *job.begin);
+    const spate_status status = job.begin ? add_drops(&job, m, all) : SPATE_OUT_OF_MEMORY;
+    give(l->ctx, job.begin);
+    return status;
 }

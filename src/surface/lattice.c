@@ -5,7 +5,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { PARTICLE_GRAIN = 16384, BRICK_GRAIN = 32 };
+enum { PARTICLE_GRAIN = 16384, SIDE_GRAIN = 8192, BRICK_GRAIN = 32 };
 
 /* A half-space filled evenly, weighted by (1 - r^2 / reach^2)^3, has its centre this share of the
  * reach below a point of its surface: half of the integrals of r^3 and r^2 times the weight. */
@@ -182,29 +182,77 @@ static spate_status list_particles(build_job *job) {
     return SPATE_OK;
 }
 
+/* A side of the domain, and what of the images made so far is looked at for it. */
+typedef struct side_job {
+    build_job *job;
+    bool periodic;
+    int axis, upper;
+    int64_t *begin; /* of each part's images, after how many each has */
+    int64_t list_end, side_end;
+} side_job;
+
+static bool has_image(const side_job *side, int64_t k) {
+    const lattice *l = side->job->l;
+    const real x = side->job->list[side->job->at_side[k]].x[side->axis],
+               far = (real)l->last[side->axis], wall = side->upper ? far : 0;
+    /* A period's images are those of the other end, made from what was there before. */
+    const real from = side->periodic && !side->upper ? far : side->periodic ? 0 : wall;
+    const bool image = side->upper && side->periodic && x < 0;
+    return !image && (x > from ? x - from : from - x) <= l->reach;
+}
+
+static void count_images(void *data, chunk items) {
+    const side_job *side = data;
+    int64_t *count = &side->begin[items.begin / SIDE_GRAIN];
+    for (int64_t k = items.begin; k < items.end; k++) *count += has_image(side, k);
+}
+
+static void put_images(void *data, chunk items) {
+    const side_job *side = data;
+    build_job *job = side->job;
+    const real far = (real)job->l->last[side->axis], wall = side->upper ? far : 0;
+    int64_t at = side->begin[items.begin / SIDE_GRAIN];
+    for (int64_t k = items.begin; k < items.end; k++) {
+        if (!has_image(side, k)) continue;
+        lattice_particle *p = &job->list[side->list_end + at];
+        job->at_side[side->side_end + at++] = (int32_t)(p - job->list);
+        *p = job->list[job->at_side[k]];
+        real *x = &p->x[side->axis];
+        *x = side->periodic ? *x + (side->upper ? far : -far) : 2 * wall - *x;
+        p->image = (p->image ^ (side->periodic ? 0 : 1 << side->axis)) | IMAGE;
+    }
+}
+
+static spate_status add_images_of(side_job *side) {
+    build_job *job = side->job;
+    spate_context *ctx = job->l->ctx;
+    const int64_t n = job->side_count, parts = (n + SIDE_GRAIN - 1) / SIDE_GRAIN;
+    int64_t made = 0;
+    side->list_end = job->count, side->side_end = n;
+    memset(side->begin, 0, (size_t)parts * sizeof *side->begin);
+    parallel_for(ctx->pool, n, SIDE_GRAIN, count_images, side);
+    for (int64_t k = 0; k < parts; k++) {
+        const int64_t count = side->begin[k];
+        side->begin[k] = made, made += count;
+    }
+    TRY(GROW(ctx, job->list, job->capacity, job->count + made));
+    TRY(GROW(ctx, job->at_side, job->side_capacity, n + made));
+    parallel_for(ctx->pool, n, SIDE_GRAIN, put_images, side);
+    job->count += made, job->side_count += made;
+    return SPATE_OK;
+}
+
 /* Images of what is near a side, axis after axis, so that edges and corners get theirs too. */
 static spate_status add_images(build_job *job, const bool periodic[3]) {
-    const lattice *l = job->l;
-    for (int side = 0; side < 2 * l->dim; side++) {
-        int axis = side / 2, upper = side % 2;
-        real far = (real)l->last[axis], wall = upper ? far : 0;
-        /* A period's images are those of the other end, made from what was there before. */
-        real from = periodic[axis] && !upper ? far : periodic[axis] ? 0 : wall;
-        for (int64_t k = 0, n = job->side_count; k < n; k++) {
-            const int32_t i = job->at_side[k];
-            real x = job->list[i].x[axis];
-            bool image = upper && periodic[axis] && x < 0;
-            if (image || (x > from ? x - from : from - x) > l->reach) continue;
-            TRY(GROW(l->ctx, job->list, job->capacity, job->count + 1));
-            TRY(GROW(l->ctx, job->at_side, job->side_capacity, job->side_count + 1));
-            job->at_side[job->side_count++] = (int32_t)job->count;
-            lattice_particle *p = &job->list[job->count++];
-            *p = job->list[i];
-            p->x[axis] = periodic[axis] ? x + (upper ? far : -far) : 2 * wall - x;
-            p->image = (p->image ^ (periodic[axis] ? 0 : 1 << axis)) | IMAGE;
-        }
+    spate_context *ctx = job->l->ctx;
+    spate_status status = SPATE_OK;
+    for (int k = 0; k < 2 * job->l->dim && status == SPATE_OK; k++) {
+        side_job side = {.job = job, .axis = k / 2, .upper = k % 2, .periodic = periodic[k / 2]};
+        side.begin = take(ctx, (size_t)(job->side_count / SIDE_GRAIN) + 1, sizeof *side.begin);
+        status = side.begin ? add_images_of(&side) : SPATE_OUT_OF_MEMORY;
+        give(ctx, side.begin);
     }
-    return SPATE_OK;
+    return status;
 }
 
 static int32_t brick_of(real x) { return (int32_t)floor((double)x / BRICK_EDGE); }
@@ -225,18 +273,39 @@ static brick_box box_of(const lattice *l, const real x[3]) {
     return box;
 }
 
-/* The particles of a part at which the box is another one than before, to the front of its
- * cells. */
-static void mark_boxes(void *data, chunk items) {
+/* Bricks met not long ago: the last one of each place. */
+enum { MET = 1024 };
+typedef struct brick_memory {
+    uint64_t met[MET]; /* 0: none */
+} brick_memory;
+
+/* Whether a brick of the box is not remembered; all are then. */
+static bool has_new_brick(brick_memory *memory, const brick_box *box) {
+    bool any = false;
+    for (int32_t z = box->low[2]; z <= box->high[2]; z++)
+        for (int32_t y = box->low[1]; y <= box->high[1]; y++)
+            for (int32_t x = box->low[0]; x <= box->high[0]; x++) {
+                const uint64_t brick = UINT64_C(1) << 63 | (uint64_t)(z & 0x1fffff) << 42 |
+                                       (uint64_t)(y & 0x1fffff) << 21 | (uint64_t)(x & 0x1fffff);
+                uint64_t *place = &memory->met[(z * 131 + y * 17 + x) & (MET - 1)];
+                any |= *place != brick;
+                *place = brick;
+            }
+    return any;
+}
+
+/* The particles of a part that may be the first in a brick, to the front of its cells. */
+static void find_first(void *data, chunk items) {
     build_job *job = data;
     build_part *part = &job->parts[items.begin / PARTICLE_GRAIN];
     brick_box before = {{0}, {0}};
+    brick_memory memory = {{0}};
     part->kept = items.begin;
     for (int64_t i = items.begin; i < items.end; i++) {
         const brick_box box = box_of(job->l, job->list[i].x);
         if (i > items.begin && !memcmp(&box, &before, sizeof box)) continue;
         before = box;
-        job->cell[part->kept++] = (int32_t)i;
+        if (has_new_brick(&memory, &box)) job->cell[part->kept++] = (int32_t)i;
     }
 }
 
@@ -251,17 +320,14 @@ static spate_status add_box(lattice *l, const brick_box *box) {
 static spate_status add_bricks(build_job *job) {
     lattice *l = job->l;
     const int64_t parts = (job->count + PARTICLE_GRAIN - 1) / PARTICLE_GRAIN;
-    brick_box before = {{0}, {0}};
     give(l->ctx, job->parts);
     job->parts = take(l->ctx, (size_t)parts + 1, sizeof *job->parts);
     job->cell = take(l->ctx, (size_t)job->count + 1, sizeof *job->cell);
     if (!job->parts || !job->cell) return SPATE_OUT_OF_MEMORY;
-    parallel_for(l->ctx->pool, job->count, PARTICLE_GRAIN, mark_boxes, job);
+    parallel_for(l->ctx->pool, job->count, PARTICLE_GRAIN, find_first, job);
     for (int64_t k = 0; k < parts; k++)
         for (int64_t i = k * PARTICLE_GRAIN; i < job->parts[k].kept; i++) {
             const brick_box box = box_of(l, job->list[job->cell[i]].x);
-            if (k + i && !memcmp(&box, &before, sizeof box)) continue;
-            before = box;
             TRY(add_box(l, &box));
         }
     if (l->bricks.keys_count >= INT32_MAX / BRICK_CELLS)
