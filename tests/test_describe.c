@@ -95,7 +95,7 @@ static void test_every_kind(void **state) {
     static const struct {
         const char *name, *first, *second;
     } files[] = {
-        {"checkpoint.spate", "checkpoint, format 6", "16 particles"},
+        {"checkpoint.spate", "checkpoint, format 7", "16 particles"},
         {"particles_0001.vtp", "VTK PolyData, 16 particles, t = 0.02", "pscale material stress(6)"},
         {"particles_0001.ply", "PLY points, 16 particles", "x y z vx vy vz id pscale"},
         {"particles_0001.bgeo", "Houdini .bgeo, version 5, 16 particles", "v(3) id pscale"},

@@ -325,11 +325,12 @@ static void test_particles_in_the_nozzle_keep_its_velocity(void **state) {
                 for (int a = 0; a < 3; a++) assert_true(record[a] == (real)v[a]);
                 for (int c = 0; c < 12; c++)
                     assert_true(sim->particles.affine[i][c / 4][c % 4] == 0);
-                assert_true(sim->particles.dilation[i] == 0);
+                assert_true(sim->particles.dilation[i] == (real)sim->sources[0].dilation);
             }
     }
     assert_true(inside > 20000);
     assert_true(outside > 500); /* and the others do fall */
+    assert_true(fabs(p.sim->sources[0].dilation) < 0.03);
     play_close(&p);
 }
 
@@ -356,11 +357,11 @@ static void test_nodes_in_the_nozzle_have_its_velocity(void **state) {
         }
         assert_int_equal(found, 1);
         /* but its own past stays: only the source's particles are made new */
-        for (int64_t i = 0; i < p.sim->particles.count; i++) p.sim->particles.dilation[i] = -0.125;
+        for (int64_t i = 0; i < p.sim->particles.count; i++) p.sim->particles.affine[i][0][0] = 1;
         sources_hold(p.sim);
         int renewed = 0;
         for (int64_t i = 0; i < p.sim->particles.count; i++) {
-            const bool is_new = p.sim->particles.dilation[i] == 0;
+            const bool is_new = p.sim->particles.affine[i][0][0] == 0;
             assert_true(!is_new || p.sim->particles.group[i] == 1);
             renewed += is_new;
         }

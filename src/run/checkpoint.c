@@ -650,7 +650,8 @@ static spate_status fill_simulation(reading *r, spate_simulation *sim) {
     for (int i = 0; i < sim->scene->source_count; i++)
         for (int a = 0; a < 3; a++)
             if (!isfinite(sources[i].shift[a]) || !isfinite(sources[i].motion[a]) ||
-                !isfinite(sources[i].emitted_at[a]))
+                !isfinite(sources[i].emitted_at[a]) || !(sources[i].dilation > -1) ||
+                !(sources[i].dilation <= 0))
                 return fail_damaged(r, "impossible values in block ", "sources");
     TRY(read_drive(r, sim));
     set_scalars(sim, &numbers);

@@ -13,7 +13,7 @@
 #include "solver/solver.h"
 
 #define CHECKPOINT_MAGIC "SPATE\r\n\032"
-enum { CHECKPOINT_VERSION = 6, CHECKPOINT_NAME = 32 };
+enum { CHECKPOINT_VERSION = 7, CHECKPOINT_NAME = 32 };
 
 /* As it lies in the file. */
 typedef struct checkpoint_head {

@@ -143,7 +143,8 @@ typedef struct source_state {
     double motion[3];     /* and how far it moved in that step */
     double emitted_at[3]; /* its shift when points of it last became particles */
     int64_t emitted;
-    int64_t filled; /* whether the shape has been filled at the start, 0 or 1 */
+    int64_t filled;  /* whether the shape has been filled at the start, 0 or 1 */
+    double dilation; /* J - 1 of the liquid that it holds */
 } source_state;
 
 /* Where a particle goes when all are read out in some order (measure/order.c), and room for it. */

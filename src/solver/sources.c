@@ -1,7 +1,7 @@
 /*
  * Sources (method: Dirichlet nozzles). A lattice of particles fills the shape and moves with the
- * source's velocity; while inside, particles keep that velocity and no strain, and grid nodes
- * inside have it too, so the nozzle is always full. Lattice points that enter the shape upstream
+ * source's velocity; while inside, particles keep that velocity and no strain, liquid but the
+ * pressure around it, and grid nodes inside have the velocity too, so the nozzle is always full. Lattice points that enter the shape upstream
  * become particles, several steps' points at once where steps are short: every emission costs a sort
  * of all particles. Those that leave the shape are free. Where its points are not those of a lattice
  * each is moved by what its lattice index and the seed say, whenever it enters. Nothing depends on
@@ -26,6 +26,61 @@ bool source_is_running(const spate_simulation *sim, int s) {
     return sim->time >= nozzle->from && sim->time < nozzle->until &&
            sim->sources[s].emitted < nozzle->limit;
 }
+
+/* ---- Pressure -------------------------------------------------------------------------------- */
+
+/* A nozzle of liquid has the pressure of the liquid around it. Without, inside a pool, it would be
+ * squeezed at every side, and its neighbours pushed about by a jump of pressure that never ends. */
+static bool has_pressure(const spate_simulation *sim, int s) {
+    const spate_scene *scene = sim->scene;
+    const int kind = scene_group_material(scene, scene->body_count + s);
+    return sim->particles.dilation && material_is_liquid(&scene->materials[kind]);
+}
+
+typedef struct surroundings {
+    const spate_simulation *sim;
+    int source, material;
+} surroundings;
+
+/* Of particles of its material less than a cell outside of a source: dilations, and their number. */
+static void add_surroundings(void *data, chunk items, double *part) {
+    const surroundings *around = data;
+    const spate_simulation *sim = around->sim;
+    const double dx = sim->scene->domain.dx, reach = simulation_reach(sim);
+    for (int64_t o = items.begin; o < items.end; o++) {
+        const int32_t block = sim->blocks.occupied[o];
+        double x[3];
+        simulation_middle(sim, sim->blocks.coords[block], x);
+        const double distance = source_distance(sim, around->source, x, NULL);
+        if (!simulation_at_seam(sim, block) && (distance > reach + dx || distance < -reach))
+            continue;
+        for (int64_t i = sim->blocks.first[block]; i < sim->blocks.first[block + 1]; i++) {
+            const int group = sim->particles.group[i];
+            if (group == GROUP_REMOVED ||
+                scene_group_material(sim->scene, group) != around->material)
+                continue;
+            simulation_position(sim, block, i, x);
+            const double off = source_distance(sim, around->source, x, NULL);
+            if (off < 0 || off > dx) continue;
+            part[0] += (double)sim->particles.dilation[i], part[1]++;
+        }
+    }
+}
+
+static spate_status find_pressure(spate_simulation *sim, int s) {
+    enum { BLOCKS_A_CHUNK = 16 };
+    const spate_scene *scene = sim->scene;
+    surroundings around = {sim, s, scene_group_material(scene, scene->body_count + s)};
+    double sums[2];
+    if (!has_pressure(sim, s)) return SPATE_OK;
+    TRY(parallel_sum(sim->ctx, sim->blocks.occupied_count, BLOCKS_A_CHUNK, add_surroundings,
+                     &around, 2, sums));
+    /* drops of a jet may have more room than they need */
+    if (sums[1] > 0) sim->sources[s].dilation = fmin(sums[0] / sums[1], 0);
+    return SPATE_OK;
+}
+
+/* ---- Emission -------------------------------------------------------------------------------- */
 
 typedef struct emission {
     spate_simulation *sim;
@@ -69,7 +124,10 @@ static spate_status emit_point(emission *e, const int64_t k[3], int64_t *alike) 
         state->emitted >= nozzle->limit)
         return SPATE_OK;
     state->emitted++;
-    return simulation_add(sim, sim->scene->body_count + e->index, x, nozzle->velocity, e->volume);
+    TRY(simulation_add(sim, sim->scene->body_count + e->index, x, nozzle->velocity, e->volume));
+    if (has_pressure(sim, e->index))
+        sim->particles.dilation[sim->particles.count - 1] = (real)state->dilation;
+    return SPATE_OK;
 }
 
 /* The points of a brick, row by row. */
@@ -115,6 +173,7 @@ static void move_lattice(spate_simulation *sim, int index, double dt) {
  * are where the lattice is now, and the step moves them along with the others. */
 static spate_status emit_entered(emission *e) {
     spate_simulation *sim = e->sim;
+    if (e->fill) TRY(find_pressure(sim, e->index));
     const spate_scene *scene = sim->scene;
     const int index = e->index;
     source_state *state = &sim->sources[index];
@@ -174,7 +233,7 @@ spate_status sources_emit(spate_simulation *sim, double dt) {
 typedef struct hold {
     spate_simulation *sim;
     int source;
-    unsigned fields; /* what solver and material remember of a particle, but its velocity */
+    unsigned fields; /* what is forgotten of a particle */
 } hold;
 
 /* Particles are as they were when they were added. What a step has found of the present, or needs for
@@ -186,7 +245,10 @@ typedef struct held {
 } held;
 
 static void hold_particles(const hold *h, held *these) {
+    const real dilation = (real)h->sim->sources[h->source].dilation;
     particles_clear(&h->sim->particles, these->items, these->count, h->fields);
+    for (int k = 0; k < these->count && has_pressure(h->sim, h->source); k++)
+        h->sim->particles.dilation[these->items[k]] = dilation;
     these->count = 0;
 }
 
@@ -248,9 +310,9 @@ spate_status sources_hold(spate_simulation *sim) {
     TRY(source_shapes_move(sim, sim->time + sim->dt));
     for (int s = 0; s < sim->scene->source_count; s++) {
         hold h = {sim, s, particle_fields_with(FIELD_RESET) & ~PARTICLE_BIT(velocity)};
-        if (source_is_running(sim, s))
-            parallel_for(sim->ctx->pool, sim->blocks.occupied_count, BLOCKS_A_CHUNK, hold_blocks,
-                         &h);
+        if (!source_is_running(sim, s)) continue;
+        TRY(find_pressure(sim, s));
+        parallel_for(sim->ctx->pool, sim->blocks.occupied_count, BLOCKS_A_CHUNK, hold_blocks, &h);
     }
     return SPATE_OK;
 }

@@ -9,7 +9,7 @@
 spate_status sources_emit(spate_simulation *sim, double dt);
 
 /* After the motion of a step: gives the particles that are still inside their source its velocity
- * and no strain. */
+ * and no strain; liquid has the pressure of the liquid around. */
 spate_status sources_hold(spate_simulation *sim);
 
 /* Whether source s runs at the simulation's time. */
