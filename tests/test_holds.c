@@ -124,6 +124,26 @@ static void a_bar_hangs(void **state) {
     play_close(&p);
 }
 
+/* Held at both ends, it bears its weight on both. */
+static void a_bar_held_at_both_ends(void **state) {
+    (void)state;
+    play p = play_body(
+        2, BAR ", hold: [{shape: {box: {min: [0.3, 0.8], max: [0.7, 1]}}}, {shape: {box: {min: "
+               "[0.3, 0.2], max: [0.7, 0.4]}}}]");
+    double sum = 0;
+    int frames = 0;
+    for (double t = 0.1; t < 1.15; t += 0.1) {
+        play_until(&p, t);
+        if (t < 0.25) continue;
+        sum += play_quantity(&p, "b_hold_force_y") + play_quantity(&p, "b_hold_2_force_y");
+        frames++;
+    }
+    print_message("both: %.1f of %.1f N/m\n", sum / frames, -0.12 * 1000 * 9.81);
+    CHECK_BELOW(fabs(sum / frames / (-0.12 * 1000 * 9.81) - 1), 0.05);
+    CHECK_BELOW(p.sim->max_speed, 0.5);
+    play_close(&p);
+}
+
 /* A grip that moves takes its part along by exactly its way, and the rest follows. */
 static void a_bar_is_carried(void **state) {
     (void)state;
@@ -212,6 +232,7 @@ int main(void) {
         cmocka_unit_test(parts_are_held),
         cmocka_unit_test(roots_carry_strands),
         cmocka_unit_test(a_bar_hangs),
+        cmocka_unit_test(a_bar_held_at_both_ends),
         cmocka_unit_test(a_bar_is_carried),
         cmocka_unit_test(grips_resume_and_do_not_see_threads),
         cmocka_unit_test(a_short_step_does_not_push),

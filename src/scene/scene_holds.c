@@ -161,10 +161,10 @@ static spate_status make_grip(reader *r, const body *b, int index, collider *out
     return out->name ? SPATE_OK : SPATE_OUT_OF_MEMORY;
 }
 
-/* A grip's name is that of a collider, and of its columns. */
-static spate_status refuse_taken(reader *r, const yaml_value *root, const char *name) {
+/* A grip's name is that of a collider, and of its columns. Colliders are from `first` on. */
+static spate_status refuse_taken(reader *r, const yaml_value *root, int first, const char *name) {
     const spate_scene *s = r->scene;
-    for (int c = s->grip_count; c < s->collider_count; c++)
+    for (int c = first; c < s->collider_count; c++)
         if (!strcmp(s->colliders[c].name, name))
             return reader_fail_field(r, yaml_find(root, "colliders"), "colliders",
                                      "one is named '%s', as a hold of a body is; name it otherwise",
@@ -188,7 +188,7 @@ spate_status scene_add_grips(reader *r, const yaml_value *root) {
         const body *of = &s->bodies[b];
         for (int h = 0; h < of->mesh.hold_count && !of->mesh.kind; h++) {
             TRY(make_grip(r, of, h, &all[s->grip_count++]));
-            TRY(refuse_taken(r, root, all[s->grip_count - 1].name));
+            TRY(refuse_taken(r, root, grips, all[s->grip_count - 1].name));
         }
     }
     return SPATE_OK;
