@@ -613,6 +613,47 @@ static void costs_are_printed(void **state) {
     spate_close(ctx);
 }
 
+/* A cantilever whose tip is in a wall (normal +y). Bent up, it pushes the tip in: the tip gets none of
+ * that along the normal, and the wall bears the force that holds the bend, 3 EI d / l^3. Bent down, it
+ * pulls the tip out as if there were no wall. */
+static void walls_push_and_do_not_pull(void **state) {
+    enum { VERTICES = 21 };
+    const double length = 1, bent = 1e-3, dt = 1;
+    (void)state;
+    spate_context *ctx = open_context(1);
+    hair *h = calloc(1, sizeof *h);
+    mesh_wall walls[VERTICES];
+    double pressed[VERTICES], force[2], load[2], alone = 0;
+    lay_straight(h, 1, VERTICES, length);
+    hair_open(ctx, h, 1, VERTICES, 0.01, 1000, rod_material_of(1e7, 0.3, 0.01));
+    for (int i = 0; i < VERTICES; i++) walls[i].collider = -1;
+    walls[VERTICES - 1] = (mesh_wall){.collider = 0, .normal = {0, 1, 0}};
+    h->held[0] = h->held[1] = 0;
+    for (int down = 0; down < 2; down++) {
+        const double free =
+            length * (VERTICES - 1.5) / (VERTICES - 1); /* from the clamp's middle */
+        for (int i = 2; i < VERTICES; i++) {
+            const double s = (i - 0.5) / (VERTICES - 1.5);
+            h->x[i][1] = (down ? -bent : bent) * s * s * (3 - s) / 2;
+        }
+        const mesh_positions at = {.x = h->x, .held = h->held, .turns = no_turn};
+        mesh_motion how = {.dt = dt, .damping = 1, .v = h->v, .walls = walls, .pressed = pressed};
+        memset(pressed, 0, sizeof pressed);
+        mesh_step_forces(&h->mesh, &at, &how, h->f);
+        force[down] = h->f[VERTICES - 1][1], load[down] = pressed[VERTICES - 1];
+        how.walls = NULL, how.pressed = NULL;
+        mesh_step_forces(&h->mesh, &at, &how, h->f);
+        alone = h->f[VERTICES - 1][1];
+        const double holds = 3 * h->mesh.material.rod.bend * bent / (free * free * free);
+        if (!down) assert_true(fabs(load[0] / holds - 1) < 0.002);
+    }
+    assert_true(fabs(force[0]) < 1e-3 * alone);
+    assert_true(fabs(force[1] - alone) < 1e-9 * alone && load[1] <= 0);
+    lagrangian_mesh_free(&h->mesh);
+    free(h);
+    spate_close(ctx);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(small_steps_are_explicit),
@@ -621,6 +662,7 @@ int main(void) {
         cmocka_unit_test(a_chain_hangs),
         cmocka_unit_test(a_heavy_rod_comes_to_rest),
         cmocka_unit_test(stiff_strands_take_large_steps),
+        cmocka_unit_test(walls_push_and_do_not_pull),
         cmocka_unit_test(systems_are_those_of_the_energy),
         cmocka_unit_test(elimination_is_what_iterations_end_at),
         cmocka_unit_test(elimination_helps_where_iterations_do_not),

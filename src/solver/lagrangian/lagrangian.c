@@ -3,7 +3,7 @@
 #include "core/hash.h"
 #include "core/vec.h"
 #include "solver/lagrangian/mesh_contact.h"
-#include "solver/lagrangian/mesh_step.h"
+#include "solver/lagrangian/mesh_follow.h"
 #include "solver/materials/elastic.h"
 
 enum { VERTEX_GRAIN = 1024, BLOCK_GRAIN = 16 };
@@ -54,7 +54,8 @@ struct lagrangian {
     int64_t contact_count;
     int64_t sorts; /* of the blocks when places were found */
     double hold_speed;
-    mesh_push push; /* of the step at hand */
+    mesh_push push;   /* of the step at hand */
+    double *farthest; /* by worker: how far vertices went after their step, m */
 };
 
 /* ---- Making one ------------------------------------------------------------------------------ */
@@ -182,6 +183,8 @@ static spate_status take_vertices(lagrangian *l) {
     fine = fine && (l->guess = take(ctx, n, sizeof *l->guess));
     fine = fine && (l->edges = take(ctx, n, sizeof *l->edges));
     fine = fine && (l->references = take(ctx, n, sizeof *l->references));
+    const size_t workers = (size_t)pool_size(ctx->pool);
+    fine = fine && (l->farthest = take(ctx, workers, sizeof *l->farthest));
     if (l->sim->scene->collider_count) {
         fine = fine && (l->walls = take(ctx, n, sizeof *l->walls));
         fine = fine && (l->pressed = take(ctx, n, sizeof *l->pressed));
@@ -247,11 +250,11 @@ void lagrangian_free(lagrangian *l) {
         mesh_contact_free(&l->parts[k].contact);
         give(ctx, l->parts[k].turns);
     }
-    void *all[] = {l->guess,    l->parts, l->memory,  l->part_of,    l->particle,
-                   l->block,    l->there, l->hold,    l->held,       l->x,
-                   l->v,        l->f,     l->edges,   l->references, l->moments,
-                   l->reaction, l->C,     l->normals, l->walls,      l->pressed,
-                   l->before,   l};
+    void *all[] = {l->guess,    l->parts,    l->memory,  l->part_of,    l->particle,
+                   l->block,    l->there,    l->hold,    l->held,       l->x,
+                   l->v,        l->f,        l->edges,   l->references, l->moments,
+                   l->reaction, l->C,        l->normals, l->walls,      l->pressed,
+                   l->before,   l->farthest, l};
     for (int k = 0; k < COUNT_OF(all); k++) give(ctx, all[k]);
 }
 
@@ -490,6 +493,34 @@ void lagrangian_each_pressed(const lagrangian *l, mesh_press_note note, void *da
         vec_scale(lost, -l->push.time, lost);
         note(data, &(mesh_press){l->block[v], l->particle[v], l->walls[v].collider, l->x[v], lost});
     }
+}
+
+/* ---- After the gather ------------------------------------------------------------------------ */
+
+double lagrangian_follow(lagrangian *l) {
+    const int workers = pool_size(l->sim->ctx->pool);
+    double farthest = 0;
+    if (!(l->push.share[0] > 0 || l->push.share[1] > 0)) return 0;
+    for (int w = 0; w < workers; w++) l->farthest[w] = 0;
+    for (int k = 0; k < l->count; k++) {
+        const int64_t first = l->parts[k].first;
+        const mesh_follow how = {.sim = l->sim,
+                                 .mesh = l->parts[k].mesh.of,
+                                 .time = l->push.time,
+                                 .particle = l->particle + first,
+                                 .block = l->block + first,
+                                 .there = l->there + first,
+                                 .held = l->held + first,
+                                 .x = l->x + first,
+                                 .v = l->v + first,
+                                 .f = l->f + first,
+                                 .walls = l->walls ? l->walls + first : NULL,
+                                 .before = l->before + first,
+                                 .farthest = l->farthest};
+        if (l->parts[k].mesh.step) mesh_follow_step(&how);
+    }
+    for (int w = 0; w < workers; w++) farthest = fmax(farthest, l->farthest[w]);
+    return farthest;
 }
 
 /* ---- Holds ----------------------------------------------------------------------------------- */

@@ -19,7 +19,7 @@ typedef struct group {
     strand_column *column;
     lanes clamp[2][3], clamped[2]; /* directors of held first and last edges; 0 or 1 */
     lanes stretch, bend, twist;    /* energies at x */
-    lanes shortest, whole;         /* whole: 1 where nothing is held */
+    lanes shortest, unheld, whole; /* unheld: 1 where nothing is; whole: nor stands on a wall */
     lanes start;                   /* the sum to be made less, at x */
     lanes share, halvings;
     lane_mask folded;
@@ -47,7 +47,7 @@ INLINE void load_vertex(group *g, int64_t i, int lane) {
     n->bend_length[lane] = s->bend[v].length, n->twist[lane] = s->bend[v].twist;
     for (int c = 0; c < 2; c++) n->curvature[c][lane] = s->bend[v].curvature[c];
     n->reference[lane] = s->reference[v];
-    if (!free) g->whole[lane] = 0;
+    if (!free) g->unheld[lane] = 0;
 }
 
 /* A vertex in a wall goes no deeper into it. */
@@ -79,7 +79,7 @@ INLINE void load_clamp(group *g, int end, int lane) {
 }
 
 static void load_group(group *g) {
-    g->whole = lane_splat(1);
+    g->unheld = lane_splat(1);
     for (int lane = 0; lane < STRAND_GROUP; lane++) {
         for (int64_t i = 0; i < g->count; i++) load_vertex(g, i, lane);
         for (int64_t i = 0; i < g->count && g->s->walls; i++) load_wall(g, i, lane);
@@ -246,13 +246,11 @@ INLINE void add_bend(group *g, int64_t i, const bend_state *s, const edge_state 
     }
 }
 
-/* More of it where a wall is in the way; `right` is the force of the edges yet. */
+/* More of it along the normal of a wall that is in the way. */
 INLINE void add_wall(group *g, strand_node *n, strand_column *c, lanes by) {
-    const lanes force[3] = {c[0].right, c[1].right, c[2].right};
-    const lanes pushed = lane_select(lane_dot(force, n->normal) < 0, n->wall, lane_splat(0));
     const lanes way = lane_dot(n->way, n->normal);
-    n->block = BLOCKED * by * pushed;
-    g->whole = lane_select(pushed > 0, lane_splat(0), g->whole);
+    n->block = BLOCKED * by * n->wall;
+    g->whole = lane_select(n->wall > 0, lane_splat(0), g->whole);
     g->start += 0.5 * n->block * way * way;
     for (int a = 0; a < 3; a++) {
         c[a].right += n->block * way * n->normal[a];
@@ -306,6 +304,7 @@ static void assemble(group *g) {
         last = now;
     }
     g->start = g->stretch + g->bend + g->twist;
+    g->whole = g->unheld;
     for (int64_t i = 0; i < g->count; i++) add_inertia(g, i);
 }
 
@@ -376,6 +375,32 @@ static void solve(group *g) {
         for (int d = 1; d <= HALF_BAND; d++) sum -= c[r].entry[d] * c[r + d].right;
         c[r].right = sum;
     }
+}
+
+/* How far a vertex would have gone into its wall. */
+INLINE lanes way_into(const group *g, int64_t i, lanes share) {
+    const strand_node *n = &g->node[i];
+    const strand_column *c = g->column + VERTEX_UNKNOWNS * i;
+    lanes into = lane_splat(0);
+    for (int a = 0; a < 3; a++) into += n->normal[a] * (n->way[a] - share * c[a].right);
+    return into;
+}
+
+/* Walls do not pull. Returns whether some did, and are none any more. */
+static bool release(group *g) {
+    lane_mask any = (lane_mask)lane_splat(0);
+    for (int64_t i = 0; i < g->count; i++) {
+        strand_node *n = &g->node[i];
+        const lane_mask pulls = (n->wall > 0) & (way_into(g, i, lane_splat(1)) < 0);
+        n->wall = lane_select(pulls, lane_splat(0), n->wall);
+        any |= pulls;
+    }
+    return lane_any(any);
+}
+
+static void solve_with_walls(group *g) {
+    assemble(g), fix_held(g), solve(g);
+    if (g->s->walls && release(g)) assemble(g), fix_held(g), solve(g);
 }
 
 /* ---- How far --------------------------------------------------------------------------------- */
@@ -500,13 +525,10 @@ static void take_out_motion(group *g) {
 /* What edges push walls with. */
 static void find_pressed(const group *g) {
     for (int64_t i = 0; i < g->count; i++) {
-        const strand_node *n = &g->node[i];
-        const strand_column *c = g->column + VERTEX_UNKNOWNS * i;
-        lanes into = lane_splat(0);
-        for (int a = 0; a < 3; a++) into += n->normal[a] * (n->way[a] - g->share * c[a].right);
+        const lanes push = g->node[i].block * way_into(g, i, g->share);
         for (int lane = 0; lane < STRAND_GROUP; lane++)
             if (g->strand[lane] >= 0 && !g->folded[lane] && g->share[lane] > 0)
-                g->s->pressed[g->from[lane] + i] = n->block[lane] * into[lane];
+                g->s->pressed[g->from[lane] + i] = push[lane];
     }
 }
 
@@ -568,9 +590,7 @@ static void step_groups(void *data, chunk items) {
         if (!choose_strands(&g, k)) continue;
         g.column = (strand_column *)(g.node + g.count);
         load_group(&g);
-        assemble(&g);
-        fix_held(&g);
-        solve(&g);
+        solve_with_walls(&g);
         search(&g);
         if (s->walls) find_pressed(&g);
         take_out_motion(&g);
