@@ -2,6 +2,7 @@
 
 #include "core/random.h"
 #include "core/vec.h"
+#include <stdlib.h>
 
 enum { STREAM_TRIANGLE = 41, STREAM_PLACE = 42, STREAM_AREA = 44 };
 
@@ -163,6 +164,51 @@ static void board_add(dart_board *b, const double x[3], int64_t number) {
 #define FIRST_RADIUS (0.8 * 1.0745699318235418)
 #define SHRINK       0.97
 
+/* ---- Their order ----------------------------------------------------------------------------- */
+
+/* A root, and its place along a Z-order curve (Morton 1966): strands that are near each other are so
+ * in memory too. */
+typedef struct root_place {
+    uint64_t key;
+    int64_t number;
+    double x[3];
+} root_place;
+
+enum { KEY_BITS = 20 }; /* of each axis */
+
+static uint64_t key_of(const double x[3], const double low[3], double width) {
+    uint64_t key = 0;
+    for (int a = 0; a < 3; a++) {
+        const uint64_t c = (uint64_t)((x[a] - low[a]) / width * ((1 << KEY_BITS) - 1));
+        for (int bit = 0; bit < KEY_BITS; bit++) key |= (c >> bit & 1) << (3 * bit + a);
+    }
+    return key;
+}
+
+static int compare_places(const void *a, const void *b) {
+    const root_place *p = a, *q = b;
+    if (p->key != q->key) return p->key < q->key ? -1 : 1;
+    return p->number < q->number ? -1 : 1;
+}
+
+static spate_status put_in_order(spate_context *ctx, int64_t count, double (*roots)[3]) {
+    double low[3] = {HUGE_VAL, HUGE_VAL, HUGE_VAL}, width = 0;
+    root_place *places = take(ctx, (size_t)count + 1, sizeof *places);
+    if (!places) return SPATE_OUT_OF_MEMORY;
+    for (int64_t k = 0; k < count; k++)
+        for (int a = 0; a < 3; a++) low[a] = fmin(low[a], roots[k][a]);
+    for (int64_t k = 0; k < count; k++)
+        for (int a = 0; a < 3; a++) width = fmax(width, roots[k][a] - low[a]);
+    for (int64_t k = 0; k < count; k++) {
+        places[k] = (root_place){.key = width > 0 ? key_of(roots[k], low, width) : 0, .number = k};
+        vec_copy(places[k].x, roots[k]);
+    }
+    qsort(places, (size_t)count, sizeof *places, compare_places);
+    for (int64_t k = 0; k < count; k++) vec_copy(roots[k], places[k].x);
+    give(ctx, places);
+    return SPATE_OK;
+}
+
 spate_status roots_spread(spate_context *ctx, const root_surface *s, const shape *within,
                           double area, uint64_t seed, int64_t count, double (*roots)[3]) {
     double radius = FIRST_RADIUS * sqrt(area / (double)count);
@@ -182,5 +228,5 @@ spate_status roots_spread(spate_context *ctx, const root_surface *s, const shape
             board_add(&b, x, found++);
         }
     give(ctx, b.head), give(ctx, b.next);
-    return fine ? SPATE_OK : SPATE_OUT_OF_MEMORY;
+    return fine ? put_in_order(ctx, count, roots) : SPATE_OUT_OF_MEMORY;
 }

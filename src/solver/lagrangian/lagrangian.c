@@ -314,6 +314,18 @@ spate_status lagrangian_start(lagrangian *l) {
 
 /* ---- Forces ---------------------------------------------------------------------------------- */
 
+/* Particles of vertices lie anywhere, so what is read of them is fetched some vertices ahead. */
+enum { FETCH_AHEAD = 16 };
+static uint32_t particle_ahead(const lagrangian *l, int64_t v, int64_t end) {
+    const uint32_t i = l->particle[v + FETCH_AHEAD < end ? v + FETCH_AHEAD : end - 1];
+    return i == NOWHERE ? 0 : i;
+}
+
+static void fetch_position(const lagrangian *l, uint32_t i) {
+    for (int a = 0; a < l->sim->scene->dim; a++)
+        __builtin_prefetch(&PLANE(&l->sim->particles, position, a)[i]);
+}
+
 /* v is what a vertex moved with in the last step. Its own velocity may hold more, which the grid
  * does not see and its position does not follow; a step that counted on it would fight what never
  * comes, and feed tufts of strands with energy. */
@@ -321,7 +333,9 @@ static void load_positions(void *data, chunk items) {
     const lagrangian *l = data;
     const bool known = l->last_dt > 0.1 * l->sim->dt; /* else places are too rounded for it */
     for (int64_t v = items.begin; v < items.end; v++) {
-        const uint32_t i = l->particle[v];
+        const uint32_t i = l->particle[v], ahead = particle_ahead(l, v, items.end);
+        fetch_position(l, ahead);
+        __builtin_prefetch(&l->sim->particles.group[ahead]);
         l->there[v] = i != NOWHERE && l->sim->particles.group[i] != GROUP_REMOVED;
         if (!l->there[v]) continue;
         simulation_position(l->sim, l->block[v], i, l->x[v]);
@@ -351,11 +365,23 @@ static void find_walls(void *data, chunk items) {
     }
 }
 
+static void fetch_forces(const lagrangian *l, uint32_t i) {
+    const particles *p = &l->sim->particles;
+    __builtin_prefetch(&p->mass[i]);
+    __builtin_prefetch(&p->dilation[i]);
+    __builtin_prefetch(p->velocity[i], 1);
+    __builtin_prefetch(p->force[i], 1);
+    if (!l->moments) return;
+    __builtin_prefetch(p->force_moment[i], 1);
+    __builtin_prefetch(p->force_moment[i + 1], 1);
+}
+
 static void store_forces(void *data, chunk items) {
     const lagrangian *l = data;
     const particles *p = &l->sim->particles;
     const int dim = l->sim->scene->dim;
     for (int64_t v = items.begin; v < items.end; v++) {
+        fetch_forces(l, particle_ahead(l, v, items.end));
         if (!l->there[v]) continue;
         const uint32_t i = l->particle[v];
         const bool held = l->held[v] >= 0;
@@ -505,7 +531,7 @@ double lagrangian_follow(lagrangian *l) {
     for (int k = 0; k < l->count; k++) {
         const int64_t first = l->parts[k].first;
         const mesh_follow how = {.sim = l->sim,
-                                 .mesh = l->parts[k].mesh.of,
+                                 .mesh = &l->parts[k].mesh,
                                  .time = l->push.time,
                                  .particle = l->particle + first,
                                  .block = l->block + first,
@@ -574,10 +600,12 @@ static void load_gradients(void *data, chunk items) {
     const particles *p = &l->sim->particles;
     const double per_metre = 1 / l->sim->scene->domain.dx;
     const int dim = l->sim->scene->dim;
-    for (int64_t v = items.begin; v < items.end; v++)
+    for (int64_t v = items.begin; v < items.end; v++) {
+        __builtin_prefetch(p->affine[particle_ahead(l, v, items.end)]);
         for (int axis = 0; axis < dim && l->there[v]; axis++)
             for (int a = 0; a < dim; a++)
                 l->C[v][a][axis] = per_metre * (double)p->affine[l->particle[v]][axis][a];
+    }
 }
 
 void lagrangian_carry_contact(lagrangian *l) {

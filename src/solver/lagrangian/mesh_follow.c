@@ -2,7 +2,7 @@
 
 #include "core/vec.h"
 
-enum { OBJECT_GRAIN = 64 };
+enum { OBJECT_GRAIN = 64, FETCH_AHEAD = 16 };
 /* Of what is lacking, with damping 1. From 1/2 on, what the grid sees as a whole would go too far and
  * back again. */
 #define SHARE 0.25
@@ -13,13 +13,17 @@ enum { OBJECT_GRAIN = 64 };
 
 static bool is_free(const mesh_follow *m, int64_t v) { return m->there[v] && m->held[v] < 0; }
 
-static double mass_of(const mesh_follow *m, int64_t v) {
-    return (double)m->sim->particles.mass[m->particle[v]];
+/* Particles of vertices lie anywhere. */
+static void fetch_position(const mesh_follow *m, int64_t v) {
+    const particles *p = &m->sim->particles;
+    if (v >= m->mesh->of->vertex_count || !m->there[v]) return;
+    for (int a = 0; a < m->sim->scene->dim; a++)
+        __builtin_prefetch(&PLANE(p, position, a)[m->particle[v]], 1);
 }
 
 /* What the step counted on, dt^2 f/m. */
 static void way_of(const mesh_follow *m, int64_t v, double way[3]) {
-    vec_scale(way, m->time * m->sim->dt / mass_of(m, v), m->f[v]);
+    vec_scale(way, m->time * m->sim->dt / m->mesh->mass[v], m->f[v]);
 }
 
 /* The share of their ways that vertices first .. end - 1 are to go. */
@@ -29,18 +33,19 @@ static double share_of(const mesh_follow *m, int64_t first, int64_t end) {
     double asked = 0, gone = 0, longest = 0;
     for (int64_t v = first; v < end; v++) {
         double way[3], x[3], moved[3];
+        fetch_position(m, v + FETCH_AHEAD);
         if (!is_free(m, v)) continue;
         way_of(m, v, way);
         simulation_position(m->sim, m->block[v], m->particle[v], x);
         for (int a = 0; a < 3; a++)
             moved[a] = x[a] - m->x[v][a] - dt * (m->v[v][a] + dt * scene->gravity[a]);
-        asked += mass_of(m, v) * vec_dot(way, way);
-        gone += mass_of(m, v) * vec_dot(way, moved);
+        asked += m->mesh->mass[v] * vec_dot(way, way);
+        gone += m->mesh->mass[v] * vec_dot(way, moved);
         longest = fmax(longest, vec_dot(way, way));
     }
     if (!(asked > 0)) return 0;
     const double lacking = clamp(1 - gone / asked, 0, 1);
-    return fmin(SHARE * m->mesh->stepping.damping * lacking,
+    return fmin(SHARE * m->mesh->of->stepping.damping * lacking,
                 LONGEST * scene->domain.dx / sqrt(longest));
 }
 
@@ -81,7 +86,7 @@ static double go(const mesh_follow *m, int64_t first, int64_t end, double share)
 
 static void follow(void *data, chunk objects) {
     const mesh_follow *m = data;
-    const mesh_body *of = m->mesh;
+    const mesh_body *of = m->mesh->of;
     double *farthest = &m->farthest[objects.worker];
     for (int64_t k = objects.begin; k < objects.end; k++) {
         const bool strand = of->kind == MESH_STRANDS;
@@ -93,6 +98,6 @@ static void follow(void *data, chunk objects) {
 }
 
 void mesh_follow_step(const mesh_follow *m) {
-    const int64_t objects = m->mesh->kind == MESH_STRANDS ? m->mesh->strand_count : 1;
+    const int64_t objects = m->mesh->of->kind == MESH_STRANDS ? m->mesh->of->strand_count : 1;
     parallel_for(m->sim->ctx->pool, objects, OBJECT_GRAIN, follow, (void *)m);
 }

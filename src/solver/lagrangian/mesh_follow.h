@@ -18,7 +18,7 @@
 
 typedef struct mesh_follow {
     spate_simulation *sim;
-    const mesh_body *mesh;
+    const lagrangian_mesh *mesh;
     double time; /* that forces act for, s */
     /* arrays over its vertices: as at the beginning of the step */
     const uint32_t *particle;
