@@ -687,6 +687,21 @@ static void bad_bodies_are_refused(void **state) {
                   "strands: {root: [0.5, 0.5], direction: [0.1, 0], radius: 0.01, spacing: 0.1}",
                   "cannot bend");
     check_refused(2, "type: mpm", solid,
+                  "strands: {root: [0.5, 0.9], direction: [0, -0.5], radius: 0.01, count: 2}",
+                  "strands.row: has no length");
+    check_refused(2, "type: mpm", solid,
+                  "strands: {root: [0.5, 0.9], direction: [0, -0.5], radius: 0.01, row_count: 2}",
+                  "strands.rows: has no length");
+    check_refused(3, "type: mpm", solid,
+                  "strands: {radius: 0.01, hair: {on: {sphere: {center: [0.5, 0.5, 0.5], radius: "
+                  "0.2}}, length: 0.3, count: 9, lean: 0.5}}",
+                  "hair.direction: has no length");
+    check_refused(3, "type: mpm", solid,
+                  "strands: {radius: 0.01, hair: {on: {difference: [{sphere: {center: [0.5, 0.5, "
+                  "0.5], radius: 0.2}}, {sphere: {center: [0.5, 0.5, 0.5], radius: 0.3}}]}, "
+                  "length: 0.3, count: 9}}",
+                  "hair.on: leaves no root");
+    check_refused(2, "type: mpm", solid,
                   "shape: {sphere: {center: [0.5, 0.5], radius: 0.2}}, fe: {}, hold: [{shape: "
                   "{sphere: {center: [0.1, 0.1], radius: 0.05}}}]",
                   "holds none");

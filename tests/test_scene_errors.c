@@ -434,6 +434,8 @@ static void test_wrong_shapes(void **state) {
          "flow.0: nothing moves"},
         {5, BODY("flow: [{shear: 1, across: ^x}], shape: {sphere: {center: [1, 1], radius: 1}}"),
          "flow.0.across: is the axis that the shear moves along"},
+        {5, BODY("flow: [^{shear: 1, along: y}], shape: {sphere: {center: [1, 1], radius: 1}}"),
+         "flow.0.across: is the axis that the shear moves along"},
         {5, BODY("flow: [{shear: 1, along: ^z}], shape: {sphere: {center: [1, 1], radius: 1}}"),
          "flow.0.along: 'z' in a 2D scene"},
         {5, "bodies: [{material: water, shape: ^box}]", "bodies.0.shape: expected a mapping"},

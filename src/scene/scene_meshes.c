@@ -62,7 +62,7 @@ const field_table scene_cloth_table =
 spate_status scene_check_side(reader *r, const yaml_value *v, const char *name,
                               const double side[3]) {
     if (vec_length(side) > 0 && isfinite(vec_length(side))) return SPATE_OK;
-    return reader_fail_field(r, yaml_find(v, name), name, "has no length; give a vector");
+    return reader_fail_field(r, reader_at(v, name), name, "has no length; give a vector");
 }
 
 spate_status scene_check_sides(reader *r, const yaml_value *v, const double along[3],
@@ -72,7 +72,7 @@ spate_status scene_check_sides(reader *r, const yaml_value *v, const double alon
     TRY(scene_check_side(r, v, "across", across));
     vec_cross(normal, along, across);
     if (vec_length(normal) > 1e-6 * vec_length(along) * vec_length(across)) return SPATE_OK;
-    return reader_fail_field(r, yaml_find(v, "across"), "across",
+    return reader_fail_field(r, reader_at(v, "across"), "across",
                              "runs along the other side; two directions are needed");
 }
 
@@ -185,10 +185,10 @@ spate_status scene_read_mesh(reader *r, const yaml_value *mapping, body *b) {
     if (!kind) return hold ? scene_read_holds(r, hold, b) : SPATE_OK;
     const yaml_value *v = yaml_find(mapping, kind->name);
     if (second)
-        return reader_fail_field(r, yaml_find(mapping, second->name), second->name,
+        return reader_fail_field(r, reader_at(mapping, second->name), second->name,
                                  "stands beside %s; make two bodies of it", kind->name);
     if (!scene_body_has_shape(mapping) && yaml_find(mapping, "shape"))
-        return reader_fail_field(r, yaml_find(mapping, "shape"), "shape",
+        return reader_fail_field(r, reader_at(mapping, "shape"), "shape",
                                  "has no meaning beside %s%s; remove one of them", kind->name,
                                  kind->of_shape ? ".file" : "");
     int back = reader_enter(r, kind->name);
