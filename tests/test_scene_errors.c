@@ -364,7 +364,7 @@ static void test_liquid_that_cannot_begin(void **state) {
 static void test_wrong_bodies(void **state) {
     (void)state;
     static const wrong cases[] = {
-        {5, "bodies: ^{}", "bodies: expected a list, found a mapping"},
+        {5, "bodies: ^{}", "bodies: expected a list, found a mapping; put it into brackets, as "},
         {5, "bodies:^ ", "bodies: has no value"},
         {5, "bodies: ^[]", "bodies: nothing to simulate; add a body"},
         {5, "bodies: [^dam]", "bodies.0: expected a mapping, found 'dam'"},

@@ -107,7 +107,12 @@ static spate_status parse_mesh(arena *a, const char *name, const char *bytes, si
 
 static spate_status read_mesh(reader *r, const yaml_value *mapping, shape *s) {
     void *content;
+    const yaml_value *file = yaml_find(mapping, "file");
     if (yaml_find(mapping, "frames")) return scene_read_sequence(r, mapping, s);
+    if (file && file->kind == YAML_WORD && strchr(file->text, '#'))
+        return reader_fail_field(r, file, "file",
+                                 "# stands for numbers of a sequence; add frames: {fps: 25}, or "
+                                 "name one file");
     TRY(scene_read_file(r, mapping, s->outside, parse_mesh, &content));
     s->mesh = content;
     return SPATE_OK;
