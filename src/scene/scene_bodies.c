@@ -480,17 +480,30 @@ static spate_status check_probe_sees(reader *r, const yaml_value *v, const probe
                        solver->name);
 }
 
+/* A column of each name: of another probe, or of every run. */
+static spate_status check_probe_name(reader *r, const yaml_value *v, int index) {
+    const char *name = r->scene->probes[index].name;
+    const char *const *columns = r->registry->columns;
+    if (strpbrk(name, ",\""))
+        return reader_fail_field(r, reader_at(v, "name"), "name",
+                                 "a comma or quote cannot be in a column's name; remove it");
+    for (int i = 0; i < index; i++)
+        if (strcmp(r->scene->probes[i].name, name) == 0) return duplicate_name(r, v, name);
+    for (; columns && *columns; columns++)
+        if (strcmp(*columns, name) == 0)
+            return reader_fail_field(r, reader_at(v, "name"), "name",
+                                     "stats.csv has a column '%s' already; name it otherwise",
+                                     name);
+    return SPATE_OK;
+}
+
 static spate_status read_probe(reader *r, const yaml_value *v, int index) {
     probe *p = &r->scene->probes[index];
     const probe_declaration *kind = NULL;
     TRY(reader_table(r, v, &scene_probe_table, p));
     p->group = -1;
     TRY(default_name(r, "probe", index, &p->name));
-    if (strpbrk(p->name, ",\""))
-        return reader_fail_field(r, reader_at(v, "name"), "name",
-                                 "a comma or quote cannot be in a column's name; remove it");
-    for (int i = 0; i < index; i++)
-        if (strcmp(r->scene->probes[i].name, p->name) == 0) return duplicate_name(r, v, p->name);
+    TRY(check_probe_name(r, v, index));
     for (int i = 0; i < PROBE_DECLARATIONS; i++) {
         if (!yaml_find(v, scene_probes[i].name)) continue;
         if (kind)
