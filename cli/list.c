@@ -25,7 +25,7 @@ static bool print_scene(const shipped_scene *scene, void *user) {
         json_text(", \"file\": ", scene->path);
         putchar('}');
     } else {
-        printf("%-18s %dD  %s\n", scene->name, scene->dimension, scene->title);
+        printf("%-27s %dD  %s\n", scene->name, scene->dimension, scene->title);
     }
     s->count++;
     return true;

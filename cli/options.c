@@ -127,6 +127,10 @@ static bool store_value(const command *c, const option *o, const char *text, int
         *(double *)at = number;
         break;
     }
+    if (o->min == ABOVE_ZERO && !(number > 0)) {
+        fprintf(stderr, "spate %s: --%s must be greater than 0, not %s\n", c->name, o->name, text);
+        return false;
+    }
     if (number < o->min || number > o->max) {
         fprintf(stderr, "spate %s: --%s must be from %g to %g, not %s\n", c->name, o->name, o->min,
                 o->max, text);

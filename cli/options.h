@@ -7,6 +7,7 @@
 
 #include <spate/spate.h>
 
+#define ABOVE_ZERO      1e-300
 #define COUNT_OF(array) ((int)(sizeof(array) / sizeof((array)[0])))
 
 typedef enum option_type {
@@ -29,7 +30,7 @@ typedef struct option {
     option_type type;
     size_t offset;        /* into the command's settings */
     const char *argument; /* what the value is called in the help, NULL for a flag */
-    double min, max;      /* of a number */
+    double min, max;      /* of a number; min may be ABOVE_ZERO */
     const char *help;
 } option;
 

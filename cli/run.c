@@ -26,7 +26,7 @@ static const option run_options[] = {
      .type = OPTION_NUMBER,
      AT(until),
      .argument = "T",
-     .min = 1e-300,
+     .min = ABOVE_ZERO,
      .max = 1e300,
      .help = "Stop with the frame that reaches T seconds"},
     THREADS_OPTION("Worker threads; by default one per core. The result does not depend on it"),

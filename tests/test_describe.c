@@ -106,6 +106,14 @@ static void test_every_kind(void **state) {
         size_t length = get(files[i].name, bytes, sizeof bytes);
         expect(put("thing", bytes, length), files[i].first, files[i].second);
     }
+    /* a time that no double has exactly */
+    size_t length = get("particles_0001.vtp", bytes, sizeof bytes);
+    static const char given[] = ">0.02", odd[] = ">0.01999999999999999";
+    char *time = strstr(bytes, given), *rest = time + strlen(given);
+    assert_non_null(time);
+    memmove(time + strlen(odd), rest, length - (size_t)(rest - bytes));
+    memcpy(time, odd, strlen(odd));
+    expect(put("thing", bytes, length + strlen(odd) - strlen(given)), "t = 0.02 s", "16 particles");
     expect(put("thing", tetrahedron, strlen(tetrahedron)), "4 vertices, 4 triangles, closed",
            "volume 0.166667");
     snprintf(folder, sizeof folder, "%s/run", base);

@@ -520,6 +520,9 @@ static void test_truncated(void **state) {
         }
         text_free(&t);
     }
+    char picture[200] = "\x89PNG\r\n\x1a\n", model[200] = "Kaydara FBX Binary  ";
+    refused(f, picture, sizeof picture, "is a picture; OBJ, PLY and STL are read");
+    refused(f, model, sizeof model, "is an FBX file; OBJ");
     uint32_t huge = 0xffffffff; /* a binary STL that claims 4 billion triangles */
     text t = write_stl(f, s, true);
     memcpy(t.data + 80, &huge, 4);

@@ -687,6 +687,21 @@ static void bad_bodies_are_refused(void **state) {
                   "strands: {root: [0.5, 0.5], direction: [0.1, 0], radius: 0.01, spacing: 0.1}",
                   "cannot bend");
     check_refused(2, "type: mpm", solid,
+                  "strands: {root: [0.5, 0.9], direction: [0, -0.5], radius: 0.01, count: 2}",
+                  "strands.row: has no length");
+    check_refused(2, "type: mpm", solid,
+                  "strands: {root: [0.5, 0.9], direction: [0, -0.5], radius: 0.01, row_count: 2}",
+                  "strands.rows: has no length");
+    check_refused(3, "type: mpm", solid,
+                  "strands: {radius: 0.01, hair: {on: {sphere: {center: [0.5, 0.5, 0.5], radius: "
+                  "0.2}}, length: 0.3, count: 9, lean: 0.5}}",
+                  "hair.direction: has no length");
+    check_refused(3, "type: mpm", solid,
+                  "strands: {radius: 0.01, hair: {on: {difference: [{sphere: {center: [0.5, 0.5, "
+                  "0.5], radius: 0.2}}, {sphere: {center: [0.5, 0.5, 0.5], radius: 0.3}}]}, "
+                  "length: 0.3, count: 9}}",
+                  "hair.on: leaves no root");
+    check_refused(2, "type: mpm", solid,
                   "shape: {sphere: {center: [0.5, 0.5], radius: 0.2}}, fe: {}, hold: [{shape: "
                   "{sphere: {center: [0.1, 0.1], radius: 0.05}}}]",
                   "holds none");
@@ -718,6 +733,23 @@ static void close_bodies_are_told(void **state) {
     }
 }
 
+/* Edges of two cells are as they should be, of three they let through what meets them. */
+static void coarse_bodies_are_told(void **state) {
+    (void)state;
+    for (int k = 0; k < 2; k++) {
+        play p = play_open(1,
+                           "spate: 1\ndimension: 2\ndomain: {size: [2, 2], dx: 0.1}\n"
+                           "materials: {m: %s}\nbodies: [{material: m, strands: {root: [1.2, 0.2], "
+                           "direction: [0, 1.2], radius: 0.01, spacing: %g}}]\n",
+                           jelly, k ? 0.3 : 0.2);
+        int64_t told = 0;
+        for (int w = 0; w < p.ctx->warning_kinds; w++)
+            if (!strcmp(p.ctx->warnings[w].kind, "coarse mesh")) told = p.ctx->warnings[w].count;
+        assert_int_equal(told, k);
+        play_close(&p);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(free_flight_keeps_momentum),
@@ -735,6 +767,7 @@ int main(void) {
         cmocka_unit_test(shapes_are_filled),
         cmocka_unit_test(bad_bodies_are_refused),
         cmocka_unit_test(close_bodies_are_told),
+        cmocka_unit_test(coarse_bodies_are_told),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

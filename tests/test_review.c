@@ -114,6 +114,51 @@ static void test_stiffness(void **state) {
     expect_warning("materials.water.bulk_modulus=1.5e7", NULL, NULL);
 }
 
+/* The solver's own step is 1.2e-3 s; twice that may still go, where a wave crosses a cell it cannot. */
+static void test_fixed_step(void **state) {
+    (void)state;
+    expect_warning("solver.dt=5e-3", NULL,
+                   "solver.dt: 0.005 s is far longer than steps that are stable, about 0.00");
+    assert_non_null(strstr(told, "(limit: wave); make it smaller, or leave it out"));
+    expect_warning("solver.dt=1e-3", NULL, NULL);
+    expect_warning("solver={type: flip, dt: 0.05}", NULL, NULL);
+}
+
+static void test_holds_of_nothing(void **state) {
+    (void)state;
+    const char *const sand = "materials.water={model: sand, young_modulus: 1e5}";
+    expect_warning(sand, "bodies.dam.hold=[{shape: {box: {min: [1, 0], max: [1.2, 0.2]}}}]",
+                   "bodies.0.hold.0: holds nothing of body 'dam'; move or enlarge its shape");
+    expect_warning(sand, "bodies.dam.hold=[{shape: {box: {min: [0.4, 0], max: [1.2, 0.2]}}}]",
+                   NULL);
+}
+
+/* It rests until something drives it; its step is that without it. */
+static void test_driven_collider(void **state) {
+    (void)state;
+    const char *const disc[] = {"colliders=[{driven: true, shape: {sphere: {center: [1, 0.5], "
+                                "radius: 0.1}}}]"};
+    const spate_review without = review(plain, NULL, 0), with = review(plain, disc, 1);
+    assert_true(with.dt == without.dt && with.steps == without.steps);
+}
+
+static void test_events_of_nothing(void **state) {
+    (void)state;
+    expect_warning("events=[{t: 0.1, remove: gust}]", NULL,
+                   "events.0.remove: there is nothing called 'gust'; the run will fail there");
+    expect_warning("events=[{t: 0.1, remove: dam}]", NULL, NULL);
+    expect_warning("events=[{t: 0, force: {name: gust, wind: {acceleration: [1, 0]}}}, {t: 0.1, "
+                   "remove: gust}]",
+                   NULL, NULL);
+    expect_warning("events=[{t: 0, add: {materials: {oil: {model: liquid}}}}, {t: 0.1, remove: x}]",
+                   NULL, NULL);
+    const char *const disc = "colliders=[{name: disc, driven: true, shape: {sphere: {center: [1, "
+                             "0.5], radius: 0.1}}}]";
+    expect_warning("events=[{t: 0.1, pose: {collider: disc, position: [1, 0.5]}}]", NULL,
+                   "events.0.pose.collider: no collider 'disc' is driven; the run will fail there");
+    expect_warning("events=[{t: 0.1, pose: {collider: disc, position: [1, 0.5]}}]", disc, NULL);
+}
+
 static void test_numbers_in_other_units(void **state) {
     (void)state;
     expect_warning(
@@ -313,6 +358,10 @@ int main(void) {
         TEST(test_gravity),
         TEST(test_density),
         TEST(test_stiffness),
+        TEST(test_fixed_step),
+        TEST(test_holds_of_nothing),
+        TEST(test_driven_collider),
+        TEST(test_events_of_nothing),
         TEST(test_numbers_in_other_units),
         TEST(test_thin_bodies),
         TEST(test_last_frame),

@@ -364,7 +364,7 @@ static void test_liquid_that_cannot_begin(void **state) {
 static void test_wrong_bodies(void **state) {
     (void)state;
     static const wrong cases[] = {
-        {5, "bodies: ^{}", "bodies: expected a list, found a mapping"},
+        {5, "bodies: ^{}", "bodies: expected a list, found a mapping; put it into brackets, as "},
         {5, "bodies:^ ", "bodies: has no value"},
         {5, "bodies: ^[]", "bodies: nothing to simulate; add a body"},
         {5, "bodies: [^dam]", "bodies.0: expected a mapping, found 'dam'"},
@@ -434,6 +434,8 @@ static void test_wrong_shapes(void **state) {
          "flow.0: nothing moves"},
         {5, BODY("flow: [{shear: 1, across: ^x}], shape: {sphere: {center: [1, 1], radius: 1}}"),
          "flow.0.across: is the axis that the shear moves along"},
+        {5, BODY("flow: [^{shear: 1, along: y}], shape: {sphere: {center: [1, 1], radius: 1}}"),
+         "flow.0.across: is the axis that the shear moves along"},
         {5, BODY("flow: [{shear: 1, along: ^z}], shape: {sphere: {center: [1, 1], radius: 1}}"),
          "flow.0.along: 'z' in a 2D scene"},
         {5, "bodies: [{material: water, shape: ^box}]", "bodies.0.shape: expected a mapping"},
@@ -491,6 +493,7 @@ static void test_wrong_shapes(void **state) {
         {5, SHAPE("mesh: {file: ^../secret.obj}"), "mesh.file: '..' leaves the scene's folder"},
         {5, SHAPE("mesh: {file: ^a/../../secret.obj}"),
          "mesh.file: '..' leaves the scene's folder"},
+        {5, SHAPE("mesh: {file: ^a_##.obj}"), "mesh.file: # stands for numbers of a sequence; add"},
         {5, SHAPE("mesh: {file: ^a/..}"), "mesh.file: '..' leaves the scene's folder"},
         {5, SHAPE("mesh: {file: ^''}"), "mesh.file: expected a word"},
         {5, SHAPE("mesh: ^rock.obj"), "mesh: expected a mapping, found 'rock.obj'"},
@@ -547,6 +550,7 @@ static void test_wrong_motion_probes_output(void **state) {
         {6, "probes: [^{name: a}]", "probes.0: nothing to measure; add extent"},
         {6, "probes: [^{height: {at: 1}, pressure: {at: [1, 1]}}]", "both 'height' and 'pressure'"},
         {6, "probes: [{name: ^'a,b', height: {at: 1}}]", "probes.0.name: a comma or quote"},
+        {6, "probes: [{name: ^mass, height: {at: 1}}]", "stats.csv has a column 'mass' already"},
         {6, "probes: [{name: a, height: {at: 1}}, {name: ^a, height: {at: 1}}]", "another one"},
         {6, "probes: [{extent: {of: ^dom, axis: x, side: max}}]",
          "probes.0.extent.of: no body or source is named 'dom'; did you mean 'dam'?"},

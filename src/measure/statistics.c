@@ -162,6 +162,12 @@ static void evaluate_forces(statistics *s) {
 
 /* ---- The row ---- */
 
+const char *const statistics_names[] = {
+#define X(name) #name,
+    STATISTICS_COLUMNS(X)
+#undef X
+        NULL};
+
 /* NAME and an ending, the next of the columns' names. */
 static spate_status add_column(statistics *s, int *at, const char *name, const char *ending) {
     size_t length = strlen(name), more = strlen(ending);
@@ -185,14 +191,9 @@ static spate_status name_forces(statistics *s, const spate_scene *scene, int *at
 }
 
 static spate_status name_columns(statistics *s, const spate_scene *scene) {
-    static const char *const fixed[COLUMN_COUNT] = {
-#define X(name) #name,
-        STATISTICS_COLUMNS(X)
-#undef X
-    };
     static const char *const axes[] = {"_x", "_y", "_z"};
     int at = 0;
-    for (; at < COLUMN_COUNT; at++) s->names[at] = fixed[at];
+    for (; at < COLUMN_COUNT; at++) s->names[at] = statistics_names[at];
     const solver_type *type = s->sim->type;
     for (int c = 0; c < s->solver_columns; c++) s->names[at++] = type->columns[c].name;
     TRY(name_forces(s, scene, &at));

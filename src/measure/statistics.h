@@ -36,6 +36,9 @@ typedef enum statistics_column {
         COLUMN_COUNT
 } statistics_column;
 
+/* Their names, closed by NULL. */
+extern const char *const statistics_names[];
+
 typedef struct statistics {
     spate_simulation *sim;
     arena arena;

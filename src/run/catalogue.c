@@ -1,6 +1,7 @@
 /* Everything that a scene may name, handed to the scene's reader: the public way in to it. */
 #include "core/text.h"
 #include "measure/attributes.h"
+#include "measure/statistics.h"
 #include "scene/fields_json.h"
 #include "solver/materials/material.h"
 #include "solver/solver.h"
@@ -14,6 +15,7 @@ static registry everything(void) {
         .material_count = MATERIAL_KINDS,
         .attributes = attribute_names,
         .gradient_attributes = gradient_attribute_names,
+        .columns = statistics_names,
     };
 }
 

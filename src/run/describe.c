@@ -152,8 +152,9 @@ static spate_status describe_vtp(const file_content *f) {
     if (faces && (meshes || !lines)) describe_cells(f, end, "NumberOfPolys", "triangles");
     const char *time = find_bytes(f->bytes, end, "\"TimeValue\"");
     if (time) time = memchr(time, '>', (size_t)(end - time));
-    if (time) text_add(f->out, ", t = %.*s s", (int)strcspn(time + 1, "<"), time + 1);
-    fact_number(f, "time", number_at(f, time ? time + 1 : NULL, end));
+    const double t = number_at(f, time ? time + 1 : NULL, end);
+    if (isfinite(t)) text_add(f->out, ", t = %.6g s", t);
+    fact_number(f, "time", t);
     text_add(f->out, "\n  attributes:");
     text_add(f->facts, ", \"attributes\": [");
     bool first = true;

@@ -35,6 +35,8 @@ typedef struct inquiry {
     double pull;              /* acceleration by gravity or buoyancy */
     double speed;             /* of the fastest matter, on average over time */
     unsigned particle_fields; /* that the solver keeps */
+    double own_dt;            /* the step that the solver would choose */
+    const char *own_limit;
 } inquiry;
 
 /* ---- Sources ---- */
@@ -214,11 +216,24 @@ static spate_status find_step(inquiry *q) {
     return status;
 }
 
+/* A wave then crosses a cell in a step, at the least. */
+static const double longest_step = 2.5; /* of the solver's own */
+
+static void warn_of_fixed_step(const inquiry *q) {
+    const spate_scene *s = q->scene;
+    if (!(s->dt > longest_step * q->own_dt) || !strcmp(q->own_limit, "speed")) return;
+    warn(s->ctx, "fixed step",
+         "%s: solver.dt: %.3g s is far longer than steps that are stable, about %.2g s (limit: "
+         "%s); make it smaller, or leave it out",
+         s->path, s->dt, q->own_dt, q->own_limit);
+}
+
 /* Every frame is a whole number of steps. */
 static void count_steps(inquiry *q) {
     const spate_scene *s = q->scene;
     spate_review *out = q->out;
     const double frames = fmax(out->summary.frames, 1), frame = 1 / s->fps;
+    q->own_dt = fmin(out->dt, frame), q->own_limit = out->dt_limit;
     if (s->dt > 0) out->dt = s->dt, out->dt_limit = "fixed";
     const double each = fmax(ceil(frame / out->dt - 1e-9), 1);
     if (each == 1) out->dt_limit = "frame";
@@ -374,6 +389,7 @@ spate_status spate_scene_review(spate_scene *scene, spate_review *review) {
     tell_cost(&q);
     const int64_t before = warnings_total(scene->ctx);
     if (first) {
+        warn_of_fixed_step(&q);
         warn_of_stiffness(&q);
         warn_of_viscosity(&q);
         warn_of_memory(&q);

@@ -43,8 +43,32 @@ static mesh_format format_of(const spate_context *ctx, const char *bytes, size_t
     return FORMAT_TEXT;
 }
 
+/* Files that people have instead, by how they begin. */
+static const char *other_kind(const char *bytes, size_t length) {
+    static const struct {
+        const char *begins, *kind;
+    } others[] = {
+        {"Kaydara FBX", "an FBX file"}, {"glTF", "a glTF file"},
+        {"Ogawa", "an Alembic file"},   {"PXR-USDC", "a USD file"},
+        {"#usda", "a USD file"},        {"BLENDER", "a file of Blender"},
+        {"\x7fNSJb", "a .bgeo file"},   {"\x89PNG", "a picture"},
+        {"\xff\xd8\xff", "a picture"},  {"PK\x03\x04", "a zip file"},
+        {"\x1f\x8b", "a gzip file"},
+    };
+    for (int i = 0; i < COUNT_OF(others); i++) {
+        const size_t n = strlen(others[i].begins);
+        if (length >= n && !memcmp(bytes, others[i].begins, n)) return others[i].kind;
+    }
+    return NULL;
+}
+
 spate_status mesh_read_raw(arena *a, const char *name, const char *bytes, size_t length, mesh *m) {
     if (length == 0) return fail(a->ctx, SPATE_BAD_INPUT, "%s: the mesh file is empty", name);
+    const char *other = other_kind(bytes, length);
+    if (other)
+        return fail(a->ctx, SPATE_BAD_INPUT,
+                    "%s: is %s; OBJ, PLY and STL are read, so write the mesh as one of them", name,
+                    other);
     switch (format_of(a->ctx, bytes, length)) {
     case FORMAT_OBJ: return mesh_read_obj(a, name, bytes, length, m);
     case FORMAT_PLY: return mesh_read_ply(a, name, bytes, length, m);

@@ -50,7 +50,7 @@ static spate_status read_binary(mesh_builder *b, const char *bytes, size_t lengt
     if (there < count)
         return mesh_fail(b, 0,
                          "is not a mesh, or an STL file that is cut short: %llu of %llu "
-                         "triangles are there",
+                         "triangles are there; write it anew",
                          (unsigned long long)there, (unsigned long long)count);
     const char *at = bytes + HEADER;
     for (uint64_t i = 0; i < count; i++, at += RECORD) {

@@ -87,8 +87,9 @@ spate_status reader_mapping(reader *r, const yaml_value *v) {
 spate_status reader_list(reader *r, const yaml_value *v) {
     char found[YAML_SHOWN + 8];
     if (v->kind == YAML_LIST) return SPATE_OK;
-    return reader_fail(r, v, "expected a list, found %s; write entries like [a, b] or '- a'",
-                       yaml_described(v, found));
+    return reader_fail(r, v, "expected a list, found %s; %s", yaml_described(v, found),
+                       v->kind == YAML_MAPPING ? "put it into brackets, as [{...}]"
+                                               : "write entries like [a, b] or '- a'");
 }
 
 /* The number that a word with a comma for its point stands for. */

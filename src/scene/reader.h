@@ -46,9 +46,14 @@ void reader_leave(reader *r, int back);
 /* Fails with "PLACE: PATH: message". The message says what is wrong; then what to do. */
 spate_status reader_fail(reader *r, const yaml_value *at, const char *format, ...)
     PRINTF_LIKE(3, 4);
-/* The same for a field of the mapping being read. */
+/* The same for a field of the mapping being read, shown at its value, or at the mapping where the
+ * field is not given: reader_at finds which. */
 spate_status reader_fail_field(reader *r, const yaml_value *at, const char *name,
                                const char *format, ...) PRINTF_LIKE(4, 5);
+static inline const yaml_value *reader_at(const yaml_value *mapping, const char *name) {
+    const yaml_value *given = yaml_find(mapping, name);
+    return given ? given : mapping;
+}
 /* Fails for a word that is not one of `words`. `what`: "unknown field", "unknown word". */
 spate_status reader_fail_word(reader *r, const yaml_value *at, const char *what, const char *word,
                               const char *const *words, int count);

@@ -78,6 +78,8 @@ typedef struct registry {
      * the deformation gradient; closed by NULL. */
     const char *const *attributes;
     const char *const *gradient_attributes;
+    /* Columns that every stats.csv has, whose names no probe may take; closed by NULL. */
+    const char *const *columns;
 } registry;
 
 static inline bool solver_runs(const solver_declaration *s, const material_type *m) {

@@ -257,7 +257,7 @@ spate_status scene_read_solver(reader *r, const yaml_value *v) {
     s->dt = common.dt;
     s->cfl = isnan(common.cfl) ? s->solver->cfl : common.cfl;
     if (s->cfl > s->solver->cfl_most)
-        return reader_fail_field(r, yaml_find(v, "cfl"), "cfl", "is %g; %s goes up to %g", s->cfl,
+        return reader_fail_field(r, reader_at(v, "cfl"), "cfl", "is %g; %s goes up to %g", s->cfl,
                                  s->solver->name, s->solver->cfl_most);
     s->max_steps = common.max_steps;
     return SPATE_OK;
@@ -315,7 +315,7 @@ static spate_status read_material(reader *r, const yaml_value *v, material *m) {
     TRY(reader_fields(r, v, parts, COUNT_OF(parts)));
     TRY(prepare(r, v, m->type->prepare, m->parameters));
     if (m->look >= 0 && m->type->look == LOOK_SMOKE)
-        return reader_fail_field(r, yaml_find(v, "look"), "look",
+        return reader_fail_field(r, reader_at(v, "look"), "look",
                                  "%s is drawn as smoke alone; leave it out", m->type->name);
     if (m->look < 0) m->look = (int)m->type->look;
     memcpy(&m->density, (char *)m->parameters + m->type->density_offset, sizeof m->density);
@@ -445,7 +445,7 @@ spate_status scene_read_output(reader *r, const yaml_value *v) {
     o->up = (up_axis)common.up;
     o->particles = o->meshes = OUTPUT_VTP;
     if (o->up != UP_AS_SCENE && r->dim == 2)
-        return reader_fail_field(r, yaml_find(v, "up"), "up",
+        return reader_fail_field(r, reader_at(v, "up"), "up",
                                  "a 2D scene lies in the plane of x and y; leave it out");
     TRY(read_part(r, v, "particles", read_particle_formats));
     TRY(read_part(r, v, "fields", read_output_fields));
@@ -460,7 +460,7 @@ static spate_status read_head(reader *r, const yaml_value *root, scene_top *top)
     TRY(reader_mapping(r, root));
     TRY(reader_field(r, root, &scene_top_table, "spate", top));
     if (top->spate != FORMAT)
-        return reader_fail_field(r, yaml_find(root, "spate"), "spate",
+        return reader_fail_field(r, reader_at(root, "spate"), "spate",
                                  "this scene is for format %lld; this build reads %d",
                                  (long long)top->spate, FORMAT);
     TRY(reader_field(r, root, &scene_top_table, "dimension", top));

@@ -96,7 +96,7 @@ static spate_status refuse_change(reader *r, const yaml_value *mapping, const sh
 static spate_status refuse_points(reader *r, const yaml_value *mapping, const shape *s,
                                   const char *noun) {
     if (s->kind != SHAPE_POINTS) return SPATE_OK;
-    return reader_fail_field(r, yaml_find(mapping, "shape"), "shape",
+    return reader_fail_field(r, reader_at(mapping, "shape"), "shape",
                              "points have no inside; a %s needs a solid shape such as a sphere",
                              noun);
 }
@@ -108,7 +108,7 @@ static spate_status check_inside(reader *r, const yaml_value *mapping, const sha
     for (int i = 0; i < r->dim; i++) {
         double low = d->origin[i], high = low + d->size[i];
         if (b.max[i] >= low && b.min[i] <= high) continue;
-        return reader_fail_field(r, yaml_find(mapping, "shape"), "shape",
+        return reader_fail_field(r, reader_at(mapping, "shape"), "shape",
                                  "lies outside the domain: %s from %.6g to %.6g, the domain's from "
                                  "%.6g to %.6g; move it or enlarge the domain",
                                  scene_axis_words[i], b.min[i], b.max[i], low, high);
@@ -119,7 +119,7 @@ static spate_status check_inside(reader *r, const yaml_value *mapping, const sha
 /* Vortices are as long as something. */
 static spate_status check_vortices(reader *r, const yaml_value *mapping, const double vortices[2]) {
     if (vortices[0] == 0 || vortices[1] > 0) return SPATE_OK;
-    return reader_fail_field(r, yaml_find(mapping, "vortices"), "vortices",
+    return reader_fail_field(r, reader_at(mapping, "vortices"), "vortices",
                              "the wave length is %.10g; give [speed, length] with a length "
                              "greater than 0",
                              vortices[1]);
@@ -129,11 +129,11 @@ static spate_status read_flow_part(reader *r, const yaml_value *v, flow_part *p)
     TRY(reader_table(r, v, &scene_flow_table, p));
     TRY(check_vortices(r, v, p->vortices));
     if (p->shear != 0 && p->along == p->across)
-        return reader_fail_field(r, yaml_find(v, "across"), "across",
+        return reader_fail_field(r, reader_at(v, "across"), "across",
                                  "is the axis that the shear moves along; choose another, or use "
                                  "strain");
     if (r->dim == 2 && p->shear != 0 && (p->along == 2 || p->across == 2))
-        return reader_fail_field(r, yaml_find(v, p->along == 2 ? "along" : "across"),
+        return reader_fail_field(r, reader_at(v, p->along == 2 ? "along" : "across"),
                                  p->along == 2 ? "along" : "across",
                                  "'z' in a 2D scene; use x or y, or say dimension: 3");
     if (v->count == 0)
@@ -175,14 +175,14 @@ static spate_status need_glass(reader *r, sampling kind) {
 
 static spate_status check_times(reader *r, const yaml_value *mapping, double from, double until) {
     if (until > from) return SPATE_OK;
-    return reader_fail_field(r, yaml_find(mapping, "until"), "until",
+    return reader_fail_field(r, reader_at(mapping, "until"), "until",
                              "%.10g is not after from (%.10g); make it later", until, from);
 }
 
 /* Smoke has the colour of its material: what a body or source brings mixes with the rest. */
 static spate_status check_color(reader *r, const yaml_value *mapping, const field_color *c) {
     if (!c->given || !scene_on_grid(r->scene)) return SPATE_OK;
-    return reader_fail_field(r, yaml_find(mapping, "color"), "color",
+    return reader_fail_field(r, reader_at(mapping, "color"), "color",
                              "matter on a grid has the colour of its material; give it to a "
                              "material of its own");
 }
@@ -233,7 +233,7 @@ spate_status scene_read_bodies(reader *r, const yaml_value *v) {
 static spate_status prepare_driven(reader *r, const yaml_value *v, collider *c) {
     if (!c->driven) return SPATE_OK;
     if (c->motion.key_count > 1)
-        return reader_fail_field(r, yaml_find(v, "motion"), "motion",
+        return reader_fail_field(r, reader_at(v, "motion"), "motion",
                                  "has %d keys, but the collider is driven; give one, or remove "
                                  "`driven`",
                                  c->motion.key_count);
@@ -407,7 +407,7 @@ static spate_status check_gap(reader *r, const yaml_value *v, probe *p) {
     const double dx = r->scene->domain.dx, least = 1e-6 * dx;
     if (isnan(p->gap)) p->gap = dx;
     if (p->gap >= least) return SPATE_OK;
-    return reader_fail_field(r, yaml_find(v, "gap"), "gap",
+    return reader_fail_field(r, reader_at(v, "gap"), "gap",
                              "%.10g is less than a millionth of a cell; give at least %.10g",
                              p->gap, least);
 }
@@ -418,7 +418,7 @@ static spate_status check_width(reader *r, const yaml_value *v, probe *p) {
     if (isnan(p->width)) p->width = d->dx;
     const double most = r->dim == 3 ? fmin(d->size[0], d->size[2]) : d->size[0];
     if (p->width <= most) return SPATE_OK;
-    return reader_fail_field(r, yaml_find(v, "width"), "width",
+    return reader_fail_field(r, reader_at(v, "width"), "width",
                              "%.10g is wider than the domain; give at most %.10g", p->width, most);
 }
 
@@ -426,7 +426,7 @@ static spate_status check_width(reader *r, const yaml_value *v, probe *p) {
 static spate_status check_mixing(reader *r, const yaml_value *v, const probe *p) {
     const spate_scene *s = r->scene;
     if (p->group >= s->body_count)
-        return reader_fail_field(r, yaml_find(v, "of"), "of",
+        return reader_fail_field(r, reader_at(v, "of"), "of",
                                  "a source has no order at the start; name a body");
     if (s->body_count == 0)
         return reader_fail(r, v, "there are no bodies, whose order it could follow; remove it");
@@ -437,7 +437,7 @@ static spate_status check_probe(reader *r, const yaml_value *v, probe *p) {
     const bool has_axis =
         p->kind == PROBE_EXTENT || p->kind == PROBE_SPREAD || p->kind == PROBE_MIXING;
     if (has_axis && p->axis == 2 && r->dim == 2)
-        return reader_fail_field(r, yaml_find(v, "axis"), "axis",
+        return reader_fail_field(r, reader_at(v, "axis"), "axis",
                                  "'z' in a 2D scene; use x or y, or say dimension: 3");
     if (p->kind == PROBE_DEPTH) return check_width(r, v, p);
     if (p->kind == PROBE_PIECES || p->kind == PROBE_LARGEST_PIECE) return check_gap(r, v, p);
@@ -480,17 +480,30 @@ static spate_status check_probe_sees(reader *r, const yaml_value *v, const probe
                        solver->name);
 }
 
+/* A column of each name: of another probe, or of every run. */
+static spate_status check_probe_name(reader *r, const yaml_value *v, int index) {
+    const char *name = r->scene->probes[index].name;
+    const char *const *columns = r->registry->columns;
+    if (strpbrk(name, ",\""))
+        return reader_fail_field(r, reader_at(v, "name"), "name",
+                                 "a comma or quote cannot be in a column's name; remove it");
+    for (int i = 0; i < index; i++)
+        if (strcmp(r->scene->probes[i].name, name) == 0) return duplicate_name(r, v, name);
+    for (; columns && *columns; columns++)
+        if (strcmp(*columns, name) == 0)
+            return reader_fail_field(r, reader_at(v, "name"), "name",
+                                     "stats.csv has a column '%s' already; name it otherwise",
+                                     name);
+    return SPATE_OK;
+}
+
 static spate_status read_probe(reader *r, const yaml_value *v, int index) {
     probe *p = &r->scene->probes[index];
     const probe_declaration *kind = NULL;
     TRY(reader_table(r, v, &scene_probe_table, p));
     p->group = -1;
     TRY(default_name(r, "probe", index, &p->name));
-    if (strpbrk(p->name, ",\""))
-        return reader_fail_field(r, yaml_find(v, "name"), "name",
-                                 "a comma or quote cannot be in a column's name; remove it");
-    for (int i = 0; i < index; i++)
-        if (strcmp(r->scene->probes[i].name, p->name) == 0) return duplicate_name(r, v, p->name);
+    TRY(check_probe_name(r, v, index));
     for (int i = 0; i < PROBE_DECLARATIONS; i++) {
         if (!yaml_find(v, scene_probes[i].name)) continue;
         if (kind)

@@ -47,7 +47,7 @@ static spate_status read_key(reader *r, const yaml_value *v, const camera_key *b
     TRY(reader_table(r, v, &scene_camera_key_table, key));
     TRY(refuse_in_2d(r, v, "fov"));
     if (!is_first && !(key->t > before->t))
-        return reader_fail_field(r, yaml_find(v, "t"), "t",
+        return reader_fail_field(r, reader_at(v, "t"), "t",
                                  "%.10g is not after the key before (%.10g); put keys in order",
                                  key->t, before->t);
     if (!is_given(key->from)) vec_copy(key->from, before->from);

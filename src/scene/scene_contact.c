@@ -26,7 +26,7 @@ spate_status scene_check_contact(reader *r, const yaml_value *mapping, body *b) 
     contact_moduli *c = b->contact;
     if (!c) return SPATE_OK;
     if (!b->mesh.kind)
-        return reader_fail_field(r, yaml_find(mapping, "contact"), "contact",
+        return reader_fail_field(r, reader_at(mapping, "contact"), "contact",
                                  "is for bodies with fe, cloth or strands; remove it: particles "
                                  "meet others by their material");
     if (isnan(c->shear)) c->shear = c->stiffness;

@@ -102,7 +102,7 @@ static spate_status check_mixing(reader *r, const yaml_value *v, const phase_cou
     const bool miscible = c->kind == COUPLING_MISCIBLE, dissolves = c->kind == COUPLING_DISSOLVES;
     for (int k = 0; k < 3; k++)
         if (yaml_find(v, names[k]) && !dissolves && !(miscible && k == 0))
-            return reader_fail_field(r, yaml_find(v, names[k]), names[k],
+            return reader_fail_field(r, reader_at(v, names[k]), names[k],
                                      "is for `type: %s`; leave it out",
                                      k ? "dissolves" : "miscible` and `dissolves");
     if (miscible && isnan(c->diffusion))
@@ -116,14 +116,14 @@ static spate_status check_mixing(reader *r, const yaml_value *v, const phase_cou
 
 static spate_status check_entry(reader *r, const yaml_value *v, const phase_coupling *c) {
     if (!isnan(c->beta) && !isnan(c->tau))
-        return reader_fail_field(r, yaml_find(v, "tau"), "tau",
+        return reader_fail_field(r, reader_at(v, "tau"), "tau",
                                  "stands beside beta, which says the same; leave one of them out");
     if (coupling_is_one(c->kind) && (c->friction > 0 || !isnan(c->beta) || !isnan(c->tau)))
-        return reader_fail_field(r, yaml_find(v, "type"), "type",
+        return reader_fail_field(r, reader_at(v, "type"), "type",
                                  "%s phases move as one; leave friction, beta and tau out",
                                  scene_coupling_words[c->kind]);
     if (c->friction > 0 && c->kind != COUPLING_CONTACT && c->kind != COUPLING_DISSOLVES)
-        return reader_fail_field(r, yaml_find(v, "friction"), "friction",
+        return reader_fail_field(r, reader_at(v, "friction"), "friction",
                                  "is for `type: contact` and `dissolves`; leave it out");
     TRY(check_mixing(r, v, c));
     return scene_check_steps(r, v, c);

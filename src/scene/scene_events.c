@@ -79,7 +79,7 @@ static spate_status read_pose(reader *r, const yaml_value *v, scene_event *e) {
     e->rotation[3] = 1;
     if (!given.rotation.count) return SPATE_OK;
     if (given.rotation.count != 4)
-        return reader_fail_field(r, yaml_find(v, "rotation"), "rotation",
+        return reader_fail_field(r, reader_at(v, "rotation"), "rotation",
                                  "%d numbers; give the four of a quaternion, [x, y, z, w]",
                                  given.rotation.count);
     memcpy(e->rotation, given.rotation.values, sizeof e->rotation);

@@ -115,7 +115,7 @@ static spate_status set_name(reader *r, const yaml_value *v, const char *name, i
     if (!name)
         snprintf(out->name, sizeof out->name, "force %d", index + 1);
     else if (!*name || strlen(name) >= sizeof out->name)
-        return reader_fail_field(r, yaml_find(v, "name"), "name", "give 1 to %d letters",
+        return reader_fail_field(r, reader_at(v, "name"), "name", "give 1 to %d letters",
                                  FORCE_NAME - 1);
     else
         memcpy(out->name, name, strlen(name));
@@ -149,7 +149,7 @@ spate_status scene_read_force(reader *r, const yaml_value *v, int index, force_f
     out->from = common.from, out->until = common.until;
     vec_copy(out->min, common.min), vec_copy(out->max, common.max);
     if (!(out->until > out->from))
-        return reader_fail_field(r, yaml_find(v, "until"), "until",
+        return reader_fail_field(r, reader_at(v, "until"), "until",
                                  "%.10g is not after from (%.10g); make it later", out->until,
                                  out->from);
     if (isnan(out->axis[0]) || r->dim == 2) vec_set(out->axis, 0, 0, 1);

@@ -87,7 +87,7 @@ static spate_status check_part(reader *r, const yaml_value *v, const mesh_hold *
     if (h->of != HOLD_ALL && h->of != HOLD_RIM && !strands)
         problem = "is of strands; use a shape, or for a cloth the rim";
     return problem
-               ? reader_fail_field(r, yaml_find(v, "of"), "of", "'%s' %s", of_words[h->of], problem)
+               ? reader_fail_field(r, reader_at(v, "of"), "of", "'%s' %s", of_words[h->of], problem)
                : SPATE_OK;
 }
 
@@ -114,7 +114,7 @@ static spate_status read_hold(reader *r, const yaml_value *v, mesh_body *m, int 
         int64_t count;
         TRY(hold_vertices(r, m, index, &count));
         if (count == 0)
-            return reader_fail_field(r, yaml_find(v, place), place,
+            return reader_fail_field(r, reader_at(v, place), place,
                                      "holds none of the body's vertices; move or enlarge it");
     }
     if (!moves) return SPATE_OK;
@@ -166,7 +166,7 @@ static spate_status refuse_taken(reader *r, const yaml_value *root, int first, c
     const spate_scene *s = r->scene;
     for (int c = first; c < s->collider_count; c++)
         if (!strcmp(s->colliders[c].name, name))
-            return reader_fail_field(r, yaml_find(root, "colliders"), "colliders",
+            return reader_fail_field(r, reader_at(root, "colliders"), "colliders",
                                      "one is named '%s', as a hold of a body is; name it otherwise",
                                      name);
     return SPATE_OK;

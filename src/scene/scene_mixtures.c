@@ -115,12 +115,12 @@ spate_status scene_check_steps(reader *r, const yaml_value *v, const phase_coupl
     const double square = s->domain.dx * s->domain.dx,
                  most = s->dt > 0 ? square / (2 * s->dim * s->dt) : HUGE_VAL;
     if (c->diffusion > most)
-        return reader_fail_field(r, yaml_find(v, "diffusion"), "diffusion",
+        return reader_fail_field(r, reader_at(v, "diffusion"), "diffusion",
                                  "with solver.dt %g and cells of %g, more than %.3g is not "
                                  "stable; make dt smaller, or leave it out",
                                  s->dt, s->domain.dx, most);
     if (s->dt > 0 && c->dissolution * s->dt > 1)
-        return reader_fail_field(r, yaml_find(v, "dissolution"), "dissolution",
+        return reader_fail_field(r, reader_at(v, "dissolution"), "dissolution",
                                  "with solver.dt %g, more than %.3g is not stable; make dt "
                                  "smaller, or leave it out",
                                  s->dt, 1 / s->dt);

@@ -31,13 +31,13 @@ static spate_status check_box(reader *r, const yaml_value *v, shape *s) {
     double shortest = HUGE_VAL;
     for (int i = 0; i < r->dim; i++) {
         if (!(s->b[i] > s->a[i]))
-            return reader_fail_field(r, yaml_find(v, "max"), "max",
+            return reader_fail_field(r, reader_at(v, "max"), "max",
                                      "%s is %.10g, not above min (%.10g); swap or change them",
                                      scene_axis_words[i], s->b[i], s->a[i]);
         shortest = fmin(shortest, s->b[i] - s->a[i]);
     }
     if (s->kind == SHAPE_ROUNDED_BOX && s->radius > shortest / 2)
-        return reader_fail_field(r, yaml_find(v, "radius"), "radius",
+        return reader_fail_field(r, reader_at(v, "radius"), "radius",
                                  "%.10g is more than half the shortest side; use at most %.10g",
                                  s->radius, shortest / 2);
     return SPATE_OK;
@@ -47,7 +47,7 @@ static spate_status check_rod(reader *r, const yaml_value *v, shape *s) {
     double along[3];
     vec_sub(along, s->b, s->a);
     if (vec_length(along) > 0) return SPATE_OK;
-    return reader_fail_field(r, yaml_find(v, "to"), "to", "is the same point as from; move one");
+    return reader_fail_field(r, reader_at(v, "to"), "to", "is the same point as from; move one");
 }
 
 static spate_status check_torus(reader *r, const yaml_value *v, shape *s) {
@@ -58,14 +58,14 @@ static spate_status check_torus(reader *r, const yaml_value *v, shape *s) {
     if (!vec_normalise(s->b))
         return reader_fail_field(r, axis, "axis", "has no direction; give one such as [0, 1, 0]");
     if (s->thickness < s->radius) return SPATE_OK;
-    return reader_fail_field(r, yaml_find(v, "thickness"), "thickness",
+    return reader_fail_field(r, reader_at(v, "thickness"), "thickness",
                              "%.10g closes the hole; use less than the radius (%.10g)",
                              s->thickness, s->radius);
 }
 
 static spate_status check_plane(reader *r, const yaml_value *v, shape *s) {
     if (vec_normalise(s->b)) return SPATE_OK;
-    return reader_fail_field(r, yaml_find(v, "normal"), "normal",
+    return reader_fail_field(r, reader_at(v, "normal"), "normal",
                              "has no direction; give one such as [0, 1, 0]");
 }
 
@@ -107,7 +107,12 @@ static spate_status parse_mesh(arena *a, const char *name, const char *bytes, si
 
 static spate_status read_mesh(reader *r, const yaml_value *mapping, shape *s) {
     void *content;
+    const yaml_value *file = yaml_find(mapping, "file");
     if (yaml_find(mapping, "frames")) return scene_read_sequence(r, mapping, s);
+    if (file && file->kind == YAML_WORD && strchr(file->text, '#'))
+        return reader_fail_field(r, file, "file",
+                                 "# stands for numbers of a sequence; add frames: {fps: 25}, or "
+                                 "name one file");
     TRY(scene_read_file(r, mapping, s->outside, parse_mesh, &content));
     s->mesh = content;
     return SPATE_OK;
@@ -225,7 +230,7 @@ static spate_status read_key(reader *r, const yaml_value *v, const motion_key *b
     const yaml_value *rotate = NULL;
     TRY(reader_table(r, v, &scene_motion_key_table, key));
     if (before && !(key->t > before->t))
-        return reader_fail_field(r, yaml_find(v, "t"), "t",
+        return reader_fail_field(r, reader_at(v, "t"), "t",
                                  "%.10g is not after the key before (%.10g); put keys in order",
                                  key->t, before->t);
     if (!yaml_find(v, "translate"))

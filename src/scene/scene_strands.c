@@ -89,7 +89,7 @@ const field_table scene_hair_table =
 static spate_status check_length(reader *r, const yaml_value *v, const char *name, double length,
                                  double spacing) {
     if (!(length >= 1.5 * spacing))
-        return reader_fail_field(r, yaml_find(v, name), name,
+        return reader_fail_field(r, reader_at(v, name), name,
                                  "is %.4g long, a single segment of %.4g, which cannot bend; use a "
                                  "smaller spacing",
                                  length, spacing);
@@ -128,9 +128,9 @@ static spate_status read_brush(reader *r, const yaml_value *v, const strands_fie
     TRY(scene_check_side(r, v, "direction", b.direction));
     TRY(check_length(r, v, "direction", vec_length(b.direction), g->spacing));
     if (b.tufts > 0 && isnan(b.tuft_radius))
-        return reader_fail_field(r, yaml_find(v, "tufts"), "tufts", "need tuft_radius; add it");
+        return reader_fail_field(r, reader_at(v, "tufts"), "tufts", "need tuft_radius; add it");
     if (b.tufts > b.count)
-        return reader_fail_field(r, yaml_find(v, "tufts"), "tufts",
+        return reader_fail_field(r, reader_at(v, "tufts"), "tufts",
                                  "%lld tufts of %lld strands; use fewer", (long long)b.tufts,
                                  (long long)b.count);
     b.spread *= 3.14159265358979323846 / 180;
@@ -159,6 +159,15 @@ static spate_status check_hair(reader *r, const yaml_value *v, const strands_fie
     return check_length(r, v, "length", h->length * (1 - h->vary), g->spacing);
 }
 
+/* Without a root. */
+static spate_status refuse_bald(reader *r, const yaml_value *v, const hair_fields *h) {
+    const char *name = h->within ? "within" : isnan(h->density) ? "on" : "density";
+    return reader_fail_field(r, reader_at(v, name), name, "leaves no root on the surface; %s",
+                             h->within           ? "move or enlarge it"
+                             : isnan(h->density) ? "give a solid that has one"
+                                                 : "use a larger one");
+}
+
 static spate_status read_hair(reader *r, const yaml_value *v, const strands_fields *g,
                               mesh_body *out) {
     hair_fields h;
@@ -170,22 +179,17 @@ static spate_status read_hair(reader *r, const yaml_value *v, const strands_fiel
     const bounds box = shape_bounds(h.on, 3);
     for (int a = 0; a < 3; a++)
         if (!isfinite(box.max[a] - box.min[a]))
-            return reader_fail_field(r, yaml_find(v, "on"), "on",
+            return reader_fail_field(r, reader_at(v, "on"), "on",
                                      "has no end; use a solid of finite size such as a sphere");
     TRY(check_hair(r, v, g, &h));
     TRY(mesh_of_hair(r->arena, g, &h, scene_body_seed(r), out));
-    if (out->vertex_count == 0)
-        return reader_fail_field(r, yaml_find(v, h.within ? "within" : "density"),
-                                 h.within ? "within" : "density",
-                                 "leaves no root on the surface; %s",
-                                 h.within ? "move or enlarge it" : "use a larger one");
-    return SPATE_OK;
+    return out->vertex_count == 0 ? refuse_bald(r, v, &h) : SPATE_OK;
 }
 
 static spate_status read_file(reader *r, const yaml_value *v, const strands_fields *g,
                               const body_file *at, mesh_body *out) {
     if (g->curl_radius > 0)
-        return reader_fail_field(r, yaml_find(v, "curl_radius"), "curl_radius",
+        return reader_fail_field(r, reader_at(v, "curl_radius"), "curl_radius",
                                  "has no meaning beside file; remove one of them");
     return scene_read_body_file(r, v, MESH_STRANDS, at, out);
 }
@@ -207,13 +211,13 @@ static spate_status find_kind(reader *r, const yaml_value *v, int *out) {
     for (int k = 0; k < COUNT_OF(kinds); k++) {
         if (!yaml_find(v, kinds[k].name)) continue;
         if (*out >= 0)
-            return reader_fail_field(r, yaml_find(v, kinds[k].name), kinds[k].name,
+            return reader_fail_field(r, reader_at(v, kinds[k].name), kinds[k].name,
                                      "stands beside %s; make two bodies of it", kinds[*out].name);
         *out = k;
     }
     for (int k = 0; k < COUNT_OF(of_rows) && *out >= 0; k++)
         if (yaml_find(v, of_rows[k]))
-            return reader_fail_field(r, yaml_find(v, of_rows[k]), of_rows[k],
+            return reader_fail_field(r, reader_at(v, of_rows[k]), of_rows[k],
                                      "is for strands in rows; remove it, or move it into %s",
                                      kinds[*out].name);
     return SPATE_OK;
@@ -227,7 +231,7 @@ spate_status scene_read_strands(reader *r, const yaml_value *v, body *b) {
     TRY(reader_fields(r, v, parts, COUNT_OF(parts)));
     if (isnan(g.spacing)) g.spacing = r->scene->domain.dx;
     if (g.curl_radius > 0 && isnan(g.curl_length))
-        return reader_fail_field(r, yaml_find(v, "curl_radius"), "curl_radius",
+        return reader_fail_field(r, reader_at(v, "curl_radius"), "curl_radius",
                                  "needs curl_length, the length of a turn");
     TRY(find_kind(r, v, &kind));
     if (kind < 0) {

@@ -1,6 +1,7 @@
 /* Each slip is a thing that people were seen to do: axes and units taken for other ones. */
 #include "scene/slips.h"
 #include "core/vec.h"
+#include "scene/events.h"
 #include "scene/mesh_sequence.h"
 #include "scene/scene_tables.h"
 #include <string.h>
@@ -196,6 +197,68 @@ static void warn_of_thin_bodies(const spate_scene *s) {
     }
 }
 
+/* ---- Holds of nothing ---- */
+
+/* Of particles: a mesh's vertices are counted where the scene is read. */
+static void warn_of_holds(const spate_scene *s) {
+    for (int i = 0; i < s->body_count; i++) {
+        const body *b = &s->bodies[i];
+        const bounds box = shape_bounds(b->shape, s->dim);
+        for (int h = 0; h < b->mesh.hold_count && !b->mesh.kind; h++) {
+            const bounds grip = shape_bounds(b->mesh.holds[h].shape, s->dim);
+            bool meets = true;
+            for (int a = 0; a < s->dim; a++)
+                meets = meets && grip.min[a] <= box.max[a] && grip.max[a] >= box.min[a];
+            if (meets) continue;
+            warn(s->ctx, "hold of nothing",
+                 "%s: bodies.%d.hold.%d: holds nothing of body '%s'; move or enlarge its shape",
+                 s->path, i, h, b->name);
+        }
+    }
+}
+
+/* ---- Events ---- */
+
+/* Whether there is something of the name from the start, or by an event before. */
+static bool can_be_removed(const spate_scene *s, int before, const char *name) {
+    for (int i = 0; i < before; i++)
+        if (s->events[i].kind == EVENT_ADD ||
+            (s->events[i].kind == EVENT_FORCE && !strcmp(s->events[i].force.name, name)))
+            return true;
+    for (int i = 0; i < s->force_count; i++)
+        if (!strcmp(s->forces[i].name, name)) return true;
+    for (int i = 0; i < s->collider_count; i++)
+        if (!strcmp(s->colliders[i].name, name)) return true;
+    for (int i = 0; i < s->sink_count; i++)
+        if (!strcmp(s->sinks[i].name, name)) return true;
+    for (int i = 0; i < s->body_count + s->source_count; i++)
+        if (!strcmp(scene_group_name(s, i), name)) return true;
+    return false;
+}
+
+static bool can_be_posed(const spate_scene *s, int before, const char *name) {
+    for (int i = 0; i < before; i++)
+        if (s->events[i].kind == EVENT_ADD) return true;
+    for (int i = 0; i < s->collider_count; i++)
+        if (!strcmp(s->colliders[i].name, name)) return s->colliders[i].driven;
+    return false;
+}
+
+/* A run would end when the event comes. */
+static void warn_of_events(const spate_scene *s) {
+    for (int i = 0; i < s->event_count; i++) {
+        const scene_event *e = &s->events[i];
+        if (e->kind == EVENT_REMOVE && !can_be_removed(s, i, e->name))
+            warn(s->ctx, "event of nothing",
+                 "%s: events.%d.remove: there is nothing called '%s'; the run will fail there",
+                 s->path, i, e->name);
+        if (e->kind == EVENT_POSE && !can_be_posed(s, i, e->name))
+            warn(s->ctx, "event of nothing",
+                 "%s: events.%d.pose.collider: no collider '%s' is driven; the run will fail there",
+                 s->path, i, e->name);
+    }
+}
+
 /* ---- The last frame ---- */
 
 void scene_warn_of_last_frame(const spate_scene *s) {
@@ -215,6 +278,8 @@ void scene_warn_of_slips(spate_scene *s) {
     warn_of_densities(s);
     for (int i = 0; i < s->material_count; i++) warn_of_material(s, &s->materials[i]);
     warn_of_thin_bodies(s);
+    warn_of_holds(s);
+    warn_of_events(s);
     scene_warn_of_last_frame(s);
     warn_of_colliders_outside(s);
     warn_of_meshes(s);

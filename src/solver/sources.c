@@ -1,12 +1,13 @@
 /*
  * Sources (method: Dirichlet nozzles). A lattice of particles fills the shape and moves with the
  * source's velocity; while inside, particles keep that velocity and no strain, liquid but the
- * pressure around it, and grid nodes inside have the velocity too, so the nozzle is always full. Lattice points that enter the shape upstream
- * become particles, several steps' points at once where steps are short: every emission costs a sort
- * of all particles. Those that leave the shape are free. Where its points are not those of a lattice
- * each is moved by what its lattice index and the seed say, whenever it enters. Nothing depends on
- * the number of threads; how time is cut into steps decides the rounding of the lattice's shift, and
- * whether a point enters up to EMISSION_WAY late, at its place of then.
+ * pressure around it, and grid nodes inside have the velocity too, so the nozzle is always full.
+ * Lattice points that enter the shape upstream become particles, several steps' points at once where
+ * steps are short: every emission costs a sort of all particles. Those that leave the shape are free.
+ * Where its points are not those of a lattice each is moved by what its lattice index and the seed
+ * say, whenever it enters. Nothing depends on the number of threads; how time is cut into steps
+ * decides the rounding of the lattice's shift, and whether a point enters up to EMISSION_WAY late, at
+ * its place of then.
  * A shape that deforms is filled by counting instead (source_fill.h).
  */
 #include "solver/sources.h"
@@ -247,8 +248,9 @@ typedef struct held {
 static void hold_particles(const hold *h, held *these) {
     const real dilation = (real)h->sim->sources[h->source].dilation;
     particles_clear(&h->sim->particles, these->items, these->count, h->fields);
-    for (int k = 0; k < these->count && has_pressure(h->sim, h->source); k++)
-        h->sim->particles.dilation[these->items[k]] = dilation;
+    if (has_pressure(h->sim, h->source))
+        for (int k = 0; k < these->count; k++)
+            h->sim->particles.dilation[these->items[k]] = dilation;
     these->count = 0;
 }
 

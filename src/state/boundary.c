@@ -189,8 +189,8 @@ static double motion_speed(const boundary *b, int c) {
                        ? far * far
                        : scene->domain.size[a] * scene->domain.size[a];
     }
-    return solid->driven ? driven_max_speed(&b->driven[c], sqrt(radius2))
-                         : motion_max_speed(&solid->motion, sqrt(radius2));
+    if (!solid->driven) return motion_max_speed(&solid->motion, sqrt(radius2));
+    return b->driven ? driven_max_speed(&b->driven[c], sqrt(radius2)) : 0;
 }
 
 double boundary_speed(const boundary *b) {

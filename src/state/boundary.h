@@ -25,8 +25,9 @@ typedef struct boundary {
     bounds *boxes;                /* around every collider at rest */
     baked **baked;                /* distances at rest of those with a mesh, NULL for the others */
     struct deforming **deforming; /* distances of those that deform (deforming.h), or NULL */
-    driven_pose *driven; /* of those that are driven from outside, where they are from a time on */
-    int driven_count;    /* how many are */
+    /* of those that are driven from outside, where they are from a time on; NULL: as at the start */
+    driven_pose *driven;
+    int driven_count; /* how many are */
 } boundary;
 
 /* Bakes the distances of meshes (baked.h), with all threads. */

@@ -41,6 +41,7 @@ class Usage(Case):
                 (["run", scene, "--threads", "many"], "many"), (["run", scene, "--threads", "0"], "0"),
                 (["run", scene, "--threads", "2.5"], "2.5"), (["run", scene, "--frames", "-1"], "-1"),
                 (["run", scene, "--until", "nan"], "nan"), (["run", scene, "--quiet=1"], "no value"),
+                (["run", scene, "--until", "0"], "must be greater than 0"),
                 (["run", scene, "--frames", "1", "--until", "1"], "not both"),
                 (["run", scene, "--resume", "--force"], "one of them"), (["run", scene, "-x"], "-x"),
                 (["render", "x", "--size", "big"], "big"), (["render", "x", "--range", "2,1"], "2,1"),
