@@ -348,6 +348,8 @@ static void find_walls(void *data, chunk items) {
     }
 }
 
+/* What elements do to a held vertex its hold bears at once. If it went to the nodes, and the hold's
+ * answer a step later, neighbours would feel the difference along their motion and gain energy. */
 static void store_forces(void *data, chunk items) {
     const lagrangian *l = data;
     const particles *p = &l->sim->particles;
@@ -360,7 +362,7 @@ static void store_forces(void *data, chunk items) {
         const double gain = own * l->push.time / (double)p->mass[i];
         for (int a = 0; a < dim; a++) {
             p->velocity[i][a] += (real)(gain * l->f[v][a]);
-            p->force[i][a] += (real)((1 - own) * l->f[v][a] + (held ? l->reaction[v][a] : 0));
+            p->force[i][a] += (real)(held ? l->reaction[v][a] : (1 - own) * l->f[v][a]);
         }
         for (int axis = 0; axis < dim && l->moments; axis++)
             for (int a = 0; a < dim; a++)
