@@ -437,6 +437,26 @@ static void rub_part(const lagrangian *l, const mesh_part *part) {
     }
 }
 
+typedef struct part_job {
+    lagrangian *l;
+    const mesh_part *part;
+} part_job;
+
+/* J sees all directions, and hovers about 1 where a sheet bears what lies on it; its own motion
+ * would carry it through. So vertices whose elements are pressed hold together: J is at most the
+ * thickness that is left. */
+static void close_pressed(void *data, chunk items) {
+    const part_job *job = data;
+    const lagrangian *l = job->l;
+    real *dilation = l->sim->particles.dilation;
+    for (int64_t v = items.begin; v < items.end; v++) {
+        const uint32_t i = l->particle[job->part->first + v];
+        const double pressed = mesh_contact_compression(&job->part->contact, v);
+        if (pressed > 0 && l->there[job->part->first + v])
+            dilation[i] = (real)fmin((double)dilation[i], -pressed);
+    }
+}
+
 static void contact_forces(lagrangian *l, int k, const mesh_positions *at) {
     mesh_part *part = &l->parts[k];
     mesh_memory *memory = &l->memory[k];
@@ -446,6 +466,8 @@ static void contact_forces(lagrangian *l, int k, const mesh_positions *at) {
     memory->contact_energy = r.energy;
     memory->compression = r.compression;
     memory->resets += (double)r.resets;
+    parallel_for(l->sim->ctx->pool, part->mesh.of->vertex_count, VERTEX_GRAIN, close_pressed,
+                 &(part_job){l, part});
     if (r.resets)
         warn(l->sim->ctx, "contact elements",
              "step %lld: body '%s': %lld contact elements were turned inside out and begin anew; "
