@@ -259,6 +259,36 @@ static void bad_holds_are_refused(void **state) {
     refuse(SHEET "[{shape: {points: [[0, 0, 0]]}}]", "points have no inside");
     refuse("shape: {box: {min: [0, 0, 0], max: [0.5, 0.5, 0.5]}}, hold: [{of: rim}]",
            "is of cloth and fe");
+#define RIM(keys) SHEET "[{of: rim, motion: {pivot: [0.45, 0.5, 0.4], " keys "}}]"
+    refuse(RIM("keys: [{t: 0, translate: [0, 0.1, 0]}]"), "is not at rest at t = 0");
+    refuse(RIM("keys: [{t: 1, rotate: [0, 1, 0, 90]}]"), "is not at rest at t = 0");
+    refuse(RIM("repeat: true, keys: [{t: 0}, {t: 1, translate: [0, 0.1, 0]}]"),
+           "does not end where it begins");
+    refuse(RIM("keys: [{t: 0}, {t: 1, translate: [0, 0.6, 0]}]"),
+           "takes vertex 0 out of the domain: at t = 0.875 s its y is 1.025, the domain's from 0");
+    refuse(RIM("keys: [{t: 0}, {t: 1, rotate: [1, 1, 1, 360]}, {t: 2, translate: [0.4, 0, 0]}]"),
+           "at t = 1.");
+}
+
+/* What ends before it would, begins late but at rest, comes back, or leaves by an open side. */
+static void good_holds_are_taken(void **state) {
+    (void)state;
+    static const char *const good[] = {
+        SHEET "[{of: rim, until: 0.5, motion: {keys: [{t: 0}, {t: 1, translate: [0, 0.9, 0]}]}}]",
+        RIM("keys: [{t: 0.5}, {t: 1, translate: [0, 0.1, 0]}]"),
+        RIM("repeat: true, keys: [{t: 0}, {t: 1, rotate: [0, 1, 0, 360]}]"),
+        RIM("repeat: true, keys: [{t: 0}, {t: 1, translate: [0, 0.1, 0]}, {t: 2, translate: [0, 0, "
+            "0]}]"),
+    };
+    for (int k = 0; k < COUNT_OF(good); k++) {
+        play p = play_body(3, good[k]);
+        play_close(&p);
+    }
+    play p = play_open(1,
+                       "spate: 1\ndomain: {size: [1, 1, 1], dx: 0.1, walls: open}\nmaterials: {m: "
+                       "%s}\nbodies: [{material: m, %s}]\n",
+                       clay, RIM("keys: [{t: 0}, {t: 1, translate: [0, 9, 0]}]"));
+    play_close(&p);
 }
 
 int main(void) {
@@ -272,6 +302,7 @@ int main(void) {
         cmocka_unit_test(a_short_step_does_not_push),
         cmocka_unit_test(what_is_held_gains_no_energy),
         cmocka_unit_test(bad_holds_are_refused),
+        cmocka_unit_test(good_holds_are_taken),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
