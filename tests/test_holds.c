@@ -207,6 +207,40 @@ static void a_short_step_does_not_push(void **state) {
     CHECK_BELOW(fabs(cut / usual - 1), 0.05);
 }
 
+/* ---- Energy ---------------------------------------------------------------------------------- */
+
+/* A strand that two holds stretch by a hundredth within half a second, and four seconds later: all
+ * of its energy over E A e^2 L/2. While elements' forces on held vertices reached the nodes, and a
+ * hold's answer a step later, explicit steps gained energy: 30 times with aflip. */
+static double energy_of_a_held_strand(const char *integrator, const char *step) {
+    play p = play_open(
+        1,
+        "spate: 1\ndimension: 2\ngravity: [0, 0]\nduration: 10\nfps: 10\ndomain: {size: [1.6, "
+        "1.2], dx: 0.1}\nsolver: {integrator: %s, dt: 4.0e-3}\n"
+        "materials: {m: {model: neo_hookean, density: 1000, young_modulus: 1.0e5}}\nbodies:\n"
+        "  - {material: m, strands: {root: [0.3, 0.6], direction: [1, 0], radius: 0.02, step: %s}, "
+        "hold: [{shape: {box: {min: [0, 0], max: [0.31, 2]}}}, {shape: {box: {min: [1.29, 0], max: "
+        "[2, 2]}}, motion: {interpolate: smooth, keys: [{t: 0}, {t: 0.5, translate: [0.01, "
+        "0]}]}}]}\n",
+        integrator, step);
+    play_until(&p, 4.5);
+    const double stored = 0.5 * 1e5 * acos(-1) * 0.02 * 0.02 * 0.01 * 0.01;
+    const double all = play_quantity(&p, "kinetic_energy") + play_quantity(&p, "strand_energy");
+    play_close(&p);
+    return all / stored;
+}
+
+static void what_is_held_gains_no_energy(void **state) {
+    (void)state;
+    static const char *const integrators[] = {"aflip", "asflip", "flip", "apic"};
+    for (int k = 0; k < COUNT_OF(integrators); k++)
+        for (int implicit = 0; implicit < 2; implicit++)
+            CHECK_BELOW(
+                fabs(energy_of_a_held_strand(integrators[k], implicit ? "implicit" : "explicit") -
+                     1),
+                0.01);
+}
+
 /* ---- What is refused ------------------------------------------------------------------------- */
 
 static void refuse(const char *given, const char *message) {
@@ -225,6 +259,36 @@ static void bad_holds_are_refused(void **state) {
     refuse(SHEET "[{shape: {points: [[0, 0, 0]]}}]", "points have no inside");
     refuse("shape: {box: {min: [0, 0, 0], max: [0.5, 0.5, 0.5]}}, hold: [{of: rim}]",
            "is of cloth and fe");
+#define RIM(keys) SHEET "[{of: rim, motion: {pivot: [0.45, 0.5, 0.4], " keys "}}]"
+    refuse(RIM("keys: [{t: 0, translate: [0, 0.1, 0]}]"), "is not at rest at t = 0");
+    refuse(RIM("keys: [{t: 1, rotate: [0, 1, 0, 90]}]"), "is not at rest at t = 0");
+    refuse(RIM("repeat: true, keys: [{t: 0}, {t: 1, translate: [0, 0.1, 0]}]"),
+           "does not end where it begins");
+    refuse(RIM("keys: [{t: 0}, {t: 1, translate: [0, 0.6, 0]}]"),
+           "takes vertex 0 out of the domain: at t = 0.875 s its y is 1.025, the domain's from 0");
+    refuse(RIM("keys: [{t: 0}, {t: 1, rotate: [1, 1, 1, 360]}, {t: 2, translate: [0.4, 0, 0]}]"),
+           "at t = 1.");
+}
+
+/* What ends before it would, begins late but at rest, comes back, or leaves by an open side. */
+static void good_holds_are_taken(void **state) {
+    (void)state;
+    static const char *const good[] = {
+        SHEET "[{of: rim, until: 0.5, motion: {keys: [{t: 0}, {t: 1, translate: [0, 0.9, 0]}]}}]",
+        RIM("keys: [{t: 0.5}, {t: 1, translate: [0, 0.1, 0]}]"),
+        RIM("repeat: true, keys: [{t: 0}, {t: 1, rotate: [0, 1, 0, 360]}]"),
+        RIM("repeat: true, keys: [{t: 0}, {t: 1, translate: [0, 0.1, 0]}, {t: 2, translate: [0, 0, "
+            "0]}]"),
+    };
+    for (int k = 0; k < COUNT_OF(good); k++) {
+        play p = play_body(3, good[k]);
+        play_close(&p);
+    }
+    play p = play_open(1,
+                       "spate: 1\ndomain: {size: [1, 1, 1], dx: 0.1, walls: open}\nmaterials: {m: "
+                       "%s}\nbodies: [{material: m, %s}]\n",
+                       clay, RIM("keys: [{t: 0}, {t: 1, translate: [0, 9, 0]}]"));
+    play_close(&p);
 }
 
 int main(void) {
@@ -236,7 +300,9 @@ int main(void) {
         cmocka_unit_test(a_bar_is_carried),
         cmocka_unit_test(grips_resume_and_do_not_see_threads),
         cmocka_unit_test(a_short_step_does_not_push),
+        cmocka_unit_test(what_is_held_gains_no_energy),
         cmocka_unit_test(bad_holds_are_refused),
+        cmocka_unit_test(good_holds_are_taken),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -733,23 +733,6 @@ static void close_bodies_are_told(void **state) {
     }
 }
 
-/* Edges of two cells are as they should be, of three they let through what meets them. */
-static void coarse_bodies_are_told(void **state) {
-    (void)state;
-    for (int k = 0; k < 2; k++) {
-        play p = play_open(1,
-                           "spate: 1\ndimension: 2\ndomain: {size: [2, 2], dx: 0.1}\n"
-                           "materials: {m: %s}\nbodies: [{material: m, strands: {root: [1.2, 0.2], "
-                           "direction: [0, 1.2], radius: 0.01, spacing: %g}}]\n",
-                           jelly, k ? 0.3 : 0.2);
-        int64_t told = 0;
-        for (int w = 0; w < p.ctx->warning_kinds; w++)
-            if (!strcmp(p.ctx->warnings[w].kind, "coarse mesh")) told = p.ctx->warnings[w].count;
-        assert_int_equal(told, k);
-        play_close(&p);
-    }
-}
-
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(free_flight_keeps_momentum),
@@ -767,7 +750,6 @@ int main(void) {
         cmocka_unit_test(shapes_are_filled),
         cmocka_unit_test(bad_bodies_are_refused),
         cmocka_unit_test(close_bodies_are_told),
-        cmocka_unit_test(coarse_bodies_are_told),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

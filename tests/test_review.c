@@ -180,6 +180,25 @@ static void test_thin_bodies(void **state) {
     expect_warning("bodies.0.shape={box: {min: [0, 0], max: [1, 0.05]}}", NULL, NULL);
 }
 
+/* In cells of 0.05; alone a mesh lets nothing through. */
+static void test_coarse_meshes(void **state) {
+    (void)state;
+    const char *const jelly = "materials.m={model: neo_hookean, young_modulus: 1e4}";
+    expect_warning(
+        "bodies.1={name: rope, material: m, strands: {root: [0.2, 0.9], direction: [0.5, "
+        "0], radius: 0.01, spacing: 0.125}}",
+        jelly,
+        "body 'rope': its vertices are 0.125 apart, 2.5 cells (dx 0.05): what it meets "
+        "may go through between them; use a spacing of 0.05 or less");
+    expect_warning(
+        "bodies.1={name: rope, material: m, strands: {root: [0.2, 0.9], direction: [0.5, "
+        "0], radius: 0.01, spacing: 0.1}}",
+        jelly, NULL);
+    expect_warning("bodies=[{name: rope, material: m, strands: {root: [0.2, 0.9], direction: "
+                   "[0.5, 0], radius: 0.01, spacing: 0.125}}]",
+                   jelly, NULL);
+}
+
 static void test_last_frame(void **state) {
     (void)state;
     expect_warning("duration=0.52", NULL, "the run ends with frame 10 at 0.5 s; --until 0.52");
@@ -364,6 +383,7 @@ int main(void) {
         TEST(test_events_of_nothing),
         TEST(test_numbers_in_other_units),
         TEST(test_thin_bodies),
+        TEST(test_coarse_meshes),
         TEST(test_last_frame),
         TEST(test_collider_outside),
         TEST(test_vanished_particles),

@@ -17,7 +17,8 @@ static const field hold_fields[] = {
                  "both; those on the edge of a cloth or the surface of finite elements"),
     PART_FIELD("shape", "mapping", false,
                "only what begins in it is held; see shapes. Needed with `of: all`"),
-    PART_FIELD("motion", "mapping", false, "how they move; see motion. Default: not at all"),
+    PART_FIELD("motion", "mapping", false,
+               "how they move, from where they are at t = 0 on; see motion. Default: not at all"),
     NUMBER_FIELD(mesh_hold, until, "s", HUGE_VAL, 0, ANY_MAX, "when they are let go"),
 };
 const field_table scene_hold_table = FIELD_TABLE(
@@ -74,6 +75,107 @@ static spate_status hold_vertices(reader *r, mesh_body *m, int index, int64_t *c
     return status;
 }
 
+/* ---- Where they are taken -------------------------------------------------------------------- */
+
+/* The vertices of a hold as a ball, which is looked at before each of them is. */
+typedef struct held_ball {
+    const mesh_body *m;
+    int index;
+    double middle[3], radius;
+} held_ball;
+
+static held_ball ball_of(const mesh_body *m, int index) {
+    held_ball b = {m, index, {0}, 0};
+    int64_t count = 0;
+    for (int64_t i = 0; i < m->vertex_count; i++) {
+        if (m->held[i] != index) continue;
+        vec_add(b.middle, b.middle, m->vertices[i]);
+        count++;
+    }
+    if (count) vec_scale(b.middle, 1 / (double)count, b.middle);
+    for (int64_t i = 0; i < m->vertex_count; i++) {
+        double arm[3];
+        vec_sub(arm, m->vertices[i], b.middle);
+        if (m->held[i] == index) b.radius = fmax(b.radius, vec_length(arm));
+    }
+    return b;
+}
+
+/* How far two poses put any of the vertices apart, at most about. */
+static double apart(const held_ball *b, const pose *p, const pose *q) {
+    double most = 0;
+    for (int k = 0; k < 6; k++) {
+        double rest[3], x[3], y[3];
+        vec_copy(rest, b->middle);
+        rest[k / 2] += (k % 2 ? 1 : -1) * b->radius;
+        pose_to_world(p, rest, x), pose_to_world(q, rest, y);
+        vec_sub(x, x, y);
+        most = fmax(most, vec_length(x));
+    }
+    return most;
+}
+
+/* An axis along which x lies within `radius` of a closed side, or beyond it; -1: none. */
+static int axis_outside(const domain *d, int dim, const double x[3], double radius) {
+    for (int a = 0; a < dim; a++) {
+        const double slack = 1e-9 * d->size[a] - radius;
+        const double low = d->origin[a] - slack, high = d->origin[a] + d->size[a] + slack;
+        if (x[a] < low && d->walls[a][0] != WALL_OPEN) return a;
+        if (x[a] > high && d->walls[a][1] != WALL_OPEN) return a;
+    }
+    return -1;
+}
+
+static spate_status check_place(reader *r, const yaml_value *v, const held_ball *b, double t) {
+    const domain *d = &r->scene->domain;
+    const pose at = motion_pose(&b->m->holds[b->index].motion, t);
+    double x[3];
+    pose_to_world(&at, b->middle, x);
+    if (axis_outside(d, r->dim, x, b->radius) < 0) return SPATE_OK;
+    for (int64_t i = 0; i < b->m->vertex_count; i++) {
+        if (b->m->held[i] != b->index) continue;
+        pose_to_world(&at, b->m->vertices[i], x);
+        const int a = axis_outside(d, r->dim, x, 0);
+        if (a < 0) continue;
+        return reader_fail(r, v,
+                           "takes vertex %lld out of the domain: at t = %.4g s its %s is %.6g, the "
+                           "domain's from %.6g to %.6g; shorten the way or enlarge the domain",
+                           (long long)i, t, scene_axis_words[a], x[a], d->origin[a],
+                           d->origin[a] + d->size[a]);
+    }
+    return SPATE_OK;
+}
+
+/* Vertices go from where they are at rest, without jumps, and stay within closed sides: looked at
+ * often between two keys. */
+static spate_status check_way(reader *r, const yaml_value *v, const mesh_body *m, int index) {
+    enum { LOOKS = 16 };
+    const motion *moves = &m->holds[index].motion;
+    const double until = m->holds[index].until, jump = 1e-3 * r->scene->domain.dx;
+    const held_ball b = ball_of(m, index);
+    const motion_key *last = &moves->keys[moves->key_count - 1];
+    const pose begin = motion_pose(moves, 0), rest = {.turn = {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}}};
+    motion once = *moves;
+    once.repeat = false;
+    const pose first = motion_pose(&once, moves->keys[0].t), end = motion_pose(&once, last->t);
+    if (apart(&b, &begin, &rest) > jump)
+        return reader_fail(
+            r, v,
+            "is not at rest at t = 0, so the vertices would jump there; let it begin "
+            "with {t: 0}, and move from there");
+    if (moves->repeat && last->t < until && apart(&b, &first, &end) > jump)
+        return reader_fail(r, v,
+                           "does not end where it begins, so the vertices would jump when it "
+                           "repeats; add a key that takes them back");
+    for (int k = 0; k + 1 < moves->key_count; k++)
+        for (int n = 1; n <= LOOKS; n++) {
+            const double from = moves->keys[k].t, to = moves->keys[k + 1].t;
+            const double t = from + (to - from) * n / LOOKS;
+            if (t > 0 && t <= until) TRY(check_place(r, v, &b, fmin(t, nextafter(last->t, 0))));
+        }
+    return SPATE_OK;
+}
+
 /* ---- Reading --------------------------------------------------------------------------------- */
 
 static spate_status check_part(reader *r, const yaml_value *v, const mesh_hold *h,
@@ -120,6 +222,7 @@ static spate_status read_hold(reader *r, const yaml_value *v, mesh_body *m, int 
     if (!moves) return SPATE_OK;
     int back = reader_enter(r, "motion");
     TRY(scene_read_motion(r, moves, &h->motion));
+    if (m->kind) TRY(check_way(r, moves, m, index));
     reader_leave(r, back);
     return SPATE_OK;
 }

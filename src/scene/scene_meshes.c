@@ -133,23 +133,6 @@ static spate_status read_cloth(reader *r, const yaml_value *v, body *b) {
     return SPATE_OK;
 }
 
-/* In cells: a ball of sand that falls on a cloth is held by edges of 2, half of it passes at 3. */
-static const double coarsest = 2.01, finest = 0.99;
-
-static void warn_of_spacing(const reader *r, const mesh_body *m) {
-    const double dx = r->scene->domain.dx;
-    if (m->kind != MESH_FE && m->spacing < finest * dx)
-        warn(r->ctx, "fine mesh",
-             "%s: %s: edges of %.3g are shorter than a cell (%.3g): the grid does not see how "
-             "neighbouring vertices move against each other; use a larger spacing or a smaller dx",
-             r->scene->path, r->path, m->spacing, dx);
-    if (m->spacing > coarsest * dx)
-        warn(r->ctx, "coarse mesh",
-             "%s: %s: edges of %.3g are longer than two cells (%.3g): what meets the body passes "
-             "between its vertices; use a smaller spacing or a larger dx",
-             r->scene->path, r->path, m->spacing, dx);
-}
-
 static spate_status check_mesh(reader *r, const yaml_value *v, const mesh_body *m) {
     const domain *d = &r->scene->domain;
     if (m->vertex_count > MESH_VERTICES_MOST)
@@ -166,7 +149,11 @@ static spate_status check_mesh(reader *r, const yaml_value *v, const mesh_body *
                                    "from %.6g to %.6g; move the body or enlarge the domain",
                                    (long long)i, scene_axis_words[a], x, low, high);
         }
-    warn_of_spacing(r, m);
+    if (m->kind != MESH_FE && m->spacing < 0.99 * d->dx)
+        warn(r->ctx, "fine mesh",
+             "%s: %s: edges of %.3g are shorter than a cell (%.3g): the grid does not see how "
+             "neighbouring vertices move against each other; use a larger spacing or a smaller dx",
+             r->scene->path, r->path, m->spacing, d->dx);
     return SPATE_OK;
 }
 

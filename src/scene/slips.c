@@ -259,6 +259,30 @@ static void warn_of_events(const spate_scene *s) {
     }
 }
 
+/* ---- Coarse meshes ---- */
+
+/* Cells between vertices, less what rounding may take: sand goes through cloth from 1.5 on with
+ * asflip and from 2.5 on with apic; strands of published scenes have 2. */
+static const double coarsest_cloth = 1.5 + 1e-6, coarsest_strands = 2 + 1e-6;
+
+/* What could go through a mesh: other matter, or its own strands. */
+static bool meets_others(const spate_scene *s, const mesh_body *m) {
+    return s->body_count + s->source_count > 1 || m->strand_count > 1;
+}
+
+static void warn_of_coarse_meshes(const spate_scene *s) {
+    for (int i = 0; i < s->body_count; i++) {
+        const mesh_body *m = &s->bodies[i].mesh;
+        const double cells = m->kind == MESH_STRANDS ? coarsest_strands : coarsest_cloth;
+        if (!m->kind || m->spacing <= cells * s->domain.dx || !meets_others(s, m)) continue;
+        warn(s->ctx, "coarse mesh",
+             "%s: body '%s': its vertices are %.3g apart, %.2g cells (dx %.3g): what it meets may "
+             "go through between them; use a spacing of %.3g or less, or a larger dx",
+             s->path, s->bodies[i].name, m->spacing, m->spacing / s->domain.dx, s->domain.dx,
+             s->domain.dx);
+    }
+}
+
 /* ---- The last frame ---- */
 
 void scene_warn_of_last_frame(const spate_scene *s) {
@@ -280,6 +304,7 @@ void scene_warn_of_slips(spate_scene *s) {
     warn_of_thin_bodies(s);
     warn_of_holds(s);
     warn_of_events(s);
+    warn_of_coarse_meshes(s);
     scene_warn_of_last_frame(s);
     warn_of_colliders_outside(s);
     warn_of_meshes(s);

@@ -376,6 +376,8 @@ static void fetch_forces(const lagrangian *l, uint32_t i) {
     __builtin_prefetch(p->force_moment[i + 1], 1);
 }
 
+/* What elements do to a held vertex its hold bears at once. If it went to the nodes, and the hold's
+ * answer a step later, neighbours would feel the difference along their motion and gain energy. */
 static void store_forces(void *data, chunk items) {
     const lagrangian *l = data;
     const particles *p = &l->sim->particles;
@@ -389,7 +391,7 @@ static void store_forces(void *data, chunk items) {
         const double gain = own * l->push.time / (double)p->mass[i];
         for (int a = 0; a < dim; a++) {
             p->velocity[i][a] += (real)(gain * l->f[v][a]);
-            p->force[i][a] += (real)((1 - own) * l->f[v][a] + (held ? l->reaction[v][a] : 0));
+            p->force[i][a] += (real)(held ? l->reaction[v][a] : (1 - own) * l->f[v][a]);
         }
         for (int axis = 0; axis < dim && l->moments; axis++)
             for (int a = 0; a < dim; a++)
@@ -464,6 +466,26 @@ static void rub_part(const lagrangian *l, const mesh_part *part) {
     }
 }
 
+typedef struct part_job {
+    lagrangian *l;
+    const mesh_part *part;
+} part_job;
+
+/* J sees all directions, and hovers about 1 where a sheet bears what lies on it; its own motion
+ * would carry it through. So vertices whose elements are pressed hold together: J is at most the
+ * thickness that is left. */
+static void close_pressed(void *data, chunk items) {
+    const part_job *job = data;
+    const lagrangian *l = job->l;
+    real *dilation = l->sim->particles.dilation;
+    for (int64_t v = items.begin; v < items.end; v++) {
+        const uint32_t i = l->particle[job->part->first + v];
+        const double pressed = mesh_contact_compression(&job->part->contact, v);
+        if (pressed > 0 && l->there[job->part->first + v])
+            dilation[i] = (real)fmin((double)dilation[i], -pressed);
+    }
+}
+
 static void contact_forces(lagrangian *l, int k, const mesh_positions *at) {
     mesh_part *part = &l->parts[k];
     mesh_memory *memory = &l->memory[k];
@@ -473,6 +495,8 @@ static void contact_forces(lagrangian *l, int k, const mesh_positions *at) {
     memory->contact_energy = r.energy;
     memory->compression = r.compression;
     memory->resets += (double)r.resets;
+    parallel_for(l->sim->ctx->pool, part->mesh.of->vertex_count, VERTEX_GRAIN, close_pressed,
+                 &(part_job){l, part});
     if (r.resets)
         warn(l->sim->ctx, "contact elements",
              "step %lld: body '%s': %lld contact elements were turned inside out and begin anew; "

@@ -244,6 +244,13 @@ contact_report mesh_contact_forces(mesh_contact *c, const mesh_positions *at, in
     return out;
 }
 
+double mesh_contact_compression(const mesh_contact *c, int64_t vertex) {
+    double most = 0;
+    for (int64_t s = c->first[vertex]; s < c->first[vertex + 1] && c->kind.normals == 1; s++)
+        most = fmax(most, c->responses[c->slots[s] / 3].compression);
+    return most;
+}
+
 /* ---- Normals --------------------------------------------------------------------------------- */
 
 static void carry(void *data, chunk items) {

@@ -46,6 +46,9 @@ void mesh_contact_lend(mesh_contact *c, double (*normals)[2][3], const double (*
 /* Adds forces f and writes moments M of all vertices. */
 contact_report mesh_contact_forces(mesh_contact *c, const mesh_positions *at, int64_t vertices,
                                    double (*f)[3], double (*moment)[3][3]);
+/* The largest compression of a vertex's elements in the last forces; of strands 0, whose blocks are
+ * pressed from all sides. */
+double mesh_contact_compression(const mesh_contact *c, int64_t vertex);
 /* Carries the normals for dt with gradients C of the vertices' velocities. */
 void mesh_contact_carry(mesh_contact *c, const bool *there, const double (*C)[3][3], double dt);
 /* Speed of waves in what is pressed together so far. */
