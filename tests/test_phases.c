@@ -228,6 +228,9 @@ static void momentum_stays(void **state) {
     CHECK_BELOW(drift, IN_DOUBLE ? 1e-10 : 1e-5);
     CHECK_BELOW(momentum_drift(2, "integrator: flip", "coupling: published", steps),
                 IN_DOUBLE ? 1e-10 : 1e-5);
+    /* In one field materials may not keep different shares of their own motion. */
+    CHECK_BELOW(momentum_drift(2, "integrator: aflip", "coupling: glued", steps),
+                IN_DOUBLE ? 1e-10 : 1e-5);
 }
 
 /* ---- Energy ---------------------------------------------------------------------------------- */
@@ -787,6 +790,15 @@ static void glued_is_one_field(void **state) {
     (void)state;
     assert_true(hash_of(1, "coupling: glued", false, false) == hash_of(1, "", false, false));
     assert_false(hash_of(1, "coupling: contact", false, false) == hash_of(1, "", false, false));
+    /* Also with the default integrator. */
+    uint64_t hashes[2];
+    for (int glued = 0; glued < 2; glued++) {
+        play p = ball_in_box(1, 2, "type: mpm", glued ? "coupling: glued" : "", false);
+        play_steps(&p, 20);
+        hashes[glued] = spate_simulation_hash(p.sim);
+        play_close(&p);
+    }
+    assert_true(hashes[0] == hashes[1]);
 }
 
 static void threads_and_stops_do_not_show(void **state) {
