@@ -48,18 +48,26 @@ static spate_status collect_phases(reader *r) {
 
 /* ---- Pairs ----------------------------------------------------------------------------------- */
 
-/* Enough to keep phases apart, step by step. Normals are not exact: with 1, what flows along a
- * solid drags on it more. */
-#define USUAL_BETA 0.3
-
-static phase_coupling with_defaults(phase_coupling c) {
-    if (isnan(c.beta) && isnan(c.tau)) c.beta = c.kind == COUPLING_IMMISCIBLE ? 1 : USUAL_BETA;
-    return c;
+static phase_coupling plain(coupling_kind kind) {
+    return (phase_coupling){
+        .kind = kind, .beta = NAN, .tau = NAN, .diffusion = NAN, .dissolution = NAN};
 }
 
-static phase_coupling plain(coupling_kind kind) {
-    return with_defaults((phase_coupling){
-        .kind = kind, .beta = NAN, .tau = NAN, .diffusion = NAN, .dissolution = NAN});
+static bool has_liquid(const spate_scene *s, int phase) {
+    for (int g = 0; g < scene_group_count(s); g++)
+        if (s->group_phase[g] == phase &&
+            material_is_liquid(&s->materials[scene_group_material(s, g)]))
+            return true;
+    return false;
+}
+
+/* Of a solid in a liquid enough to keep them apart, step by step: normals are not exact, and with 1
+ * what flows along the solid drags on it more. Solids that press on each other have no pressure in
+ * common, so with less than 1 they would creep into each other. */
+static double default_beta(const spate_scene *s, int a, int b, coupling_kind kind) {
+    const double in_liquid = 0.3;
+    const bool all = kind == COUPLING_IMMISCIBLE || (!has_liquid(s, a) && !has_liquid(s, b));
+    return all ? 1 : in_liquid;
 }
 
 static phase_coupling *pair_of(spate_scene *s, int a, int b) {
@@ -67,7 +75,10 @@ static phase_coupling *pair_of(spate_scene *s, int a, int b) {
 }
 
 static void set_pair(spate_scene *s, int a, int b, const phase_coupling *c) {
-    *pair_of(s, a, b) = *pair_of(s, b, a) = *c;
+    phase_coupling *pair = pair_of(s, a, b);
+    *pair = *c;
+    if (isnan(c->beta) && isnan(c->tau)) pair->beta = default_beta(s, a, b, c->kind);
+    *pair_of(s, b, a) = *pair;
 }
 
 static spate_status read_phase_name(reader *r, const yaml_value *v, int *out) {
@@ -138,7 +149,6 @@ static spate_status read_entry(reader *r, const yaml_value *v, phase_coupling *o
     TRY(reader_mapping(r, v));
     TRY(reader_table(r, v, &scene_coupling_table, &c));
     TRY(check_entry(r, v, &c));
-    c = with_defaults(c);
     const yaml_value *between = yaml_find(v, "between");
     if (!between) {
         *others = c;

@@ -141,7 +141,8 @@ static const field material_fields[] = {
         material, pic_time, "s", NAN, 0, 1e9,
         "time in which the share of particles' motion that the grid does not hold fades to "
         "1/e, in integrators that keep some; it then takes the place of solver.alpha. 0: at "
-        "once (solver mpm)"),
+        "once. Of materials with one velocity, as without `coupling`, the shortest holds for all "
+        "(solver mpm)"),
 };
 static const char *const coupling_words[] = {"glued",    "contact",   "immiscible", "published",
                                              "miscible", "dissolves", NULL};
@@ -161,8 +162,8 @@ static const field coupling_fields[] = {
              "contact of a solid with a liquid that dissolves it"},
     NUMBER_FIELD(phase_coupling, friction, "", 0, 0, 1e6, "Coulomb friction between the two"),
     NUMBER_FIELD(phase_coupling, beta, "", NAN, 0, 1,
-                 "share of the speed of approach that is taken away in a step; default: 0.3, for "
-                 "`immiscible` 1"),
+                 "share of the speed of approach that is taken away in a step; default: 0.3 where a "
+                 "solid meets a liquid, else 1. Two solids creep into each other with less"),
     NUMBER_FIELD(phase_coupling, tau, "s", NAN, SMALLEST, 1e9,
                  "instead of beta: time in which it falls to 1/e, whatever the step"),
     NUMBER_FIELD(phase_coupling, diffusion, "m^2/s", NAN, 0, 1e9,

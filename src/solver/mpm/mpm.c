@@ -215,10 +215,15 @@ static bool all_liquids(const spate_scene *scene) {
     return true;
 }
 
+/* Whether phases have velocities of their own. */
+static bool has_fields(const spate_scene *scene) {
+    return scene->coupled && mpm_phase_fields(scene) > 1;
+}
+
 static const mpm_scheme *scheme_of(const spate_scene *scene) {
     const mpm_options *o = scene->solver_options;
     if (o->integrator) return &schemes[o->integrator - 1];
-    return &schemes[all_liquids(scene) || scene->coupled ? SCHEME_AFLIP : SCHEME_APIC];
+    return &schemes[all_liquids(scene) || has_fields(scene) ? SCHEME_AFLIP : SCHEME_APIC];
 }
 
 /* ---- Creation -------------------------------------------------------------------------------- */
@@ -373,24 +378,35 @@ static real negligible_mass(const spate_scene *scene) {
 /* Whether the shares of own motion that particles keep depend on their material. */
 static bool alphas_differ(const spate_scene *scene) {
     const mpm_options *o = scene->solver_options;
-    bool differ = scene->coupled && !o->integrator && !all_liquids(scene);
+    bool differ = has_fields(scene) && !o->integrator && !all_liquids(scene);
     for (int c = 0; c < scene->material_count; c++) differ |= !isnan(scene->materials[c].pic_time);
     return differ;
 }
 
-/* What a group's particles keep in a step: by the time that its material names, else alpha; where
- * coupled phases share the default integrator, solids keep nothing, as they do alone. */
-static void fill_alphas(mpm *m) {
+/* What a group's particles would keep in a step: by the time that its material names, else alpha;
+ * where coupled phases share the default integrator, solids keep nothing, as they do alone. */
+static double alpha_of(const mpm *m, int group) {
     const spate_scene *scene = m->sim->scene;
     const mpm_options *o = scene->solver_options;
-    for (int g = 0; g < scene_group_slots(scene) && m->view.group_alpha; g++) {
-        const int c = scene_group_material(scene, g);
-        const double time = scene->materials[c].pic_time;
-        const bool as_solid = !o->integrator && model_of(scene, c) != &material_liquid;
-        double alpha = as_solid ? 0 : o->alpha;
-        if (!isnan(time)) alpha = time > 0 ? exp(-m->sim->dt / time) : 0;
-        m->view.group_alpha[g] = (real)alpha;
+    const int c = scene_group_material(scene, group);
+    const double time = scene->materials[c].pic_time;
+    const bool as_solid = !o->integrator && model_of(scene, c) != &material_liquid;
+    if (isnan(time)) return as_solid ? 0 : o->alpha;
+    return time > 0 ? exp(-m->sim->dt / time) : 0;
+}
+
+/* What they keep: the least of all in their field. With shares that differ, what a node's particles
+ * keep of their own motion, sum m alpha (v - vbar), would not vanish, and with it go momentum. */
+static void fill_alphas(mpm *m) {
+    const int groups = scene_group_slots(m->sim->scene);
+    mpm_view *v = &m->view;
+    double least[FIELDS_MAX] = {1, 1, 1, 1};
+    for (int g = 0; g < groups && v->group_alpha; g++) {
+        const int f = field_of(v, (uint16_t)g);
+        least[f] = fmin(least[f], alpha_of(m, g));
     }
+    for (int g = 0; g < groups && v->group_alpha; g++)
+        v->group_alpha[g] = (real)least[field_of(v, (uint16_t)g)];
 }
 
 /* Vertices of a mesh have constants of their own, behind those of the scene's materials. */

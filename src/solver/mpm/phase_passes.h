@@ -8,6 +8,7 @@
 #include "solver/mpm/phases.h"
 #include "solver/mpm/scatter.h"
 #include "solver/mpm/smoothing.h"
+#include "solver/mpm/solid_normals.h"
 
 #define PHASE_TABLE_(kernel, isa) phases_##kernel##_##isa
 #define PHASE_TABLE(kernel, isa)  PHASE_TABLE_(kernel, isa)
@@ -21,13 +22,6 @@
 #define BODY_FOREIGN ((real)0.45)
 
 /* ---- Particles ------------------------------------------------------------------------------- */
-
-/* Whether a block's particles reach nodes that another field may reach. */
-INLINE bool meets_fields(const mpm_phases *s, int32_t block) {
-    for (int f = 0; f < s->view->field_count; f++)
-        if (s->tile[f][block] >= 0) return true;
-    return false;
-}
 
 /* The first and last nodes in the tile that particles of field f of a block reach, along an axis. */
 INLINE void axis_extent(const mpm_view *m, int32_t block, int f, int a, int8_t extent[2]) {
@@ -112,6 +106,9 @@ typedef struct phase_node {
     double push[FIELDS_MAX][3];   /* P */
     double resolved[FIELDS_MAX];  /* the share of it that is not drops */
     double parted[FIELDS_MAX][3]; /* the normal across which it has parted, or 0 */
+    bool solids;                  /* two, with a normal of their own, out of the first */
+    bool apart;                   /* that do not touch */
+    double normal[3];
 } phase_node;
 
 /* Step 1 of above. */
@@ -185,6 +182,11 @@ INLINE bool normal_between(const double a[3], const double b[3], double normal[3
     return true;
 }
 
+INLINE bool normal_of(const phase_node *n, int k, const phase_rest *r, double normal[3]) {
+    if (n->solids) vec_copy(normal, n->normal);
+    return n->solids || normal_between(n->out[k], r->out, normal);
+}
+
 /* Gives phase k an impulse, and its opposite to the rest. */
 INLINE void pass_impulse(phase_node *n, int k, const phase_rest *r, double impulse,
                          const double along[3]) {
@@ -210,7 +212,7 @@ INLINE void rub(phase_node *n, int k, const phase_rest *before, double pressed,
 INLINE void meet_rest(const mpm_phases *s, phase_node *n, int k) {
     const phase_rest r = rest_of(s, n, k);
     double normal[3], approach[3], difference[3];
-    if (!(r.met > 0) || !normal_between(n->out[k], r.out, normal)) return;
+    if (!(r.met > 0) || !normal_of(n, k, &r, normal)) return;
     vec_sub(approach, n->own[k], r.own);
     vec_sub(difference, n->v[k], r.v);
     const double own = vec_dot(n->own[k], normal);
@@ -255,27 +257,6 @@ INLINE void drag_all(const mpm_phases *s, phase_node *n) {
 
 /* ---- A block --------------------------------------------------------------------------------- */
 
-/* Sums of g, V and P of all fields at a block's nodes. */
-typedef struct interface_sums {
-    real of[FIELDS_MAX][BLOCK_NODES_MAX * INTERFACE_REALS] __attribute__((aligned(64)));
-} interface_sums;
-
-/* False where at most one field reaches the block. */
-INLINE bool sum_interface(const mpm_phases *s, int32_t block, interface_sums *sums, int dim) {
-    const mpm_view *m = s->view;
-    const int32_t *neighbours = m->neighbours[block];
-    bool near[FIELDS_MAX] = {false};
-    int fields = 0;
-    for (int f = 0; f < m->field_count; f++) {
-        for (int k = 0; k < neighbour_count(dim); k++)
-            near[f] |= neighbours[k] >= 0 && s->tile[f][neighbours[k]] >= 0;
-        fields += near[f];
-    }
-    for (int f = 0; f < m->field_count && fields > 1; f++)
-        sum_tiles(neighbours, s->tile[f], s->tiles, sums->of[f], INTERFACE_REALS, dim);
-    return fields > 1;
-}
-
 /* Whether several phases reach node i of a block. */
 INLINE bool is_shared(const mpm_view *m, const mpm_nodes *nodes, const interface_sums *sums,
                       int i) {
@@ -304,10 +285,21 @@ INLINE void load_phases(const mpm_view *m, const mpm_nodes *nodes, const interfa
     }
 }
 
+/* Whether the phases of a node share their pressure: solids alone do not. */
+INLINE bool is_sharing(const mpm_phases *s, const phase_node *n) {
+    bool any = s->published;
+    for (int k = 0; k < n->count; k++) any |= s->liquid[n->field[k]];
+    return any;
+}
+
 INLINE void share_forces(const mpm_phases *s, const mpm_nodes *nodes, int i, phase_node *n,
                          int dim) {
     const mpm_view *m = s->view;
     const int node = m->node_reals;
+    if (!is_sharing(s, n)) {
+        memcpy(n->v, n->own, sizeof n->v);
+        return;
+    }
     if (!s->published) {
         share_pressure(n);
         return;
@@ -327,43 +319,50 @@ INLINE void clear_differences(const mpm_phases *s, int32_t block, int dim) {
         memset(s->differences[f] + block * reals, 0, (size_t)reals * sizeof **s->differences);
 }
 
+/* What phases do to each other at a node. */
+INLINE void exchange_node(const mpm_phases *s, const mpm_nodes *nodes, int i, phase_node *n,
+                          int dim) {
+    share_forces(s, nodes, i, n, dim);
+    if (!n->apart) meet_all(s, n);
+    if (s->view->particles->foreign) drag_all(s, n);
+}
+
+/* For volumes: where phases have parted, and their shares; nothing where they do not share. */
+INLINE void store_shares(const mpm_phases *s, const phase_node *n, int64_t at, int dim) {
+    double volume = 0;
+    for (int k = 0; k < n->count; k++) volume += n->volume[k];
+    for (int k = 0; k < n->count && is_sharing(s, n); k++) {
+        real *to = s->differences[n->field[k]] + at;
+        to[3] = (real)(n->volume[k] / volume);
+        for (int a = 0; a < dim; a++) to[a] = (real)n->parted[k][a];
+    }
+}
+
 INLINE void exchange_block(const mpm_phases *s, mpm_nodes *nodes, int dim) {
     const int node = s->view->node_reals;
     const int64_t first = nodes->block * block_reals(dim, SHARE_REALS);
+    const bool solids = s->solid_pairs && s->solids[nodes->block];
     interface_sums sums;
+    margin_sums margins;
     s->mixed[nodes->block] = sum_interface(s, nodes->block, &sums, dim);
     if (!s->mixed[nodes->block]) return;
+    if (solids) find_margins(s, nodes->block, &margins, dim);
     clear_differences(s, nodes->block, dim);
     for (int i = 0; i < block_nodes(dim); i++) {
         phase_node n;
         if (!is_shared(s->view, nodes, &sums, i)) continue;
         load_phases(s->view, nodes, &sums, i, &n, node, dim);
-        share_forces(s, nodes, i, &n, dim);
-        meet_all(s, &n);
-        if (s->view->particles->foreign) drag_all(s, &n);
-        double volume = 0;
-        for (int k = 0; k < n.count; k++) volume += n.volume[k];
-        for (int k = 0; k < n.count; k++) {
-            real *to = s->differences[n.field[k]] + first + SHARE_REALS * i;
-            to[3] = (real)(n.volume[k] / volume);
-            for (int a = 0; a < dim; a++) {
+        if (solids && n.count == 2)
+            n.solids = solid_normal(s, nodes->block, &margins, i, n.normal, &n.apart, dim);
+        exchange_node(s, nodes, i, &n, dim);
+        store_shares(s, &n, first + SHARE_REALS * i, dim);
+        for (int k = 0; k < n.count; k++)
+            for (int a = 0; a < dim; a++)
                 nodes->velocity[n.field[k]][node * i + a] = (real)n.v[k][a];
-                to[a] = (real)n.parted[k][a];
-            }
-        }
     }
 }
 
 /* ---- Volumes --------------------------------------------------------------------------------- */
-
-/* Whether particles that meet another field may reach a block's nodes. */
-INLINE bool reaches_interface(const mpm_phases *s, int32_t block, int dim) {
-    for (int n = 0; n < neighbour_count(dim); n++) {
-        const int32_t other = s->view->neighbours[block][n];
-        if (other >= 0 && meets_fields(s, other)) return true;
-    }
-    return false;
-}
 
 /* Of node `at`, the share of the volume that liquids other than field f have, if that is one. */
 INLINE real foreign_share(const mpm_phases *s, int64_t at, int f) {
@@ -516,6 +515,8 @@ TASK_BY_DIM(spread)
 TASK_BY_DIM(average)
 TASK_BY_DIM(smoothed)
 TASK_BY_DIM(interface)
+TASK_BY_DIM(normals)
+TASK_BY_DIM(margins)
 TASK_BY_DIM(difference)
 TASK_BY_DIM(volume)
 
@@ -535,6 +536,8 @@ const phase_passes PHASE_TABLE(KERNEL, SPATE_ISA) = {
     .average = {average_2d, average_3d},
     .smoothed = {smoothed_2d, smoothed_3d},
     .scatter = {interface_2d, interface_3d},
+    .normals = {normals_2d, normals_3d},
+    .margins = {margins_2d, margins_3d},
     .exchange = {exchange_2d, exchange_3d},
     .difference = {difference_2d, difference_3d},
     .volume = {volume_2d, volume_3d},

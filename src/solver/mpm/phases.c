@@ -64,6 +64,8 @@ static void set_fields(mpm *m) {
     for (int f = 0; f < v->field_count; f++) out->liquid[f] = true;
     for (int g = 0; g < scene_group_count(s); g++)
         out->liquid[v->group_field[g]] &= group_is_liquid(s, g);
+    int solids = 0;
+    for (int f = 0; f < v->field_count; f++) solids += !out->liquid[f];
     for (int a = 0; a < s->phase_count; a++)
         for (int b = 0; b < s->phase_count; b++) {
             const phase_coupling *c = &s->couplings[a * s->phase_count + b];
@@ -72,6 +74,7 @@ static void set_fields(mpm *m) {
             out->couplings[of_a][of_b] = *c;
             out->published = c->kind == COUPLING_PUBLISHED;
         }
+    out->solid_pairs = solids > 1 && !out->published;
 }
 
 static const phase_passes *choose_passes(const mpm *m) {
@@ -107,6 +110,7 @@ void mpm_phases_free(mpm *m) {
     give(ctx, m->phases->near), give(ctx, m->phases->extents);
     give(ctx, m->phases->smooth_tile), give(ctx, m->phases->means), give(ctx, m->phases->volumes);
     give(ctx, m->phases->number_tiles), give(ctx, m->phases->volume_tiles);
+    give(ctx, m->phases->solids), give(ctx, m->phases->normals), give(ctx, m->phases->margins);
     give(ctx, m->phases->all_differences);
     give(ctx, m->phases);
     m->phases = NULL;
@@ -118,6 +122,8 @@ size_t mpm_phases_bytes(const mpm *m) {
     const int dim = m->view.dim;
     return (size_t)(s->tile_capacity * tile_reals(dim, INTERFACE_REALS) +
                     2 * s->number_capacity * tile_reals(dim, 1) +
+                    s->margin_capacity * tile_reals(dim, MARGIN_REALS) +
+                    s->normal_capacity * block_reals(dim, NORMAL_REALS) +
                     2 * s->block_capacity * block_nodes(dim) + 2 * s->particle_capacity +
                     s->difference_capacity) *
            sizeof(real);
@@ -204,6 +210,17 @@ static void fill_betas(mpm *m) {
         }
 }
 
+/* Where two solids may meet. */
+static spate_status prepare_solids(mpm *m, int64_t tiles) {
+    mpm_phases *s = m->phases;
+    const int dim = m->view.dim;
+    if (!s->solid_pairs) return SPATE_OK;
+    TRY(ENSURE(m->sim->ctx, s->normal_capacity, m->sim->blocks.count, EACH(s->solids, 1),
+               EACH(s->normals, block_reals(dim, NORMAL_REALS))));
+    return ENSURE(m->sim->ctx, s->margin_capacity, tiles,
+                  EACH(s->margins, tile_reals(dim, MARGIN_REALS)));
+}
+
 spate_status mpm_phases_prepare(mpm *m) {
     mpm_phases *s = m->phases;
     const mpm_view *v = &m->view;
@@ -237,6 +254,7 @@ spate_status mpm_phases_prepare(mpm *m) {
         s->differences[f] = s->all_differences + f * b->count * of_block;
     TRY(ENSURE(ctx, s->number_capacity, smooth, EACH(s->number_tiles, tile_reals(v->dim, 1)),
                EACH(s->volume_tiles, tile_reals(v->dim, 1))));
+    TRY(prepare_solids(m, count));
     return ENSURE(ctx, s->tile_capacity, count,
                   EACH(s->tiles, tile_reals(v->dim, INTERFACE_REALS)));
 }
@@ -262,6 +280,11 @@ void mpm_phases_scatter(mpm *m) {
     s->volumes_known = true;
     parallel_for(m->threads, m->sim->blocks.occupied_count, BLOCKS_AT_ONCE,
                  s->passes->scatter[m->view.dim - 2], s);
+    if (!s->solid_pairs) return;
+    parallel_for(m->threads, m->sim->blocks.count, BLOCKS_AT_ONCE,
+                 s->passes->normals[m->view.dim - 2], s);
+    parallel_for(m->threads, m->sim->blocks.occupied_count, BLOCKS_AT_ONCE,
+                 s->passes->margins[m->view.dim - 2], s);
 }
 
 void mpm_phases_volume(mpm *m) {

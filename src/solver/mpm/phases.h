@@ -14,12 +14,13 @@
  *     u^k = w^k + (V^k / sum V  sum P - P^k) / m^k
  *
  *    The article gives every phase the same sum of all forces (eq. 20); then a gap that has opened
- *    is never closed, for nothing acts on the two sides differently.
+ *    is never closed, for nothing acts on the two sides differently. Where solids alone reach a node
+ *    u is w: a solid's pressure is but a part of its stress, and a share of it would push edges about.
  * 2. A phase k and the rest r, whose mass and momentum are sums, meet across
  *
  *     n = (g^k/|g^k| - g^r/|g^r|) / |...|
  *
- *    Their own forces decide: with (w^k - w^r) . n > 0 they press on each other, and the share beta of
+ *    of two solids alone as solid_normals.h has it, if they touch. Their own forces decide: with (w^k - w^r) . n > 0 they press on each other, and the share beta of
  *    (u^k - u^r) . n is taken away, whatever its sign (eq. 21-24, 26). Friction then takes from the
  *    sliding at most its coefficient times all that passed between them, m^k (u^k - w^k) . n.
  *    Otherwise they part, each with the normal part of its own w.
@@ -60,6 +61,8 @@
 
 enum { INTERFACE_REALS = 8 }; /* of a node where fields meet */
 enum { SHARE_REALS = 4 };     /* of a node in `differences` */
+enum { NORMAL_REALS = 8 }; /* of a node where two solids meet: their normals, each with its field */
+enum { MARGIN_REALS = 4 };
 
 /* The first and last nodes of a block's tile that its particles reach, by field and axis. */
 typedef struct field_extents {
@@ -72,6 +75,7 @@ typedef struct phase_passes {
     chunk_task pressure[2];                        /* of particles */
     chunk_task spread[2], average[2], smoothed[2]; /* smoothing.h */
     chunk_task scatter[2];
+    chunk_task normals[2], margins[2]; /* solid_normals.h */
     mpm_exchange exchange[2];
     chunk_task difference[2], volume[2]; /* U - v^k at nodes, and its divergence at particles */
 } phase_passes;
@@ -98,11 +102,15 @@ struct mpm_phases {
     real *number_tiles, *volume_tiles; /* one real a node */
     real *means, *volumes;             /* of the nodes of blocks, one real each */
     bool volumes_known;                /* in this step */
+    bool solid_pairs;                  /* some fields are no liquids, more than one */
+    bool *solids;                      /* by block: two solids meet at nodes of it */
+    real *normals;                     /* of the nodes of blocks */
+    real *margins;                     /* in the places of `tiles` */
     real *differences[FIELDS_MAX]; /* four reals a node: n where the phase parts, V^k / sum V, then
                                       U - v^k */
     real *all_differences;
     int64_t tile_capacity, number_capacity, place_capacity, block_capacity, difference_capacity,
-        particle_capacity;
+        particle_capacity, normal_capacity, margin_capacity;
 };
 
 /* How many velocity fields a scene's phases need. */
