@@ -58,25 +58,24 @@ INLINE int cell_of(const real x[3], int dim) {
     return box_index(BLOCK_EDGE, at, dim);
 }
 
-/* Which cells of a block are deep; returns whether any is. */
-static bool find_deep_cells(const flip *f, int32_t block, bool deep[BLOCK_NODES_MAX]) {
-    const int dim = f->grid.dim, least = (int)f->options->adaptive->deep;
+/* Which cells of a block are deep, a bit each. */
+_Static_assert(BLOCK_NODES_MAX == 64, "a block's cells are the bits of a word");
+static uint64_t deep_cells(const flip *f, int32_t block) {
+    const int dim = f->grid.dim, rows = block_nodes(dim) / BLOCK_EDGE;
     int corner[3];
-    const int32_t brick = flip_brick_of_block(f, f->sim->blocks.coords[block], corner);
-    const uint8_t *depth = f->adaptive->depth + (int64_t)brick * mac_cells(dim);
-    const bool all = f->adaptive->is_deep[brick];
-    bool any = all;
-    for (int c = 0; c < block_nodes(dim); c++) {
-        int at[3];
-        box_place(BLOCK_EDGE, c, dim, at);
-        for (int a = 0; a < dim; a++) at[a] += corner[a];
-        deep[c] = all || depth[box_index(BRICK_EDGE, at, dim)] >= least;
-        any |= deep[c];
+    const int64_t brick = flip_brick_of_block(f, f->sim->blocks.coords[block], corner);
+    const uint8_t *near = f->adaptive->near + brick * (mac_cells(dim) / BRICK_EDGE);
+    uint64_t deep = 0;
+    for (int r = 0; r < rows; r++) {
+        const int i = corner[0] + (dim == 3 ? r / BLOCK_EDGE : r);
+        const int row = dim == 3 ? i * BRICK_EDGE + corner[1] + r % BLOCK_EDGE : i;
+        const uint64_t cells = (uint8_t)~near[row] >> corner[dim - 1] & ((1 << BLOCK_EDGE) - 1);
+        deep |= cells << r * BLOCK_EDGE;
     }
-    return any;
+    return deep;
 }
 
-INLINE void list_candidates(merging *m, int32_t block, const bool deep[BLOCK_NODES_MAX], int dim) {
+INLINE void list_candidates(merging *m, int32_t block, uint64_t deep, int dim) {
     const flip *f = m->f;
     const blocks *b = &f->sim->blocks;
     const particles *p = &f->sim->particles;
@@ -89,7 +88,7 @@ INLINE void list_candidates(merging *m, int32_t block, const bool deep[BLOCK_NOD
         if (p->generation && particle_generation(p, i))
             continue; /* inserted: others own its mass */
         for (int a = 0; a < 3; a++) c->x[a] = a < dim ? PLANE(p, position, a)[i] : 0;
-        if (!deep[cell_of(c->x, dim)]) continue;
+        if (!(deep >> cell_of(c->x, dim) & 1)) continue;
         c->share = p->mass[i] * f->inverse_mass;
         c->size = size_of(m, c->count, c->share, dim);
         c->index = i, c->id = p->id[i];
@@ -265,8 +264,8 @@ INLINE void merge_chunk(void *data, chunk items, int dim) {
     memset(m.known, 0, sizeof m.known);
     for (int64_t o = items.begin; o < items.end; o++) {
         const int32_t block = f->sim->blocks.occupied[o];
-        bool deep[BLOCK_NODES_MAX];
-        if (!is_its_turn(f, block) || !find_deep_cells(f, block, deep)) continue;
+        const uint64_t deep = is_its_turn(f, block) ? deep_cells(f, block) : 0;
+        if (!deep) continue;
         list_candidates(&m, block, deep, dim);
         for (int pass = 0; pass < PASSES_MOST && m.count > 1; pass++) {
             const int merged = merge_once(&m, dim);
