@@ -266,33 +266,24 @@ static bool is_deep_all_round(const flip *f, int32_t brick) {
     return true;
 }
 
-static void mark_blocks(void *data, chunk items) {
-    const flip *f = data;
+void flip_mark_splits(const flip *f, int32_t block) {
     const blocks *b = &f->sim->blocks;
     const particles *p = &f->sim->particles;
-    const int dim = b->dim;
-    for (int64_t o = items.begin; o < items.end; o++) {
-        const int32_t block = b->occupied[o];
-        int corner[3];
-        const int32_t brick = flip_brick_of_block(f, b->coords[block], corner);
-        if (is_deep_all_round(f, brick)) continue;
-        for (int64_t i = b->first[block]; i < b->first[block + 1]; i++) {
-            if (pieces_of(p, i) == 1 || p->group[i] == GROUP_REMOVED) continue;
-            int at[3] = {0};
-            for (int a = 0; a < dim; a++) {
-                const real x = PLANE(p, position, a)[i];
-                const int whole = (int)x, cell = corner[a] + whole - (x < (real)whole);
-                at[a] = cell < -BRICK_EDGE       ? -BRICK_EDGE
-                        : cell >= 2 * BRICK_EDGE ? 2 * BRICK_EDGE - 1
-                                                 : cell;
-            }
-            if (is_in_rows(&f->grid, f->adaptive->close, brick, at)) p->role[i] |= PIECES_SPLIT;
+    int corner[3];
+    const int32_t brick = flip_brick_of_block(f, b->coords[block], corner);
+    if (is_deep_all_round(f, brick)) return;
+    for (int64_t i = b->first[block]; i < b->first[block + 1]; i++) {
+        if (pieces_of(p, i) == 1 || p->group[i] == GROUP_REMOVED) continue;
+        int at[3] = {0};
+        for (int a = 0; a < b->dim; a++) {
+            const real x = PLANE(p, position, a)[i];
+            const int whole = (int)x, cell = corner[a] + whole - (x < (real)whole);
+            at[a] = cell < -BRICK_EDGE       ? -BRICK_EDGE
+                    : cell >= 2 * BRICK_EDGE ? 2 * BRICK_EDGE - 1
+                                             : cell;
         }
+        if (is_in_rows(&f->grid, f->adaptive->close, brick, at)) p->role[i] |= PIECES_SPLIT;
     }
-}
-
-void flip_mark_splits(flip *f) {
-    if (f->adaptive) parallel_for(f->threads, f->sim->blocks.occupied_count, 16, mark_blocks, f);
 }
 
 /* Where the parts are: in pairs along the diagonals of a square or cube, the odd one in the middle.

@@ -50,8 +50,8 @@ void adaptive_free(flip *f);
 /* Stages, which do nothing without `adaptive`. */
 spate_status flip_split(void *solver);
 spate_status flip_merge(void *solver);
-/* After the particles have moved. */
-void flip_mark_splits(flip *f);
+/* After the particles of a block have moved; only with `adaptive`. */
+void flip_mark_splits(const flip *f, int32_t block);
 /* Faces between liquid cells that no particle reaches take the mean of those around. */
 void flip_fill_faces(flip *f);
 

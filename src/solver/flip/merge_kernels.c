@@ -151,6 +151,29 @@ typedef struct lane_nearest {
     wide_int id, at;
 } lane_nearest;
 
+/* In each lane the nearer of two. */
+INLINE void take_nearer(lane_nearest *best, wide_int may, wide distance2, wide_int id,
+                        wide_int at) {
+    const wide_int nearer =
+        may & ((distance2 < best->distance2) | ((distance2 == best->distance2) & (id < best->id)));
+    best->distance2 = wide_select(nearer, distance2, best->distance2);
+    best->id = (nearer & id) | (~nearer & best->id);
+    best->at = (nearer & at) | (~nearer & best->at);
+}
+
+/* In all lanes the nearest of all. */
+INLINE void join_lanes(lane_nearest *best) {
+    const wide_int all = ~wide_splat_int(0);
+#define TAKE_FROM(...)                                                                             \
+    take_nearer(best, all, __builtin_shufflevector(best->distance2, best->distance2, __VA_ARGS__), \
+                __builtin_shufflevector(best->id, best->id, __VA_ARGS__),                          \
+                __builtin_shufflevector(best->at, best->at, __VA_ARGS__))
+    TAKE_FROM(4, 5, 6, 7, 0, 1, 2, 3);
+    TAKE_FROM(2, 3, 0, 1, 6, 7, 4, 5);
+    TAKE_FROM(1, 0, 3, 2, 5, 4, 7, 6);
+#undef TAKE_FROM
+}
+
 /* Whether `other` is nearer than what was found. */
 INLINE void consider(const merging *m, candidate *own, int other, real distance2) {
     if (distance2 > own->distance2) return;
@@ -160,32 +183,41 @@ INLINE void consider(const merging *m, candidate *own, int other, real distance2
     own->nearest = other, own->distance2 = distance2;
 }
 
+/* What a candidate compares others with. */
+typedef struct seeker {
+    wide x[3], size, share, pieces; /* pieces: most that another may have */
+    wide_int id;
+} seeker;
+
+INLINE seeker seeker_of(const merging *m, const candidate *c, int dim) {
+    seeker s = {.size = wide_splat(c->size),
+                .share = wide_splat(c->share),
+                .pieces = wide_splat((real)(m->f->options->adaptive->largest - c->count)),
+                .id = wide_splat_int(signed_id(c->id))};
+    for (int a = 0; a < dim; a++) s.x[a] = wide_splat(c->x[a]);
+    return s;
+}
+
+/* Most of a full cell: sums of eight eighths are rounded. */
+static const real full_share = (real)1.001;
+
 /* Those of a row of cells that a candidate may be merged with; who does not look for himself is
  * told of it. What lies behind the row is either far, or in a row of its own. */
-INLINE void seek_in_row(merging *m, int i, int first, int last, lane_nearest *best, int dim) {
-    const candidate *own = &m->list[i];
-    const adaptive_options *o = m->f->options->adaptive;
-    const wide reach = wide_splat((real)(0.5 * o->reach)), size = wide_splat(own->size);
-    const wide most =
-        wide_splat((real)1.001); /* of a full cell: sums of eight eighths are rounded */
-    const wide pieces = wide_splat((real)(o->largest - own->count)), share = wide_splat(own->share);
-    const wide_int id = wide_splat_int(signed_id(own->id));
+INLINE void seek_in_row(merging *m, int i, const seeker *own, wide reach, int first, int last,
+                        lane_nearest *best, int dim) {
     for (int n = first; n < last; n += WIDE) {
         wide distance2 = wide_splat(0);
         for (int a = 0; a < dim; a++) {
-            const wide way = wide_load(m->x[a] + n) - wide_splat(own->x[a]);
+            const wide way = wide_load(m->x[a] + n) - own->x[a];
             distance2 += way * way;
         }
-        const wide limit = reach * (size + wide_load(m->size + n));
+        const wide limit = reach * (own->size + wide_load(m->size + n));
         const wide_int other = wide_load_int(m->id + n);
-        const wide_int may = (distance2 < limit * limit) & (wide_load(m->pieces + n) <= pieces) &
-                             (share + wide_load(m->share + n) <= most) & (other != id);
-        const wide_int nearer = may & ((distance2 < best->distance2) |
-                                       ((distance2 == best->distance2) & (other < best->id)));
-        const wide_int at = wide_splat_int(n) + (wide_int){0, 1, 2, 3, 4, 5, 6, 7};
-        best->distance2 = wide_select(nearer, distance2, best->distance2);
-        best->id = (nearer & other) | (~nearer & best->id);
-        best->at = (nearer & at) | (~nearer & best->at);
+        const wide_int may =
+            (distance2 < limit * limit) & (wide_load(m->pieces + n) <= own->pieces) &
+            (own->share + wide_load(m->share + n) <= wide_splat(full_share)) & (other != own->id);
+        take_nearer(best, may, distance2, other,
+                    wide_splat_int(n) + (wide_int){0, 1, 2, 3, 4, 5, 6, 7});
         for (unsigned told = wide_bits(may & wide_load_int(m->told + n)); told; told &= told - 1) {
             const int lane = __builtin_ctz(told);
             consider(m, &m->list[m->who[n + lane]], i, distance2[lane]);
@@ -203,6 +235,7 @@ INLINE void seek(merging *m, int i, int dim) {
         high[a] = (int)(x + farthest);
         if (high[a] > BLOCK_EDGE - 1) high[a] = BLOCK_EDGE - 1;
     }
+    const seeker own = seeker_of(m, &m->list[i], dim);
     lane_nearest best = {wide_splat(nowhere2), wide_splat_int(0), wide_splat_int(NOBODY)};
     /* rows of cells along the last axis follow each other */
     for (at[0] = low[0]; at[0] <= high[0]; at[0]++)
@@ -210,12 +243,11 @@ INLINE void seek(merging *m, int i, int dim) {
             if (dim == 3) at[1] = k;
             at[dim - 1] = low[dim - 1];
             const int first = box_index(BLOCK_EDGE, at, dim);
-            seek_in_row(m, i, m->starts[first], m->starts[first + high[dim - 1] - low[dim - 1] + 1],
-                        &best, dim);
+            seek_in_row(m, i, &own, wide_splat(reach), m->starts[first],
+                        m->starts[first + high[dim - 1] - low[dim - 1] + 1], &best, dim);
         }
-    for (int lane = 0; lane < WIDE; lane++)
-        if (best.at[lane] >= 0)
-            consider(m, &m->list[i], m->who[best.at[lane]], best.distance2[lane]);
+    join_lanes(&best);
+    if (best.at[0] >= 0) consider(m, &m->list[i], m->who[best.at[0]], best.distance2[0]);
 }
 
 /* `own` with a share of another. */
