@@ -222,7 +222,7 @@ static void drop_shallow(const play *p, int32_t block, plain *list, int64_t coun
     for (int64_t i = 0; i < count; i++) {
         int at[3] = {0};
         for (int a = 0; a < p->scene->dim; a++) at[a] = corner[a] + (int)list[i].x[a];
-        if (depth_at(f, brick, at) < (int)f->options->adaptive->deep) list[i].count = 0;
+        if (is_in_rows(&f->grid, f->adaptive->near, brick, at)) list[i].count = 0;
     }
 }
 

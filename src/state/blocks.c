@@ -256,6 +256,7 @@ static void permute_chunk(void *data, chunk items) {
             memcpy(s->to + (size_t)k * (n), s->from + order[k] * (stride == (n) ? (n) : stride), \
                    n);                                                                           \
         break
+        CASE(1);
         CASE(2);
         CASE(4);
         CASE(8);

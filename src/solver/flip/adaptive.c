@@ -65,12 +65,14 @@ spate_status adaptive_create(flip *f) {
 void adaptive_free(flip *f) {
     spate_context *ctx = f->sim->ctx;
     if (!f->adaptive) return;
-    give(ctx, f->adaptive->air), give(ctx, f->adaptive->depth);
+    give(ctx, f->adaptive->air), give(ctx, f->adaptive->near), give(ctx, f->adaptive->close);
     give(ctx, f->adaptive->has_air), give(ctx, f->adaptive->is_deep);
     give(ctx, f->adaptive);
 }
 
 /* ---- Depth ----------------------------------------------------------------------------------- */
+
+enum { BRICK_ROWS_MOST = BRICK_CELLS_MAX / BRICK_EDGE };
 
 /* Whether cell g along an axis lies behind a closed side. */
 static bool is_behind(const domain *d, int axis, int g) {
@@ -88,26 +90,28 @@ static bool missing_is_air(const flip *f, const int32_t coords[3]) {
     return true;
 }
 
+/* Rows of a brick. */
+static int rows_of(int dim) { return mac_cells(dim) / BRICK_EDGE; }
+
 static void find_air(void *data, chunk items) {
     const flip *f = data;
     const mac *m = &f->grid;
-    const int cells = mac_cells(m->dim), rows = cells / BRICK_EDGE, z = m->dim - 1;
+    const int rows = rows_of(m->dim);
     for (int64_t brick = items.begin; brick < items.end; brick++) {
         const int32_t *corner = m->bricks.coords[brick];
-        const real *phi = m->phi[0] + brick * cells;
-        uint8_t *air = f->adaptive->air + brick * cells, any = 0, open[3][BRICK_EDGE];
+        const real *phi = m->phi[0] + brick * mac_cells(m->dim);
+        uint8_t *air = f->adaptive->air + brick * rows, any = 0, inside[3] = {0};
         for (int a = 0; a < m->dim; a++)
             for (int k = 0; k < BRICK_EDGE; k++)
-                open[a][k] = !is_behind(f->domain, a, corner[a] * BRICK_EDGE + k);
+                inside[a] |= (uint8_t)(!is_behind(f->domain, a, corner[a] * BRICK_EDGE + k) << k);
         for (int r = 0; r < rows; r++) {
-            const uint8_t row = m->dim == 2 ? open[0][r] : open[0][r >> 3] & open[1][r & 7];
-            for (int k = 0; k < BRICK_EDGE; k++) {
-                const int c = r * BRICK_EDGE + k;
-                air[c] = (uint8_t)(phi[c] >= 0) & row & open[z][k];
-                any |= air[c];
-            }
+            const bool open =
+                m->dim == 2 ? inside[0] >> r & 1 : inside[0] >> (r >> 3) & inside[1] >> (r & 7) & 1;
+            const unsigned cells = wide_bits(wide_load(phi + r * BRICK_EDGE) >= wide_splat(0));
+            air[r] = open ? (uint8_t)cells & inside[m->dim - 1] : 0;
+            any |= air[r];
         }
-        f->adaptive->has_air[brick] = any;
+        f->adaptive->has_air[brick] = any != 0;
     }
 }
 
@@ -127,83 +131,92 @@ static bool is_near_air(const flip *f, int64_t brick) {
     return false;
 }
 
-/* A brick with a margin of cells around it. */
-enum {
-    MARGIN = 8,
-    WITH_MARGIN = BRICK_EDGE + 2 * MARGIN,
-    CUBE_MOST = WITH_MARGIN * WITH_MARGIN * WITH_MARGIN
-};
+/* A brick with a margin of cells around it, as rows along the last axis; a row is that of three
+ * bricks, 24 bits, in which the brick's own begins at the ninth. */
+enum { EDGE_MOST = 3 * BRICK_EDGE, ROWS_MOST = EDGE_MOST * EDGE_MOST };
 
-/* The air in and around a brick, `margin` cells wide: rows along the last axis, edge of them in
- * each layer. */
-static void load_air(const flip *f, int64_t brick, int margin, uint8_t *cube) {
-    const mac *m = &f->grid;
-    const int dim = m->dim, edge = BRICK_EDGE + 2 * margin, layer = dim == 3 ? edge : 1;
-    for (int i = 0; i < edge; i++)
-        for (int j = 0; j < layer; j++)
-            for (int part = -1; part <= 1; part++) {
-                const int from = part < 0 ? -margin : part * BRICK_EDGE;
-                const size_t length = part ? (size_t)margin : BRICK_EDGE;
-                const int at[3] = {i - margin, dim == 3 ? j - margin : from, dim == 3 ? from : 0};
-                const int code = neighbour_code(BRICK_EDGE, at, dim);
-                const int32_t home = m->bricks.neighbours[brick][code];
-                uint8_t *to = cube + (i * layer + j) * edge + from + margin;
-                int32_t coords[3];
-                if (home >= 0) {
-                    memcpy(to,
-                           f->adaptive->air + (int64_t)home * mac_cells(dim) +
-                               neighbour_index(BRICK_EDGE, at, dim),
-                           length);
-                    continue;
-                }
-                sparse_lattice_neighbour(&m->bricks, m->bricks.coords[brick], code, coords);
-                memset(to, missing_is_air(f, coords), length);
-            }
+/* The rows of air of a brick and its neighbours, by code. */
+typedef struct air_around {
+    const uint8_t *rows[NEIGHBOURS_MAX];
+    uint8_t none[BRICK_ROWS_MOST], all[BRICK_ROWS_MOST]; /* of bricks that do not exist */
+} air_around;
+
+static void find_air_around(const flip *f, int64_t brick, air_around *around) {
+    const sparse_lattice *bricks = &f->grid.bricks;
+    memset(around->none, 0, sizeof around->none), memset(around->all, 255, sizeof around->all);
+    for (int n = 0; n < neighbour_count(bricks->dim); n++) {
+        const int32_t other = bricks->neighbours[brick][n];
+        int32_t coords[3];
+        sparse_lattice_neighbour(bricks, bricks->coords[brick], n, coords);
+        around->rows[n] = other >= 0 ? f->adaptive->air + (int64_t)other * rows_of(bricks->dim)
+                          : missing_is_air(f, coords) ? around->all
+                                                      : around->none;
+    }
+}
+
+/* Row (i, j) of cells from the brick's corner, in 2D row i. */
+static uint32_t row_of_air(const air_around *around, int i, int j, int dim) {
+    const int at[3] = {i, dim == 3 ? j : 0, 0};
+    const int first = neighbour_code(BRICK_EDGE, at, dim) - 1; /* the last axis' place is 1 */
+    const int row = neighbour_index(BRICK_EDGE, at, dim) / BRICK_EDGE;
+    uint32_t bits = 0;
+    for (int part = 0; part < 3; part++)
+        bits |= (uint32_t)around->rows[first + part][row] << part * BRICK_EDGE;
+    return bits;
 }
 
 /* to[i] = whichever of from[i - stride], from[i] and from[i + stride] is set. */
-static void widen_along(const uint8_t *from, uint8_t *to, int count, int stride) {
-    memcpy(to, from, (size_t)count);
+static void widen_along(const uint32_t *from, uint32_t *to, int count, int stride) {
+    memcpy(to, from, (size_t)count * sizeof *to);
     for (int i = stride; i < count; i++) to[i] |= from[i - stride];
     for (int i = 0; i + stride < count; i++) to[i] |= from[i + stride];
 }
 
-/* Cells of a brick that the cube has air at and have no depth yet. */
-static void note_depth(const uint8_t *cube, int margin, int dim, int k, int deep, uint8_t *depth) {
-    const int edge = BRICK_EDGE + 2 * margin, layer = dim == 3 ? edge : 1;
-    for (int r = 0; r < mac_cells(dim) / BRICK_EDGE; r++) {
-        const int i = (dim == 3 ? r >> 3 : r) + margin, j = dim == 3 ? (r & 7) + margin : 0;
-        const uint8_t *row = cube + (i * layer + j) * edge + margin;
-        for (int l = 0; l < BRICK_EDGE; l++)
-            if (row[l] && depth[r * BRICK_EDGE + l] == deep) depth[r * BRICK_EDGE + l] = (uint8_t)k;
-    }
+/* By a cell along every axis; rows lie in layers of `layer`. What wraps round at a layer's end is
+ * at first in the outermost rows, and comes a row nearer each time. */
+static void widen(uint32_t *rows, int count, int layer) {
+    uint32_t wider[ROWS_MOST];
+    for (int i = 0; i < count; i++) rows[i] |= rows[i] << 1 | rows[i] >> 1;
+    widen_along(rows, wider, count, 1);
+    if (layer > 1)
+        widen_along(wider, rows, count, layer);
+    else
+        memcpy(rows, wider, (size_t)count * sizeof *rows);
 }
 
-/* Depths of a brick near air. What wraps round at the cube's border stays in its margin. */
+/* Which cells of a brick are `near` air and `close` to it. */
 static void measure_depth(const flip *f, int64_t brick) {
-    const int dim = f->grid.dim, cells = mac_cells(dim);
-    const int deep = (int)f->options->adaptive->deep, margin = deep - 1;
-    const int edge = BRICK_EDGE + 2 * margin, count = edge * edge * (dim == 3 ? edge : 1);
-    uint8_t one[CUBE_MOST], two[CUBE_MOST], *depth = f->adaptive->depth + brick * cells;
-    load_air(f, brick, margin, one);
-    memset(depth, deep, (size_t)cells);
-    for (int k = 0; k < deep; k++) {
-        note_depth(one, margin, dim, k, deep, depth);
-        if (k == deep - 1) return;
-        widen_along(one, two, count, 1);
-        widen_along(two, one, count, edge);
-        if (dim == 2) continue;
-        widen_along(one, two, count, edge * edge);
-        memcpy(one, two, (size_t)count);
+    const int dim = f->grid.dim, deep = (int)f->options->adaptive->deep, margin = deep - 1;
+    const int edge = BRICK_EDGE + 2 * margin, layer = dim == 3 ? edge : 1, own = rows_of(dim);
+    air_around around;
+    uint32_t rows[ROWS_MOST];
+    find_air_around(f, brick, &around);
+    for (int i = 0; i < edge; i++)
+        for (int j = 0; j < layer; j++)
+            rows[i * layer + j] = row_of_air(&around, i - margin, j - margin, dim);
+    for (int k = 1; k < deep; k++) {
+        widen(rows, edge * layer, layer);
+        if (k < deep - 2) continue;
+        uint8_t *to = (k < deep - 1 ? f->adaptive->close : f->adaptive->near) + brick * own;
+        for (int r = 0; r < own; r++) {
+            const int i = dim == 3 ? r >> 3 : r, j = dim == 3 ? (r & 7) + margin : 0;
+            to[r] = (uint8_t)(rows[(i + margin) * layer + j] >> BRICK_EDGE);
+        }
     }
 }
 
 static void find_depth(void *data, chunk items) {
     const flip *f = data;
+    adaptive *a = f->adaptive;
+    const int rows = rows_of(f->grid.dim);
     for (int64_t brick = items.begin; brick < items.end; brick++) {
-        const bool near = is_near_air(f, brick);
-        f->adaptive->is_deep[brick] = !near;
-        if (near) measure_depth(f, brick);
+        a->is_deep[brick] = !is_near_air(f, brick);
+        if (!a->is_deep[brick]) {
+            measure_depth(f, brick);
+            continue;
+        }
+        memset(a->near + brick * rows, 0, (size_t)rows);
+        memset(a->close + brick * rows, 0, (size_t)rows);
     }
 }
 
@@ -234,9 +247,9 @@ spate_status flip_merge(void *solver) {
     adaptive *a = f->adaptive;
     if (!a) return SPATE_OK;
     const int64_t bricks = f->grid.bricks.count;
-    const int cells = mac_cells(f->grid.dim);
-    TRY(ENSURE(f->sim->ctx, a->capacity, bricks, EACH(a->air, cells), EACH(a->depth, cells),
-               EACH(a->has_air, 1), EACH(a->is_deep, 1)));
+    const int rows = rows_of(f->grid.dim);
+    TRY(ENSURE(f->sim->ctx, a->capacity, bricks, EACH(a->air, rows), EACH(a->near, rows),
+               EACH(a->close, rows), EACH(a->has_air, 1), EACH(a->is_deep, 1)));
     parallel_for(f->threads, bricks, 16, find_air, f);
     parallel_for(f->threads, bricks, 16, find_depth, f);
     return merge_all(f);
@@ -253,32 +266,24 @@ static bool is_deep_all_round(const flip *f, int32_t brick) {
     return true;
 }
 
-static void mark_blocks(void *data, chunk items) {
-    const flip *f = data;
+void flip_mark_splits(const flip *f, int32_t block) {
     const blocks *b = &f->sim->blocks;
     const particles *p = &f->sim->particles;
-    const int dim = b->dim, least = (int)f->options->adaptive->deep - 2;
-    for (int64_t o = items.begin; o < items.end; o++) {
-        const int32_t block = b->occupied[o];
-        int corner[3];
-        const int32_t brick = flip_brick_of_block(f, b->coords[block], corner);
-        if (is_deep_all_round(f, brick)) continue;
-        for (int64_t i = b->first[block]; i < b->first[block + 1]; i++) {
-            if (pieces_of(p, i) == 1 || p->group[i] == GROUP_REMOVED) continue;
-            int at[3] = {0};
-            for (int a = 0; a < dim; a++) {
-                const int cell = corner[a] + (int)floor((double)PLANE(p, position, a)[i]);
-                at[a] = cell < -BRICK_EDGE       ? -BRICK_EDGE
-                        : cell >= 2 * BRICK_EDGE ? 2 * BRICK_EDGE - 1
-                                                 : cell;
-            }
-            if (depth_at(f, brick, at) <= least) p->role[i] |= PIECES_SPLIT;
+    int corner[3];
+    const int32_t brick = flip_brick_of_block(f, b->coords[block], corner);
+    if (is_deep_all_round(f, brick)) return;
+    for (int64_t i = b->first[block]; i < b->first[block + 1]; i++) {
+        if (pieces_of(p, i) == 1 || p->group[i] == GROUP_REMOVED) continue;
+        int at[3] = {0};
+        for (int a = 0; a < b->dim; a++) {
+            const real x = PLANE(p, position, a)[i];
+            const int whole = (int)x, cell = corner[a] + whole - (x < (real)whole);
+            at[a] = cell < -BRICK_EDGE       ? -BRICK_EDGE
+                    : cell >= 2 * BRICK_EDGE ? 2 * BRICK_EDGE - 1
+                                             : cell;
         }
+        if (is_in_rows(&f->grid, f->adaptive->close, brick, at)) p->role[i] |= PIECES_SPLIT;
     }
-}
-
-void flip_mark_splits(flip *f) {
-    if (f->adaptive) parallel_for(f->threads, f->sim->blocks.occupied_count, 16, mark_blocks, f);
 }
 
 /* Where the parts are: in pairs along the diagonals of a square or cube, the odd one in the middle.

@@ -50,8 +50,8 @@ void adaptive_free(flip *f);
 /* Stages, which do nothing without `adaptive`. */
 spate_status flip_split(void *solver);
 spate_status flip_merge(void *solver);
-/* After the particles have moved. */
-void flip_mark_splits(flip *f);
+/* After the particles of a block have moved; only with `adaptive`. */
+void flip_mark_splits(const flip *f, int32_t block);
 /* Faces between liquid cells that no particle reaches take the mean of those around. */
 void flip_fill_faces(flip *f);
 
@@ -66,10 +66,12 @@ typedef struct merge_kernels {
     MERGE_KERNELS(TASK_FIELD)
 } merge_kernels;
 
+/* Of a row of eight cells along the last axis the sets of cells are a byte, bit k for cell k. */
 typedef struct adaptive {
     const merge_kernels *kernels;
-    uint8_t *air;     /* by cell of the grid: 1 where there is air */
-    uint8_t *depth;   /* by cell, of bricks that are not deep throughout */
+    uint8_t *air;     /* by row: where there is air */
+    uint8_t *near;    /* by row: nearer to air than `deep`, nothing is merged there */
+    uint8_t *close;   /* by row: nearer to air than deep - 1, what was merged is split there */
     uint8_t *has_air; /* by brick */
     uint8_t *is_deep; /* by brick: no air in it nor around, all its cells are deep */
     int64_t capacity;
@@ -77,13 +79,11 @@ typedef struct adaptive {
     int64_t *into; /* with sheets, during the stage: by particle, who has taken it in; -1: nobody */
 } adaptive;
 
-/* The depth of the cell at `at` from a brick's corner, which may be in a neighbour. */
-static inline int depth_at(const flip *f, int64_t brick, const int at[3]) {
-    const mac *m = &f->grid;
+/* Whether the cell at `at` from a brick's corner, which may be in a neighbour, is one of `rows`, as
+ * cells without a brick are. */
+static inline bool is_in_rows(const mac *m, const uint8_t *rows, int64_t brick, const int at[3]) {
     const int64_t cell = mac_cell(m, brick, at);
-    if (cell < 0) return 0;
-    const adaptive *a = f->adaptive;
-    return a->is_deep[cell / mac_cells(m->dim)] ? (int)f->options->adaptive->deep : a->depth[cell];
+    return cell < 0 || rows[cell / BRICK_EDGE] >> cell % BRICK_EDGE & 1;
 }
 
 #endif

@@ -459,7 +459,6 @@ static spate_status finish_motion(flip *f) {
 
 static spate_status gather(void *solver) {
     TRY(gather_blocks(solver));
-    flip_mark_splits(solver);
     return finish_motion(solver);
 }
 

@@ -3,6 +3,7 @@
 #define SPATE_SOLVER_FLIP_GATHER_H
 
 #include "solver/collide.h"
+#include "solver/flip/adaptive.h"
 #include "solver/flip/transfer.h"
 #include "solver/lanes.h"
 
@@ -443,6 +444,7 @@ INLINE void gather_chunk(void *data, chunk items, int dim) {
         else
             gather_block(&b, block, false, dim);
         if (limits.may_leave) b.seen->removed += simulation_remove_outside(view->f->sim, block);
+        if (view->f->adaptive) flip_mark_splits(view->f, block);
     }
 }
 

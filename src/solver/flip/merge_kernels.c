@@ -22,6 +22,7 @@ typedef struct candidate {
     real distance2;
     bool seeks;   /* looks for the nearest in this pass */
     bool changed; /* taken in, or has taken in, in this pass */
+    uint8_t cell;
 } candidate;
 
 /* The deep particles of a block that may yet grow. */
@@ -33,7 +34,9 @@ typedef struct merging {
      * away */
     real x[3][CANDIDATES_MOST + WIDE], size[CANDIDATES_MOST + WIDE], share[CANDIDATES_MOST + WIDE],
         pieces[CANDIDATES_MOST + WIDE];
-    int16_t who[CANDIDATES_MOST + WIDE]; /* in the list */
+    real_bits id[CANDIDATES_MOST + WIDE];   /* in the order of ids */
+    real_bits told[CANDIDATES_MOST + WIDE]; /* -1: does not look for itself */
+    int16_t who[CANDIDATES_MOST + WIDE];    /* in the list */
     int16_t starts[BLOCK_NODES_MAX + 1];
     real largest;                /* size of those */
     real known[PIECES_MOST + 1]; /* shares by count whose size is known */
@@ -58,25 +61,24 @@ INLINE int cell_of(const real x[3], int dim) {
     return box_index(BLOCK_EDGE, at, dim);
 }
 
-/* Which cells of a block are deep; returns whether any is. */
-static bool find_deep_cells(const flip *f, int32_t block, bool deep[BLOCK_NODES_MAX]) {
-    const int dim = f->grid.dim, least = (int)f->options->adaptive->deep;
+/* Which cells of a block are deep, a bit each. */
+_Static_assert(BLOCK_NODES_MAX == 64, "a block's cells are the bits of a word");
+static uint64_t deep_cells(const flip *f, int32_t block) {
+    const int dim = f->grid.dim, rows = block_nodes(dim) / BLOCK_EDGE;
     int corner[3];
-    const int32_t brick = flip_brick_of_block(f, f->sim->blocks.coords[block], corner);
-    const uint8_t *depth = f->adaptive->depth + (int64_t)brick * mac_cells(dim);
-    const bool all = f->adaptive->is_deep[brick];
-    bool any = all;
-    for (int c = 0; c < block_nodes(dim); c++) {
-        int at[3];
-        box_place(BLOCK_EDGE, c, dim, at);
-        for (int a = 0; a < dim; a++) at[a] += corner[a];
-        deep[c] = all || depth[box_index(BRICK_EDGE, at, dim)] >= least;
-        any |= deep[c];
+    const int64_t brick = flip_brick_of_block(f, f->sim->blocks.coords[block], corner);
+    const uint8_t *near = f->adaptive->near + brick * (mac_cells(dim) / BRICK_EDGE);
+    uint64_t deep = 0;
+    for (int r = 0; r < rows; r++) {
+        const int i = corner[0] + (dim == 3 ? r / BLOCK_EDGE : r);
+        const int row = dim == 3 ? i * BRICK_EDGE + corner[1] + r % BLOCK_EDGE : i;
+        const uint64_t cells = (uint8_t)~near[row] >> corner[dim - 1] & ((1 << BLOCK_EDGE) - 1);
+        deep |= cells << r * BLOCK_EDGE;
     }
-    return any;
+    return deep;
 }
 
-INLINE void list_candidates(merging *m, int32_t block, const bool deep[BLOCK_NODES_MAX], int dim) {
+INLINE void list_candidates(merging *m, int32_t block, uint64_t deep, int dim) {
     const flip *f = m->f;
     const blocks *b = &f->sim->blocks;
     const particles *p = &f->sim->particles;
@@ -89,7 +91,8 @@ INLINE void list_candidates(merging *m, int32_t block, const bool deep[BLOCK_NOD
         if (p->generation && particle_generation(p, i))
             continue; /* inserted: others own its mass */
         for (int a = 0; a < 3; a++) c->x[a] = a < dim ? PLANE(p, position, a)[i] : 0;
-        if (!deep[cell_of(c->x, dim)]) continue;
+        c->cell = (uint8_t)cell_of(c->x, dim);
+        if (!(deep >> c->cell & 1)) continue;
         c->share = p->mass[i] * f->inverse_mass;
         c->size = size_of(m, c->count, c->share, dim);
         c->index = i, c->id = p->id[i];
@@ -103,6 +106,9 @@ INLINE void list_candidates(merging *m, int32_t block, const bool deep[BLOCK_NOD
 INLINE bool may_merge(const candidate *c, int least, int largest) {
     return c->count && c->count + least <= largest;
 }
+
+/* Ids are below 2^32; lanes have a sign. */
+INLINE real_bits signed_id(uint64_t id) { return (int32_t)((uint32_t)id ^ 0x80000000u); }
 
 /* Returns whether there is anything to look for. */
 INLINE bool sort_by_cell(merging *m, int dim) {
@@ -118,16 +124,17 @@ INLINE bool sort_by_cell(merging *m, int dim) {
     if (!any) return false;
     memset(m->starts, 0, sizeof m->starts);
     for (int i = 0; i < m->count; i++)
-        m->starts[cell_of(m->list[i].x, dim) + 1] += may_merge(&m->list[i], least, largest);
+        m->starts[m->list[i].cell + 1] += may_merge(&m->list[i], least, largest);
     for (int c = 0; c < BLOCK_NODES_MAX; c++)
         m->starts[c + 1] = (int16_t)(m->starts[c + 1] + m->starts[c]), places[c] = m->starts[c];
     m->largest = 0;
     for (int i = 0; i < m->count; i++) {
         const candidate *c = &m->list[i];
         if (!may_merge(c, least, largest)) continue;
-        const int at = places[cell_of(c->x, dim)]++;
+        const int at = places[c->cell]++;
         for (int a = 0; a < dim; a++) m->x[a][at] = c->x[a];
         m->size[at] = c->size, m->share[at] = c->share, m->pieces[at] = (real)c->count;
+        m->id[at] = signed_id(c->id), m->told[at] = c->seeks ? 0 : -1;
         m->who[at] = (int16_t)i;
         if (c->size > m->largest) m->largest = c->size;
     }
@@ -136,6 +143,35 @@ INLINE bool sort_by_cell(merging *m, int dim) {
     wide_store(m->size + last, wide_splat(0)), wide_store(m->share + last, wide_splat(0));
     wide_store(m->pieces + last, wide_splat(0));
     return last > 1;
+}
+
+/* The nearest so far, in each lane by itself: its distance squared, id and place. */
+typedef struct lane_nearest {
+    wide distance2;
+    wide_int id, at;
+} lane_nearest;
+
+/* In each lane the nearer of two. */
+INLINE void take_nearer(lane_nearest *best, wide_int may, wide distance2, wide_int id,
+                        wide_int at) {
+    const wide_int nearer =
+        may & ((distance2 < best->distance2) | ((distance2 == best->distance2) & (id < best->id)));
+    best->distance2 = wide_select(nearer, distance2, best->distance2);
+    best->id = (nearer & id) | (~nearer & best->id);
+    best->at = (nearer & at) | (~nearer & best->at);
+}
+
+/* In all lanes the nearest of all. */
+INLINE void join_lanes(lane_nearest *best) {
+    const wide_int all = ~wide_splat_int(0);
+#define TAKE_FROM(...)                                                                             \
+    take_nearer(best, all, __builtin_shufflevector(best->distance2, best->distance2, __VA_ARGS__), \
+                __builtin_shufflevector(best->id, best->id, __VA_ARGS__),                          \
+                __builtin_shufflevector(best->at, best->at, __VA_ARGS__))
+    TAKE_FROM(4, 5, 6, 7, 0, 1, 2, 3);
+    TAKE_FROM(2, 3, 0, 1, 6, 7, 4, 5);
+    TAKE_FROM(1, 0, 3, 2, 5, 4, 7, 6);
+#undef TAKE_FROM
 }
 
 /* Whether `other` is nearer than what was found. */
@@ -147,29 +183,44 @@ INLINE void consider(const merging *m, candidate *own, int other, real distance2
     own->nearest = other, own->distance2 = distance2;
 }
 
-/* The nearest of a row of cells that a candidate may be merged with; those that do not look for
- * themselves are told of it. What lies behind the row is either far, or in a row of its own. */
-INLINE void seek_in_row(merging *m, int i, int first, int last, int dim) {
-    candidate *own = &m->list[i];
-    const adaptive_options *o = m->f->options->adaptive;
-    const wide reach = wide_splat((real)(0.5 * o->reach)), size = wide_splat(own->size);
-    const wide most =
-        wide_splat((real)1.001); /* of a full cell: sums of eight eighths are rounded */
-    const wide pieces = wide_splat((real)(o->largest - own->count)), share = wide_splat(own->share);
+/* What a candidate compares others with. */
+typedef struct seeker {
+    wide x[3], size, share, pieces; /* pieces: most that another may have */
+    wide_int id;
+} seeker;
+
+INLINE seeker seeker_of(const merging *m, const candidate *c, int dim) {
+    seeker s = {.size = wide_splat(c->size),
+                .share = wide_splat(c->share),
+                .pieces = wide_splat((real)(m->f->options->adaptive->largest - c->count)),
+                .id = wide_splat_int(signed_id(c->id))};
+    for (int a = 0; a < dim; a++) s.x[a] = wide_splat(c->x[a]);
+    return s;
+}
+
+/* Most of a full cell: sums of eight eighths are rounded. */
+static const real full_share = (real)1.001;
+
+/* Those of a row of cells that a candidate may be merged with; who does not look for himself is
+ * told of it. What lies behind the row is either far, or in a row of its own. */
+INLINE void seek_in_row(merging *m, int i, const seeker *own, wide reach, int first, int last,
+                        lane_nearest *best, int dim) {
     for (int n = first; n < last; n += WIDE) {
         wide distance2 = wide_splat(0);
         for (int a = 0; a < dim; a++) {
-            const wide way = wide_load(m->x[a] + n) - wide_splat(own->x[a]);
+            const wide way = wide_load(m->x[a] + n) - own->x[a];
             distance2 += way * way;
         }
-        const wide limit = reach * (size + wide_load(m->size + n));
-        const wide_int may = (distance2 < limit * limit) & (wide_load(m->pieces + n) <= pieces) &
-                             (share + wide_load(m->share + n) <= most);
-        for (unsigned bits = wide_bits(may); bits; bits &= bits - 1) {
-            const int lane = __builtin_ctz(bits), j = m->who[n + lane];
-            if (j == i) continue;
-            consider(m, own, j, distance2[lane]);
-            if (!m->list[j].seeks) consider(m, &m->list[j], i, distance2[lane]);
+        const wide limit = reach * (own->size + wide_load(m->size + n));
+        const wide_int other = wide_load_int(m->id + n);
+        const wide_int may =
+            (distance2 < limit * limit) & (wide_load(m->pieces + n) <= own->pieces) &
+            (own->share + wide_load(m->share + n) <= wide_splat(full_share)) & (other != own->id);
+        take_nearer(best, may, distance2, other,
+                    wide_splat_int(n) + (wide_int){0, 1, 2, 3, 4, 5, 6, 7});
+        for (unsigned told = wide_bits(may & wide_load_int(m->told + n)); told; told &= told - 1) {
+            const int lane = __builtin_ctz(told);
+            consider(m, &m->list[m->who[n + lane]], i, distance2[lane]);
         }
     }
 }
@@ -184,15 +235,19 @@ INLINE void seek(merging *m, int i, int dim) {
         high[a] = (int)(x + farthest);
         if (high[a] > BLOCK_EDGE - 1) high[a] = BLOCK_EDGE - 1;
     }
+    const seeker own = seeker_of(m, &m->list[i], dim);
+    lane_nearest best = {wide_splat(nowhere2), wide_splat_int(0), wide_splat_int(NOBODY)};
     /* rows of cells along the last axis follow each other */
     for (at[0] = low[0]; at[0] <= high[0]; at[0]++)
         for (int k = dim == 3 ? low[1] : 0; k <= (dim == 3 ? high[1] : 0); k++) {
             if (dim == 3) at[1] = k;
             at[dim - 1] = low[dim - 1];
             const int first = box_index(BLOCK_EDGE, at, dim);
-            seek_in_row(m, i, m->starts[first], m->starts[first + high[dim - 1] - low[dim - 1] + 1],
-                        dim);
+            seek_in_row(m, i, &own, wide_splat(reach), m->starts[first],
+                        m->starts[first + high[dim - 1] - low[dim - 1] + 1], &best, dim);
         }
+    join_lanes(&best);
+    if (best.at[0] >= 0) consider(m, &m->list[i], m->who[best.at[0]], best.distance2[0]);
 }
 
 /* `own` with a share of another. */
@@ -212,6 +267,7 @@ INLINE void merge_pair(merging *m, candidate *own, candidate *other, int dim) {
     }
     mean_quad(p->velocity[i], p->velocity[j], share);
     for (int a = 0; a < dim && p->affine; a++) mean_quad(p->affine[i][a], p->affine[j][a], share);
+    own->cell = (uint8_t)cell_of(own->x, dim);
     own->count += other->count;
     p->mass[i] = (real)mass;
     p->role[i] = (uint8_t)own->count;
@@ -232,7 +288,22 @@ INLINE void choose_seekers(merging *m) {
         c->seeks = c->changed || (c->nearest >= 0 && m->list[c->nearest].changed);
         if (c->seeks) c->nearest = NOBODY, c->distance2 = nowhere2;
     }
-    for (int i = 0; i < m->count; i++) m->list[i].changed = false;
+}
+
+/* Those that were taken in leave the list. */
+INLINE void close_up(merging *m) {
+    int16_t places[CANDIDATES_MOST];
+    int count = 0;
+    for (int i = 0; i < m->count; i++) {
+        places[i] = (int16_t)count;
+        if (m->list[i].count) m->list[count++] = m->list[i];
+    }
+    m->count = count;
+    for (int i = 0; i < count; i++) {
+        candidate *c = &m->list[i];
+        c->changed = false;
+        if (c->nearest >= 0) c->nearest = places[c->nearest];
+    }
 }
 
 /* All mutual nearest pairs; returns how many. */
@@ -249,6 +320,7 @@ INLINE int merge_once(merging *m, int dim) {
         merged++;
     }
     choose_seekers(m);
+    close_up(m);
     return merged;
 }
 
@@ -265,8 +337,8 @@ INLINE void merge_chunk(void *data, chunk items, int dim) {
     memset(m.known, 0, sizeof m.known);
     for (int64_t o = items.begin; o < items.end; o++) {
         const int32_t block = f->sim->blocks.occupied[o];
-        bool deep[BLOCK_NODES_MAX];
-        if (!is_its_turn(f, block) || !find_deep_cells(f, block, deep)) continue;
+        const uint64_t deep = is_its_turn(f, block) ? deep_cells(f, block) : 0;
+        if (!deep) continue;
         list_candidates(&m, block, deep, dim);
         for (int pass = 0; pass < PASSES_MOST && m.count > 1; pass++) {
             const int merged = merge_once(&m, dim);

@@ -121,38 +121,66 @@ INLINE void scatter_volume(real *tile, const volume_weights *s, int lane, real v
         }
 }
 
+/* Bytes of a line of memory, and particles of a block that are asked for. */
+enum { LINE = 64, FETCHED_MOST = 128 };
+
 /* The faces of a tile that particles reach, along an axis. */
 enum { REACHED_FROM = 1, REACHED_TO = SUPPORT == 2 ? 7 : 8 };
 
-INLINE void add_component(const flip_view *view, const tile_map *map, const real *tile, int c,
-                          int dim) {
+/* A row of a tile to the rows of the grid: those of the block's own cells together, which no other
+ * block of its colour touches, and the others one by one. */
+INLINE void add_row(real *to, const int64_t rows[3], const axis_map *z, wide values) {
+    const int first = TILE_BEFORE, last = TILE_BEFORE + BLOCK_EDGE;
+    for (int k = REACHED_FROM; k < first; k++) to[rows[z->code[k]] + z->cell[k]] += values[k];
+    if (z->middle_straight) {
+        real *middle = to + rows[z->code[first]] + z->cell[first];
+        quad_store(middle, quad_load(middle) + __builtin_shufflevector(values, values, 2, 3, 4, 5));
+    }
+    for (int k = z->middle_straight ? last : first; k < REACHED_TO; k++)
+        to[rows[z->code[k]] + z->cell[k]] += values[k];
+}
+
+/* The tile is left empty. */
+INLINE void add_component(const flip_view *view, const tile_map *map, real *tile, int c, int dim) {
     const axis_map *x = &map->axis[0][c != 0], *y = &map->axis[1][c != 1];
     const axis_map *z = &map->axis[dim - 1][c != dim - 1];
+    const wide none = wide_splat(0), signs = wide_load(z->sign);
     for (int i = REACHED_FROM; i < REACHED_TO; i++)
         for (int j = dim == 3 ? REACHED_FROM : 0; j < (dim == 3 ? REACHED_TO : 1); j++) {
+            real *from = tile + tile_index(i, j, 0, dim) * PAIR;
+            const wide low = wide_load(from), high = wide_load(from + WIDE);
+            if (!wide_any((low != none) | (high != none))) continue;
+            wide_store(from, none), wide_store(from + WIDE, none);
             int64_t rows[3];
             map_row(map, x, y, i, j, rows, dim);
-            const real sign = x->sign[i] * (dim == 3 ? y->sign[j] : 1);
-            for (int k = REACHED_FROM; k < REACHED_TO; k++) {
-                const real *from = tile + tile_index(i, j, k, dim) * PAIR;
-                if (from[1] == 0 && from[0] == 0) continue;
-                int64_t at = rows[z->code[k]] + z->cell[k];
-                view->velocity[c][at] += sign * z->sign[k] * from[0];
-                view->mass[c][at] += from[1];
-            }
+            const wide sign = wide_splat(x->sign[i] * (dim == 3 ? y->sign[j] : 1)) * signs;
+            add_row(view->velocity[c], rows, z,
+                    sign * __builtin_shufflevector(low, high, 0, 2, 4, 6, 8, 10, 12, 14));
+            add_row(view->mass[c], rows, z,
+                    __builtin_shufflevector(low, high, 1, 3, 5, 7, 9, 11, 13, 15));
         }
 }
 
-INLINE void add_volume(const flip_view *view, const tile_map *map, const real *tile, int dim) {
+/* Likewise. */
+INLINE void add_volume(const flip_view *view, const tile_map *map, real *tile, int dim) {
     const axis_map *x = &map->axis[0][IN_MIDDLES], *y = &map->axis[1][IN_MIDDLES];
     const axis_map *z = &map->axis[dim - 1][IN_MIDDLES];
+    const wide none = wide_splat(0);
     for (int i = REACHED_FROM; i < REACHED_TO; i++)
         for (int j = dim == 3 ? REACHED_FROM : 0; j < (dim == 3 ? REACHED_TO : 1); j++) {
+            real *from = tile + tile_index(i, j, 0, dim);
+            const wide values = wide_load(from);
+            if (!wide_any(values != none)) continue;
+            wide_store(from, none);
             int64_t rows[3];
             map_row(map, x, y, i, j, rows, dim);
-            for (int k = REACHED_FROM; k < REACHED_TO; k++)
-                view->phi[rows[z->code[k]] + z->cell[k]] += tile[tile_index(i, j, k, dim)];
+            add_row(view->phi, rows, z, values);
         }
+}
+
+/* Whether row j is in the same line of memory as the one before it. */
+INLINE bool shares_line(const axis_map *y, int j, int dim) {
+    return dim == 3 && j > REACHED_FROM && y->cell[j] % (LINE / (int)(WIDE * sizeof(real)));
 }
 
 /* Asks for the rows of the grid that a tile will be added to, while its particles are summed. */
@@ -163,6 +191,7 @@ INLINE void fetch_tile(const flip_view *view, const tile_map *map, int dim) {
         for (int i = REACHED_FROM; i < REACHED_TO; i++)
             for (int j = dim == 3 ? REACHED_FROM : 0; j < (dim == 3 ? REACHED_TO : 1); j++) {
                 int64_t rows[3];
+                if (shares_line(y, j, dim)) continue;
                 map_row(map, x, y, i, j, rows, dim);
                 for (int k = REACHED_FROM; k < REACHED_TO; k += REACHED_TO - 1 - REACHED_FROM) {
                     const int64_t from = rows[z->code[k]];
@@ -171,6 +200,19 @@ INLINE void fetch_tile(const flip_view *view, const tile_map *map, int dim) {
                 }
             }
     }
+}
+
+/* Asks for the particles of a block that comes next: colour by colour, they are elsewhere. */
+INLINE void fetch_particles(const flip_view *view, int32_t block, int dim) {
+    const particles *p = view->particles;
+    const int64_t first = view->block_first[block], last = view->block_first[block + 1];
+    const int64_t end = last - first > FETCHED_MOST ? first + FETCHED_MOST : last;
+    for (int64_t i = first; i < end; i += LINE / (int)sizeof(real)) {
+        for (int a = 0; a < dim; a++) __builtin_prefetch(PLANE(p, position, a) + i);
+        __builtin_prefetch(p->mass + i);
+    }
+    for (int64_t i = first; i < end; i += LINE / (int)sizeof(real4))
+        __builtin_prefetch(p->velocity + i);
 }
 
 INLINE void scatter_block(const flip_view *view, int32_t block, real *tile, real *volumes,
@@ -203,16 +245,17 @@ INLINE void scatter_block(const flip_view *view, int32_t block, real *tile, real
 
 INLINE void scatter_chunk(void *data, chunk items, int dim) {
     const flip_view *view = data;
-    /* the last row may be read past its end */
+    /* the last row may be read past its end; both are empty between blocks */
     real tile[3 * TILE_EDGE * TILE_EDGE * TILE_EDGE * PAIR + WIDE] __attribute__((aligned(64)));
     real volumes[TILE_EDGE * TILE_EDGE * TILE_EDGE + QUAD];
+    memset(tile, 0, (size_t)(dim * component_reals(dim) + WIDE) * sizeof *tile);
+    memset(volumes, 0, (size_t)(tile_nodes(dim) + QUAD) * sizeof *volumes);
     for (int64_t o = items.begin; o < items.end; o++) {
         tile_map map;
         const int32_t block = view->coloured[o];
         map_tile(&map, view, view->block_coords[block], dim);
         fetch_tile(view, &map, dim);
-        memset(tile, 0, (size_t)(dim * component_reals(dim) + WIDE) * sizeof *tile);
-        memset(volumes, 0, (size_t)tile_nodes(dim) * sizeof *volumes);
+        if (o + 1 < items.end) fetch_particles(view, view->coloured[o + 1], dim);
         if (view->affine)
             scatter_block(view, block, tile, volumes, true, dim);
         else

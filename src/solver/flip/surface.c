@@ -203,24 +203,29 @@ static void fill_holes(void *data, chunk items) {
 
 /* ---- The volume inside ----------------------------------------------------------------------- */
 
+/* Whether a row of eight cells along the last axis has any that is partly filled. */
+static bool has_volume(const real *phi) { return wide_any(wide_load(phi) < wide_splat((real)0.5)); }
+
 static void add_volume(void *data, chunk items, double *part) {
     const mac *m = &((const flip *)data)->grid;
     const domain *d = &((const flip *)data)->sim->scene->domain;
-    for (int64_t brick = items.begin; brick < items.end; brick++) {
-        const int32_t *corner = m->bricks.coords[brick];
-        for (int c = 0; c < mac_cells(m->dim); c++) {
-            int at[3];
-            bool inside = true;
-            mac_place(c, m->dim, at);
-            for (int a = 0; a < m->dim; a++) {
-                int g = corner[a] * BRICK_EDGE + at[a];
-                inside &= g >= 0 && g < d->cells[a];
-            }
-            if (!inside) continue;
-            int64_t cell = brick * mac_cells(m->dim) + c;
-            double filled = clamp(0.5 - (double)m->phi[0][cell], 0, 1);
-            part[0] += filled * clamp(0.5 + (double)m->solid_phi[0][cell], 0, 1);
+    for (int64_t cell = items.begin * mac_cells(m->dim); cell < items.end * mac_cells(m->dim);
+         cell++) {
+        if (cell % BRICK_EDGE == 0 && !has_volume(m->phi[0] + cell)) {
+            cell += BRICK_EDGE - 1;
+            continue;
         }
+        const int32_t *corner = m->bricks.coords[cell / mac_cells(m->dim)];
+        int at[3];
+        bool inside = true;
+        mac_place((int)(cell % mac_cells(m->dim)), m->dim, at);
+        for (int a = 0; a < m->dim; a++) {
+            int g = corner[a] * BRICK_EDGE + at[a];
+            inside &= g >= 0 && g < d->cells[a];
+        }
+        if (!inside) continue;
+        double filled = clamp(0.5 - (double)m->phi[0][cell], 0, 1);
+        part[0] += filled * clamp(0.5 + (double)m->solid_phi[0][cell], 0, 1);
     }
 }
 

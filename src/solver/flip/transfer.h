@@ -94,6 +94,7 @@ INLINE row row_both(real a, real b) { return (row){a, b, a, b, a, b, a, b}; }
 typedef struct axis_map {
     int8_t code[TILE_EDGE], cell[TILE_EDGE];
     bool straight; /* no face is mirrored: they are the end of a row and the begin of the next */
+    bool middle_straight; /* so with those of the block's own cells, which are in one brick */
     real sign[TILE_EDGE];
 } axis_map;
 typedef struct tile_map {
@@ -103,11 +104,12 @@ typedef struct tile_map {
 
 INLINE void map_axis(axis_map *m, const domain *d, int axis, int block, int alignment) {
     const int corner = block * BLOCK_EDGE & ~(BRICK_EDGE - 1);
-    m->straight = true;
+    m->straight = m->middle_straight = true;
     for (int t = 0; t < TILE_EDGE; t++) {
         const int face = block * BLOCK_EDGE + t - TILE_BEFORE;
         const int kept = flip_mirror(d, axis, face, alignment == IN_MIDDLES, &m->sign[t]);
         m->straight &= kept == face;
+        if (t >= TILE_BEFORE && t < TILE_BEFORE + BLOCK_EDGE) m->middle_straight &= kept == face;
         const int in = kept - corner + BRICK_EDGE; /* from the corner of the brick before */
         m->code[t] = (int8_t)(in / BRICK_EDGE), m->cell[t] = (int8_t)(in % BRICK_EDGE);
     }
