@@ -161,9 +161,10 @@ static const field coupling_fields[] = {
              "`miscible`: liquids with one velocity that diffuse into each other. `dissolves`: "
              "contact of a solid with a liquid that dissolves it"},
     NUMBER_FIELD(phase_coupling, friction, "", 0, 0, 1e6, "Coulomb friction between the two"),
-    NUMBER_FIELD(phase_coupling, beta, "", NAN, 0, 1,
-                 "share of the speed of approach that is taken away in a step; default: 0.3 where a "
-                 "solid meets a liquid, else 1. Two solids creep into each other with less"),
+    NUMBER_FIELD(
+        phase_coupling, beta, "", NAN, 0, 1,
+        "share of the speed of approach that is taken away in a step; default: 0.3 where a "
+        "solid meets a liquid, else 1. Two solids creep into each other with less"),
     NUMBER_FIELD(phase_coupling, tau, "s", NAN, SMALLEST, 1e9,
                  "instead of beta: time in which it falls to 1/e, whatever the step"),
     NUMBER_FIELD(phase_coupling, diffusion, "m^2/s", NAN, 0, 1e9,

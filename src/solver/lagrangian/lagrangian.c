@@ -42,6 +42,7 @@ struct lagrangian {
     double (*x)[3], (*v)[3], (*f)[3];
     double (*before)[3];   /* places at the beginning of the step before, of last_dt: state */
     double last_dt;        /* 0: none */
+    double (*steady)[3];   /* forces of semi-implicit meshes that last, N: state */
     double (*guess)[3];    /* of semi-implicit steps of cloth and elements, m/s^2: state */
     mesh_wall *walls;      /* that vertices of strands are in; NULL: no colliders */
     double *pressed;       /* what strands push them with, N */
@@ -179,6 +180,7 @@ static spate_status take_vertices(lagrangian *l) {
     fine = fine && (l->v = take(ctx, n, sizeof *l->v));
     fine = fine && (l->f = take(ctx, n, sizeof *l->f));
     fine = fine && (l->before = take(ctx, n, sizeof *l->before));
+    fine = fine && (l->steady = take(ctx, n, sizeof *l->steady));
     fine = fine && (l->reaction = take(ctx, n, sizeof *l->reaction));
     fine = fine && (l->guess = take(ctx, n, sizeof *l->guess));
     fine = fine && (l->edges = take(ctx, n, sizeof *l->edges));
@@ -250,11 +252,10 @@ void lagrangian_free(lagrangian *l) {
         mesh_contact_free(&l->parts[k].contact);
         give(ctx, l->parts[k].turns);
     }
-    void *all[] = {l->guess,    l->parts,    l->memory,  l->part_of,    l->particle,
-                   l->block,    l->there,    l->hold,    l->held,       l->x,
-                   l->v,        l->f,        l->edges,   l->references, l->moments,
-                   l->reaction, l->C,        l->normals, l->walls,      l->pressed,
-                   l->before,   l->farthest, l};
+    void *all[] = {l->guess, l->parts,      l->memory,  l->part_of,  l->particle, l->block,
+                   l->there, l->hold,       l->held,    l->x,        l->v,        l->f,
+                   l->edges, l->references, l->moments, l->reaction, l->C,        l->normals,
+                   l->walls, l->pressed,    l->before,  l->steady,   l->farthest, l};
     for (int k = 0; k < COUNT_OF(all); k++) give(ctx, all[k]);
 }
 
@@ -566,6 +567,7 @@ double lagrangian_follow(lagrangian *l) {
                                  .f = l->f + first,
                                  .walls = l->walls ? l->walls + first : NULL,
                                  .before = l->before + first,
+                                 .steady = l->steady + first,
                                  .farthest = l->farthest};
         if (l->parts[k].mesh.step) mesh_follow_step(&how);
     }
@@ -756,6 +758,7 @@ void lagrangian_state(lagrangian *l, state_blocks *out) {
     state_add(out, "mesh bodies", l->memory, (size_t)l->count * sizeof *l->memory);
     state_add(out, "strand edges", l->edges, (size_t)l->vertices * sizeof *l->edges);
     state_add(out, "mesh places", l->before, (size_t)l->vertices * sizeof *l->before);
+    state_add(out, "mesh steady forces", l->steady, (size_t)l->vertices * sizeof *l->steady);
     state_add(out, "mesh last step", &l->last_dt, sizeof l->last_dt);
     state_add(out, "mesh guesses", l->guess, (size_t)l->vertices * sizeof *l->guess);
     state_add(out, "hold reactions", l->reaction, (size_t)l->vertices * sizeof *l->reaction);
@@ -768,6 +771,7 @@ void lagrangian_state(lagrangian *l, state_blocks *out) {
 uint64_t lagrangian_hash(const lagrangian *l, uint64_t seed) {
     seed = hash_bytes(l->edges, (size_t)l->vertices * sizeof *l->edges, seed);
     seed = hash_bytes(l->before, (size_t)l->vertices * sizeof *l->before, seed);
+    seed = hash_bytes(l->steady, (size_t)l->vertices * sizeof *l->steady, seed);
     seed = hash_bytes(l->guess, (size_t)l->vertices * sizeof *l->guess, seed);
     seed = hash_bytes(l->reaction, (size_t)l->vertices * sizeof *l->reaction, seed);
     seed = hash_bytes(l->references, (size_t)l->vertices * sizeof *l->references, seed);

@@ -3,6 +3,8 @@
 #include "core/vec.h"
 
 enum { OBJECT_GRAIN = 64, FETCH_AHEAD = 16 };
+/* Steps over which a force becomes steady. */
+#define STEADY 20
 /* Of what is lacking, with damping 1. From 1/2 on, what the grid sees as a whole would go too far and
  * back again. */
 #define SHARE 0.25
@@ -21,9 +23,10 @@ static void fetch_position(const mesh_follow *m, int64_t v) {
         __builtin_prefetch(&PLANE(p, position, a)[m->particle[v]], 1);
 }
 
-/* What the step counted on, dt^2 f/m. */
+/* What the step counted on, dt^2 f/m, of what is not steady. */
 static void way_of(const mesh_follow *m, int64_t v, double way[3]) {
-    vec_scale(way, m->time * m->sim->dt / m->mesh->mass[v], m->f[v]);
+    vec_sub(way, m->f[v], m->steady[v]);
+    vec_scale(way, m->time * m->sim->dt / m->mesh->mass[v], way);
 }
 
 /* The share of their ways that vertices first .. end - 1 are to go. */
@@ -84,6 +87,11 @@ static double go(const mesh_follow *m, int64_t first, int64_t end, double share)
     return farthest;
 }
 
+static void settle(const mesh_follow *m, int64_t first, int64_t end) {
+    for (int64_t v = first; v < end; v++)
+        for (int a = 0; a < 3; a++) m->steady[v][a] += (m->f[v][a] - m->steady[v][a]) / STEADY;
+}
+
 static void follow(void *data, chunk objects) {
     const mesh_follow *m = data;
     const mesh_body *of = m->mesh->of;
@@ -94,6 +102,7 @@ static void follow(void *data, chunk objects) {
         const int64_t end = strand ? of->strand_first[k + 1] : of->vertex_count;
         const double share = share_of(m, first, end);
         if (share > 0) *farthest = fmax(*farthest, go(m, first, end, share));
+        settle(m, first, end);
     }
 }
 

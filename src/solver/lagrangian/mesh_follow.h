@@ -6,6 +6,10 @@
  * gather each strand, cloth or body of elements goes a share of what it lacks along its ways dt^2
  * f/m, towards where its step would have taken it.
  *
+ * A mesh that bears a load lacks the whole of its ways too, and must not follow them: it would go up
+ * through what lies on it, a little in every step. Its forces are steady, so f is what differs from
+ * its mean over some twenty steps before (state). What stays as it is has no ways.
+ *
  * Ways are no motion: the places of the step before go along. Those of what is neither held nor
  * pressed add up to nothing, as its forces do, so its middle goes where its momentum takes it. They
  * end at closed sides, and do not lead further into colliders.
@@ -28,6 +32,7 @@ typedef struct mesh_follow {
     const double (*x)[3], (*v)[3], (*f)[3];
     const mesh_wall *walls; /* NULL: none */
     double (*before)[3];    /* places of the step before: they go along */
+    double (*steady)[3];    /* forces that last, N: state */
     double *farthest;       /* by worker: the longest way yet, m */
 } mesh_follow;
 
