@@ -219,9 +219,17 @@ static spate_status find_step(inquiry *q) {
 /* A wave then crosses a cell in a step, at the least. */
 static const double longest_step = 2.5; /* of the solver's own */
 
+/* Whether steps beyond a limit are unstable. The others say how far matter may go in a step. */
+static bool is_of_stability(const char *limit) {
+    static const char *const accuracy[] = {"speed", "gravity", "buoyancy", "flow", "frame", "none"};
+    for (int k = 0; k < COUNT_OF(accuracy); k++)
+        if (!strcmp(limit, accuracy[k])) return false;
+    return true;
+}
+
 static void warn_of_fixed_step(const inquiry *q) {
     const spate_scene *s = q->scene;
-    if (!(s->dt > longest_step * q->own_dt) || !strcmp(q->own_limit, "speed")) return;
+    if (!(s->dt > longest_step * q->own_dt) || !is_of_stability(q->own_limit)) return;
     warn(s->ctx, "fixed step",
          "%s: solver.dt: %.3g s is far longer than steps that are stable, about %.2g s (limit: "
          "%s); make it smaller, or leave it out",

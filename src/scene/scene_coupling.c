@@ -53,32 +53,42 @@ static phase_coupling plain(coupling_kind kind) {
         .kind = kind, .beta = NAN, .tau = NAN, .diffusion = NAN, .dissolution = NAN};
 }
 
-static bool has_liquid(const spate_scene *s, int phase) {
-    for (int g = 0; g < scene_group_count(s); g++)
-        if (s->group_phase[g] == phase &&
+static phase_coupling *pair_of(spate_scene *s, int a, int b) {
+    return &s->couplings[a * s->phase_count + b];
+}
+
+/* Whether a liquid moves with a phase: its own, or one of a phase that is glued to it. */
+static bool has_liquid(spate_scene *s, int phase) {
+    for (int g = 0; g < scene_group_count(s); g++) {
+        const int other = s->group_phase[g];
+        if ((other == phase || coupling_is_one(pair_of(s, other, phase)->kind)) &&
             material_is_liquid(&s->materials[scene_group_material(s, g)]))
             return true;
+    }
     return false;
 }
 
 /* Of a solid in a liquid enough to keep them apart, step by step: normals are not exact, and with 1
  * what flows along the solid drags on it more. Solids that press on each other have no pressure in
  * common, so with less than 1 they would creep into each other. */
-static double default_beta(const spate_scene *s, int a, int b, coupling_kind kind) {
+static double default_beta(spate_scene *s, int a, int b) {
     const double in_liquid = 0.3;
-    const bool all = kind == COUPLING_IMMISCIBLE || (!has_liquid(s, a) && !has_liquid(s, b));
+    const bool all =
+        pair_of(s, a, b)->kind == COUPLING_IMMISCIBLE || (!has_liquid(s, a) && !has_liquid(s, b));
     return all ? 1 : in_liquid;
 }
 
-static phase_coupling *pair_of(spate_scene *s, int a, int b) {
-    return &s->couplings[a * s->phase_count + b];
+/* Once it is known which phases move as one. */
+static void set_defaults(spate_scene *s) {
+    for (int a = 0; a < s->phase_count; a++)
+        for (int b = 0; b < s->phase_count; b++) {
+            phase_coupling *pair = pair_of(s, a, b);
+            if (a != b && isnan(pair->beta) && isnan(pair->tau)) pair->beta = default_beta(s, a, b);
+        }
 }
 
 static void set_pair(spate_scene *s, int a, int b, const phase_coupling *c) {
-    phase_coupling *pair = pair_of(s, a, b);
-    *pair = *c;
-    if (isnan(c->beta) && isnan(c->tau)) pair->beta = default_beta(s, a, b, c->kind);
-    *pair_of(s, b, a) = *pair;
+    *pair_of(s, a, b) = *pair_of(s, b, a) = *c;
 }
 
 static spate_status read_phase_name(reader *r, const yaml_value *v, int *out) {
@@ -264,5 +274,6 @@ spate_status scene_read_coupling(reader *r, const yaml_value *v) {
     TRY(v->kind == YAML_WORD ? read_word(r, v) : read_list(r, v));
     s->coupled = true;
     TRY(check_pairs(r, v));
+    set_defaults(s);
     return scene_read_mixtures(r, v);
 }

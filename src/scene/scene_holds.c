@@ -146,10 +146,17 @@ static spate_status check_place(reader *r, const yaml_value *v, const held_ball 
     return SPATE_OK;
 }
 
-/* Vertices go from where they are at rest, without jumps, and stay within closed sides: looked at
- * often between two keys. */
+/* How often a way is looked at in some time: half a cell apart, within bounds. */
+static int count_looks(const spate_scene *s, const held_ball *b, double time) {
+    const motion *moves = &b->m->holds[b->index].motion;
+    double arm[3];
+    vec_sub(arm, b->middle, moves->pivot);
+    const double way = time * motion_max_speed(moves, vec_length(arm) + b->radius);
+    return (int)clamp(ceil(2 * way / s->domain.dx), 16, 4096);
+}
+
+/* Vertices go from where they are at rest, without jumps, and stay within closed sides. */
 static spate_status check_way(reader *r, const yaml_value *v, const mesh_body *m, int index) {
-    enum { LOOKS = 16 };
     const motion *moves = &m->holds[index].motion;
     const double until = m->holds[index].until, jump = 1e-3 * r->scene->domain.dx;
     const held_ball b = ball_of(m, index);
@@ -167,12 +174,14 @@ static spate_status check_way(reader *r, const yaml_value *v, const mesh_body *m
         return reader_fail(r, v,
                            "does not end where it begins, so the vertices would jump when it "
                            "repeats; add a key that takes them back");
-    for (int k = 0; k + 1 < moves->key_count; k++)
-        for (int n = 1; n <= LOOKS; n++) {
-            const double from = moves->keys[k].t, to = moves->keys[k + 1].t;
-            const double t = from + (to - from) * n / LOOKS;
+    for (int k = 0; k + 1 < moves->key_count; k++) {
+        const double from = moves->keys[k].t, to = moves->keys[k + 1].t;
+        const int looks = count_looks(r->scene, &b, to - from);
+        for (int n = 1; n <= looks; n++) {
+            const double t = from + (to - from) * n / looks;
             if (t > 0 && t <= until) TRY(check_place(r, v, &b, fmin(t, nextafter(last->t, 0))));
         }
+    }
     return SPATE_OK;
 }
 

@@ -163,8 +163,8 @@ static const field coupling_fields[] = {
     NUMBER_FIELD(phase_coupling, friction, "", 0, 0, 1e6, "Coulomb friction between the two"),
     NUMBER_FIELD(
         phase_coupling, beta, "", NAN, 0, 1,
-        "share of the speed of approach that is taken away in a step; default: 0.3 where a "
-        "solid meets a liquid, else 1. Two solids creep into each other with less"),
+        "share of the speed of approach that is taken away in a step; default: 1 for `immiscible` "
+        "and between two solids, which creep into each other with less, else 0.3"),
     NUMBER_FIELD(phase_coupling, tau, "s", NAN, SMALLEST, 1e9,
                  "instead of beta: time in which it falls to 1/e, whatever the step"),
     NUMBER_FIELD(phase_coupling, diffusion, "m^2/s", NAN, 0, 1e9,

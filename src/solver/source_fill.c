@@ -4,6 +4,7 @@
 #include "core/vec.h"
 #include "scene/sample.h"
 #include "solver/source_shapes.h"
+#include "solver/sources.h"
 
 #include <stdlib.h>
 
@@ -164,8 +165,7 @@ static spate_status add_particle(const source_lattice *l, const int64_t k[3]) {
     position_of(l, k, x);
     source_distance(sim, l->index, x, v);
     sim->sources[l->index].emitted++;
-    return simulation_add(sim, sim->scene->body_count + l->index, x, v,
-                          pow(l->spacing, sim->scene->dim));
+    return source_add(sim, l->index, x, v, pow(l->spacing, sim->scene->dim));
 }
 
 spate_status source_fill(spate_simulation *sim, int index) {

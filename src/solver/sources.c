@@ -30,7 +30,7 @@ bool source_is_running(const spate_simulation *sim, int s) {
 
 /* ---- Pressure -------------------------------------------------------------------------------- */
 
-/* A nozzle of liquid has the pressure of the liquid around it. Without, inside a pool, it would be
+/* A nozzle of liquid has the pressure of what is around it of the same material. Without, inside a pool, it would be
  * squeezed at every side, and its neighbours pushed about by a jump of pressure that never ends. */
 static bool has_pressure(const spate_simulation *sim, int s) {
     const spate_scene *scene = sim->scene;
@@ -81,6 +81,14 @@ static spate_status find_pressure(spate_simulation *sim, int s) {
     return SPATE_OK;
 }
 
+spate_status source_add(spate_simulation *sim, int s, const double x[3], const double v[3],
+                        double volume) {
+    TRY(simulation_add(sim, sim->scene->body_count + s, x, v, volume));
+    if (has_pressure(sim, s))
+        sim->particles.dilation[sim->particles.count - 1] = (real)sim->sources[s].dilation;
+    return SPATE_OK;
+}
+
 /* ---- Emission -------------------------------------------------------------------------------- */
 
 typedef struct emission {
@@ -125,10 +133,7 @@ static spate_status emit_point(emission *e, const int64_t k[3], int64_t *alike) 
         state->emitted >= nozzle->limit)
         return SPATE_OK;
     state->emitted++;
-    TRY(simulation_add(sim, sim->scene->body_count + e->index, x, nozzle->velocity, e->volume));
-    if (has_pressure(sim, e->index))
-        sim->particles.dilation[sim->particles.count - 1] = (real)state->dilation;
-    return SPATE_OK;
+    return source_add(sim, e->index, x, nozzle->velocity, e->volume);
 }
 
 /* The points of a brick, row by row. */
@@ -214,6 +219,7 @@ static spate_status emit(spate_simulation *sim, int index, double dt) {
 
 static spate_status emit_deforming(spate_simulation *sim, int index, double dt) {
     move_lattice(sim, index, dt);
+    if (!sim->sources[index].filled) TRY(find_pressure(sim, index));
     TRY(source_fill(sim, index));
     sim->sources[index].filled = 1;
     return SPATE_OK;

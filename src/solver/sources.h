@@ -9,8 +9,12 @@
 spate_status sources_emit(spate_simulation *sim, double dt);
 
 /* After the motion of a step: gives the particles that are still inside their source its velocity
- * and no strain; liquid has the pressure of the liquid around. */
+ * and no strain; liquid has the pressure of what is around of the same material. */
 spate_status sources_hold(spate_simulation *sim);
+
+/* Adds a particle of source s, with the pressure that its others have. */
+spate_status source_add(spate_simulation *sim, int s, const double x[3], const double v[3],
+                        double volume);
 
 /* Whether source s runs at the simulation's time. */
 bool source_is_running(const spate_simulation *sim, int s);

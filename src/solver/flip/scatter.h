@@ -127,17 +127,23 @@ enum { LINE = 64, FETCHED_MOST = 128 };
 /* The faces of a tile that particles reach, along an axis. */
 enum { REACHED_FROM = 1, REACHED_TO = SUPPORT == 2 ? 7 : 8 };
 
+/* Entry k of a row. Beyond a side a face is mirrored, to where another block of the colour may add
+ * something: what is nothing stays away from there. */
+INLINE void add_entry(real *to, const int64_t rows[3], const axis_map *z, wide values, int k) {
+    if (z->straight || values[k] != 0) to[rows[z->code[k]] + z->cell[k]] += values[k];
+}
+
 /* A row of a tile to the rows of the grid: those of the block's own cells together, which no other
  * block of its colour touches, and the others one by one. */
 INLINE void add_row(real *to, const int64_t rows[3], const axis_map *z, wide values) {
     const int first = TILE_BEFORE, last = TILE_BEFORE + BLOCK_EDGE;
-    for (int k = REACHED_FROM; k < first; k++) to[rows[z->code[k]] + z->cell[k]] += values[k];
+    for (int k = REACHED_FROM; k < first; k++) add_entry(to, rows, z, values, k);
     if (z->middle_straight) {
         real *middle = to + rows[z->code[first]] + z->cell[first];
         quad_store(middle, quad_load(middle) + __builtin_shufflevector(values, values, 2, 3, 4, 5));
     }
     for (int k = z->middle_straight ? last : first; k < REACHED_TO; k++)
-        to[rows[z->code[k]] + z->cell[k]] += values[k];
+        add_entry(to, rows, z, values, k);
 }
 
 /* The tile is left empty. */

@@ -659,7 +659,7 @@ static double part_limit(const lagrangian *l, int k, double speed, double share)
     const mesh_part *part = &l->parts[k];
     const mesh_extremes *at = &l->memory[k].extremes;
     const spate_scene *scene = l->sim->scene;
-    if (part->mesh.step) return falling_limit(scene, speed);
+    if (part->mesh.step) return HUGE_VAL;
     if (part->mesh.of->kind != MESH_FE) return lagrangian_mesh_step(&part->mesh, at, share);
     const material *given = &scene->materials[scene->bodies[part->group].material];
     const strain_range range = {at->J_min, at->J_max, at->stretch, 1};
@@ -683,6 +683,12 @@ double lagrangian_step_limit(const lagrangian *l, double speed, double share) {
         dt = fmin(dt, contact_limit(l, k, speed, share));
     }
     return dt;
+}
+
+double lagrangian_fall_limit(const lagrangian *l, double speed) {
+    for (int k = 0; k < l->count; k++)
+        if (l->parts[k].mesh.step) return falling_limit(l->sim->scene, speed);
+    return HUGE_VAL;
 }
 
 double lagrangian_lightest(const lagrangian *l) {

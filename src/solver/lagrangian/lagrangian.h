@@ -62,6 +62,8 @@ void lagrangian_carry_contact(lagrangian *l);
 /* The longest stable step, with waves crossing at most `share` of an element in it; `speed` is that
  * of the fastest particle. */
 double lagrangian_step_limit(const lagrangian *l, double speed, double share);
+/* How long a step of semi-implicit meshes may be, which stiffness does not limit. */
+double lagrangian_fall_limit(const lagrangian *l, double speed);
 /* The speed of held vertices at most. */
 double lagrangian_hold_speed(const lagrangian *l);
 /* The lightest vertex, kg. */

@@ -4,7 +4,7 @@
 
 enum { OBJECT_GRAIN = 64, FETCH_AHEAD = 16 };
 /* Steps over which a force becomes steady. */
-#define STEADY 20
+#define STEADY 50
 /* Of what is lacking, with damping 1. From 1/2 on, what the grid sees as a whole would go too far and
  * back again. */
 #define SHARE 0.25

@@ -8,7 +8,7 @@
  *
  * A mesh that bears a load lacks the whole of its ways too, and must not follow them: it would go up
  * through what lies on it, a little in every step. Its forces are steady, so f is what differs from
- * its mean over some twenty steps before (state). What stays as it is has no ways.
+ * its mean over some fifty steps before (state). What stays as it is has no ways.
  *
  * Ways are no motion: the places of the step before go along. Those of what is neither held nor
  * pressed add up to nothing, as its forces do, so its middle goes where its momentum takes it. They

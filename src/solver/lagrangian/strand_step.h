@@ -20,9 +20,9 @@
  *   motion  what dv would change of the momentum and the angular momentum of a strand that is not
  *           held is taken out again: forces within a strand have none.
  *
- *   walls   a vertex inside a collider that its edges push further in is a million times as heavy
- *           along the normal (Baraff and Witkin 1998, section 5.1): the strand then bends as if it
- *           stood on the wall. Without this the wall, which acts on the nodes, would only answer with
+ *   walls   a vertex inside a collider is a million times as heavy along the normal (Baraff and
+ *           Witkin 1998, section 5.1), and where the wall would have to pull the step is solved once
+ *           more without it: the strand then bends as if it stood on the wall. Without this the wall, which acts on the nodes, would only answer with
  *           the inertia of the one vertex, m d / dt^2 at depth d, and tips would go through it. What
  *           its edges push with is for the collider, and the vertex gets none of it.
  *

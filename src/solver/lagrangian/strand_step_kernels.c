@@ -522,10 +522,10 @@ static void take_out_motion(group *g) {
     }
 }
 
-/* What edges push walls with. */
+/* What edges push walls with: the share of what they would at the end of their whole way. */
 static void find_pressed(const group *g) {
     for (int64_t i = 0; i < g->count; i++) {
-        const lanes push = g->node[i].block * way_into(g, i, g->share);
+        const lanes push = g->share * g->node[i].block * way_into(g, i, lane_splat(1));
         for (int lane = 0; lane < STRAND_GROUP; lane++)
             if (g->strand[lane] >= 0 && !g->folded[lane] && g->share[lane] > 0)
                 g->s->pressed[g->from[lane] + i] = push[lane];

@@ -563,7 +563,9 @@ static double step_limit(spate_simulation *sim, const char **limit) {
     if (fastest > 0) dt = scene->cfl * dx / fastest, *limit = "speed";
     if (m->meshes) {
         const double elements = lagrangian_step_limit(m->meshes, speed, options->sound);
+        const double falling = lagrangian_fall_limit(m->meshes, speed);
         if (elements < dt) dt = elements, *limit = "mesh";
+        if (falling < dt) dt = falling, *limit = "gravity";
     }
     for (int c = 0; c < scene->material_count; c++) {
         const material_model *model = model_of(scene, c);

@@ -288,7 +288,7 @@ INLINE void load_phases(const mpm_view *m, const mpm_nodes *nodes, const interfa
 /* Whether the phases of a node share their pressure: solids alone do not. */
 INLINE bool is_sharing(const mpm_phases *s, const phase_node *n) {
     bool any = s->published;
-    for (int k = 0; k < n->count; k++) any |= s->liquid[n->field[k]];
+    for (int k = 0; k < n->count; k++) any |= !s->solid[n->field[k]];
     return any;
 }
 

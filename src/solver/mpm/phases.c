@@ -53,6 +53,14 @@ unsigned mpm_phase_particle_fields(const spate_scene *scene) {
     return count > 1 && !published ? PARTICLE_BIT(foreign) : 0;
 }
 
+/* Of two ways in which phases of the same two fields meet, the firmer. */
+static phase_coupling firmer(const phase_coupling *a, const phase_coupling *b) {
+    phase_coupling c = *a;
+    c.beta = fmax(a->beta, b->beta), c.tau = fmin(a->tau, b->tau);
+    c.friction = fmax(a->friction, b->friction);
+    return c;
+}
+
 /* The fields of groups, and how fields couple. */
 static void set_fields(mpm *m) {
     const spate_scene *s = m->sim->scene;
@@ -61,17 +69,22 @@ static void set_fields(mpm *m) {
     v->field_count = mpm_phase_fields(s);
     for (int g = 0; g < scene_group_slots(s); g++)
         v->group_field[g] = (uint8_t)phase_field(s, s->group_phase[g]);
-    for (int f = 0; f < v->field_count; f++) out->liquid[f] = true;
-    for (int g = 0; g < scene_group_count(s); g++)
+    for (int f = 0; f < v->field_count; f++) out->liquid[f] = out->solid[f] = true;
+    for (int g = 0; g < scene_group_count(s); g++) {
         out->liquid[v->group_field[g]] &= group_is_liquid(s, g);
+        out->solid[v->group_field[g]] &= !group_is_liquid(s, g);
+    }
     int solids = 0;
-    for (int f = 0; f < v->field_count; f++) solids += !out->liquid[f];
+    bool met[FIELDS_MAX][FIELDS_MAX] = {{false}};
+    for (int f = 0; f < v->field_count; f++) solids += out->solid[f];
     for (int a = 0; a < s->phase_count; a++)
         for (int b = 0; b < s->phase_count; b++) {
             const phase_coupling *c = &s->couplings[a * s->phase_count + b];
             const int of_a = phase_field(s, a), of_b = phase_field(s, b);
             if (of_a == of_b) continue;
-            out->couplings[of_a][of_b] = *c;
+            phase_coupling *fields = &out->couplings[of_a][of_b];
+            *fields = met[of_a][of_b] ? firmer(fields, c) : *c;
+            met[of_a][of_b] = true;
             out->published = c->kind == COUPLING_PUBLISHED;
         }
     out->solid_pairs = solids > 1 && !out->published;

@@ -83,8 +83,8 @@ typedef struct phase_passes {
 struct mpm_phases {
     const mpm_view *view;
     const phase_passes *passes;
-    bool published;          /* by the rule of Yan et al. */
-    bool liquid[FIELDS_MAX]; /* all of the field is */
+    bool published;                             /* by the rule of Yan et al. */
+    bool liquid[FIELDS_MAX], solid[FIELDS_MAX]; /* all of the field is; neither: glued together */
     phase_coupling couplings[FIELDS_MAX][FIELDS_MAX];
     /* of this step */
     const int32_t *tile[FIELDS_MAX]; /* block -> place in `tiles`, -1: no other field is near */

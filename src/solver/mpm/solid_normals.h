@@ -50,7 +50,7 @@ INLINE bool only_solids(const mpm_phases *s, const interface_sums *sums, int i, 
     int count = 0;
     for (int f = 0; f < s->view->field_count; f++) {
         if (!(sums->of[f][INTERFACE_REALS * i + 3] > 0)) continue;
-        if (s->liquid[f] || count == 2) return false;
+        if (!s->solid[f] || count == 2) return false;
         pair[count++] = f;
     }
     return count == 2;
@@ -153,7 +153,7 @@ INLINE void margins_block(const mpm_phases *s, int32_t block, real *normals, int
         stencil_fill(&at, m->particles, i, dim);
         for (int lane = 0; lane < WIDE && i + lane < last; lane++) {
             const int f = field_of(m, m->particles->group[i + lane]);
-            if (!s->liquid[f])
+            if (s->solid[f])
                 margins_of(s, &at, i + lane, lane, normals, s->margins + s->tile[f][block] * reals,
                            dim);
         }
@@ -206,7 +206,7 @@ INLINE void find_margins(const mpm_phases *s, int32_t block, margin_sums *sums, 
         const int offset[3] = {dim == 3 ? n / 9 - 1 : n / 3 - 1,
                                dim == 3 ? n / 3 % 3 - 1 : n % 3 - 1, n % 3 - 1};
         for (int f = 0; f < m->field_count && other >= 0; f++)
-            if (!s->liquid[f] && s->tile[f][other] >= 0)
+            if (s->solid[f] && s->tile[f][other] >= 0)
                 raise_from_tile(sums->of[f], s->margins + s->tile[f][other] * reals, offset, dim);
     }
 }
