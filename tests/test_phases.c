@@ -886,6 +886,37 @@ static uint64_t hash_of(int threads, const char *coupling, bool turned, bool sto
     return play_hash(p, 20, stops);
 }
 
+/* What is glued of a liquid and a solid meets another solid as a liquid does, whatever the phases are
+ * called. They were gone through by name, and the last pair decided. */
+static void names_do_not_matter(void **state) {
+    (void)state;
+    static const char *const names[] = {"ball", "zball"};
+    double height[2];
+    for (int k = 0; k < 2; k++) {
+        play p = play_open(
+            1,
+            "spate: 1\ndimension: 2\nduration: 1\nfps: 10\ndomain: {size: [1, 1], dx: 0.05}\n"
+            "materials: {water: {model: liquid, density: 1000, bulk_modulus: 1.0e5}, rubber: "
+            "{model: "
+            "neo_hookean, density: 1000, young_modulus: 1.0e5}}\n"
+            "coupling: [{type: contact}, {type: glued, between: [water, %s]}]\nbodies:\n"
+            "  - {name: %s, material: rubber, shape: {box: {min: [0, 0], max: [0.4, 0.3]}}}\n"
+            "  - {name: water, material: water, shape: {box: {min: [0.4, 0], max: [1, 0.3]}}}\n"
+            "  - {name: block, material: rubber, shape: {box: {min: [0.2, 0.32], max: [0.6, "
+            "0.6]}}}\n"
+            "probes: [{name: block, center_of_mass: {of: block}}]\n",
+            names[k], names[k]);
+        const mpm *m = p.sim->solver;
+        for (int f = 0; f < m->view.field_count; f++)
+            for (int g = 0; g < m->view.field_count; g++)
+                if (f != g) assert_true(m->phases->couplings[f][g].beta == 0.3);
+        play_until(&p, 0.3);
+        height[k] = play_quantity(&p, "block_y");
+        play_close(&p);
+    }
+    CHECK_BELOW(fabs(height[0] - height[1]), 1e-4);
+}
+
 static void glued_is_one_field(void **state) {
     (void)state;
     assert_true(hash_of(1, "coupling: glued", false, false) == hash_of(1, "", false, false));
@@ -932,6 +963,7 @@ int main(void) {
         cmocka_unit_test(light_ball_floats),
         cmocka_unit_test(released_ball_has_added_mass),
         cmocka_unit_test(bad_input_is_refused),
+        cmocka_unit_test(names_do_not_matter),
         cmocka_unit_test(glued_is_one_field),
         cmocka_unit_test(threads_and_stops_do_not_show),
     };

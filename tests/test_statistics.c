@@ -111,6 +111,27 @@ static void test_not_finite_is_refused(void **state) {
     close_scene(&f);
 }
 
+/* Of two probes, of a probe and a column of the solver or of every run. */
+static void test_columns_have_names_of_their_own(void **state) {
+    (void)state;
+    static const char *const probes[] = {
+        "{name: momentum, center_of_mass: {of: a}}", "{name: J_min, height: {at: 1}}",
+        "{name: b_x, height: {at: 1}}, {name: b, center_of_mass: {of: a}}"};
+    for (int k = 0; k < COUNT_OF(probes); k++) {
+        char yaml[512];
+        double value;
+        snprintf(yaml, sizeof yaml,
+                 "spate: 1\ndimension: 2\ndomain: {size: [4, 4], dx: 0.25}\n"
+                 "materials: {water: {model: liquid, bulk_modulus: 1.0e4}}\n"
+                 "bodies: [{name: a, material: water, shape: {points: [[1, 1]]}}]\nprobes: [%s]\n",
+                 probes[k]);
+        fixture f = open_scene(yaml, 1);
+        assert_int_equal(spate_simulation_quantity(f.sim, "mass", &value), SPATE_BAD_INPUT);
+        assert_non_null(strstr(spate_message(f.ctx), "would have two columns"));
+        close_scene(&f);
+    }
+}
+
 static void test_penetration(void **state) {
     (void)state;
     fixture f = open_scene(one_scene, 1);
@@ -395,6 +416,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_one_particle),
         cmocka_unit_test(test_not_finite_is_refused),
+        cmocka_unit_test(test_columns_have_names_of_their_own),
         cmocka_unit_test(test_penetration),
         cmocka_unit_test(test_penetration_of_a_moving_collider),
         cmocka_unit_test(test_free_fall),

@@ -190,6 +190,18 @@ static spate_status name_forces(statistics *s, const spate_scene *scene, int *at
     return SPATE_OK;
 }
 
+/* The columns of probes, from `first` on, have names of their own. */
+static spate_status check_names(const statistics *s, const spate_scene *scene, int first) {
+    for (int i = first; i < s->count; i++)
+        for (int k = 0; k < i; k++)
+            if (!strcmp(s->names[i], s->names[k]))
+                return fail(s->sim->ctx, SPATE_BAD_INPUT,
+                            "%s: stats.csv would have two columns '%s', the second of a probe; "
+                            "name the probe otherwise",
+                            scene->path, s->names[i]);
+    return SPATE_OK;
+}
+
 static spate_status name_columns(statistics *s, const spate_scene *scene) {
     static const char *const axes[] = {"_x", "_y", "_z"};
     int at = 0;
@@ -198,13 +210,14 @@ static spate_status name_columns(statistics *s, const spate_scene *scene) {
     for (int c = 0; c < s->solver_columns; c++) s->names[at++] = type->columns[c].name;
     TRY(name_forces(s, scene, &at));
     for (int k = 0; k < s->meter_columns; k++) s->names[at++] = phase_meter_names[k];
+    const int first = at;
     for (int i = 0; i < scene->probe_count; i++) {
         const probe *p = &scene->probes[i];
         const int columns = probe_columns(scene, p);
         if (columns == 1) s->names[at++] = p->name;
         for (int a = 0; a < columns && columns > 1; a++) TRY(add_column(s, &at, p->name, axes[a]));
     }
-    return SPATE_OK;
+    return check_names(s, scene, first);
 }
 
 spate_status statistics_create_for(spate_simulation *sim, const spate_scene *scene, statistics *s) {

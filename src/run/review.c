@@ -9,6 +9,7 @@
 #include "core/vec.h"
 #include "frames/mesh_cells.h"
 #include "measure/attributes.h"
+#include "measure/statistics.h"
 #include "port/memory.h"
 #include "scene/slips.h"
 #include "solver/materials/material.h"
@@ -212,6 +213,9 @@ static spate_status find_step(inquiry *q) {
     q->type = sim->type;
     spate_status status = q->type->create(sim);
     if (!status) ask_solver(q, sim);
+    statistics columns = {0}; /* complains of names */
+    if (!status) status = statistics_create_for(sim, q->scene, &columns);
+    statistics_free(&columns);
     spate_simulation_free(sim);
     return status;
 }

@@ -141,8 +141,8 @@ static const field material_fields[] = {
         material, pic_time, "s", NAN, 0, 1e9,
         "time in which the share of particles' motion that the grid does not hold fades to "
         "1/e, in integrators that keep some; it then takes the place of solver.alpha. 0: at "
-        "once. Of materials with one velocity, as without `coupling`, the shortest holds for all "
-        "(solver mpm)"),
+        "once. Materials with one velocity, as without `coupling`, all keep the smallest share of "
+        "them, solver.alpha for those without a pic_time (solver mpm)"),
 };
 static const char *const coupling_words[] = {"glued",    "contact",   "immiscible", "published",
                                              "miscible", "dissolves", NULL};

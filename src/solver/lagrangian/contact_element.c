@@ -1,6 +1,7 @@
 #include "solver/lagrangian/contact_element.h"
 
 #include "core/vec.h"
+#include <string.h>
 
 /* ---- Frames ---------------------------------------------------------------------------------- */
 
@@ -75,6 +76,11 @@ static void add_force(contact_response *r, int k, double by, const double along[
     vec_add_scaled(r->force[0], r->force[0], -by, along);
 }
 
+static void clear_load(contact_response *r) {
+    memset(r->force, 0, sizeof r->force);
+    memset(r->moment, 0, sizeof r->moment);
+}
+
 /* ---- One normal ------------------------------------------------------------------------------ */
 
 /* The return to the cone; false where there is no stress. */
@@ -90,20 +96,20 @@ static bool limit_shear(const contact_material *m, double s[2], double *r, conta
     return true;
 }
 
-static contact_response respond_by_one(const contact_material *m, int tangents,
-                                       const contact_frame *f, double d[3]) {
-    contact_response out = {0};
+static void respond_by_one(const contact_material *m, int tangents, const contact_frame *f,
+                           double d[3], contact_response *out) {
     const double *normal = f->q[tangents];
     double s[2] = {0}, r = vec_dot(normal, d), P[3] = {0};
     for (int k = 0; k < tangents; k++) s[k] = vec_dot(f->q[k], d);
-    const bool loaded = limit_shear(m, s, &r, &out);
+    out->loaded = limit_shear(m, s, &r, out);
     vec_scale(d, r, normal);
     for (int k = 0; k < tangents; k++) vec_add_scaled(d, d, s[k], f->q[k]);
-    if (!loaded) return out;
+    if (!out->loaded) return;
+    clear_load(out);
     const double pressure = m->normal * (1 - r) * (1 - r);
     for (int k = 0; k < tangents; k++) vec_add_scaled(P, P, m->shear * s[k], f->q[k]);
     vec_add_scaled(P, P, -pressure, normal);
-    add_outer(out.moment, P, d);
+    add_outer(out->moment, P, d);
     /* Tangents' columns: (g r + k (1 - r)^2) q_n (T^-1 s)^T. */
     const double by = m->shear * r + pressure;
     double y[2] = {s[0] / f->T[0][0], 0};
@@ -111,10 +117,9 @@ static contact_response respond_by_one(const contact_material *m, int tangents,
         y[1] = s[1] / f->T[1][1];
         y[0] = (s[0] - f->T[0][1] * y[1]) / f->T[0][0];
     }
-    for (int k = 0; k < tangents; k++) add_force(&out, k + 1, -by * y[k], normal);
-    out.compression = 1 - r;
-    out.energy = m->shear / 2 * (s[0] * s[0] + s[1] * s[1]) + pressure * (1 - r) / 3;
-    return out;
+    for (int k = 0; k < tangents; k++) add_force(out, k + 1, -by * y[k], normal);
+    out->compression = 1 - r;
+    out->energy = m->shear / 2 * (s[0] * s[0] + s[1] * s[1]) + pressure * (1 - r) / 3;
 }
 
 /* ---- Strands --------------------------------------------------------------------------------- */
@@ -181,43 +186,46 @@ static void place_normals(const contact_frame *f, const strand_block *k, double 
     }
 }
 
-static contact_response respond_by_two(const contact_material *m, const contact_frame *f,
-                                       double d[2][3]) {
-    contact_response out = {0};
+static void respond_by_two(const contact_material *m, const contact_frame *f, double d[2][3],
+                           contact_response *out) {
     strand_block k = {.a = vec_dot(f->q[1], d[0]),
                       .b = vec_dot(f->q[1], d[1]),
                       .c = vec_dot(f->q[2], d[1]),
                       .s = {vec_dot(f->q[0], d[0]), vec_dot(f->q[0], d[1])}};
-    const bool loaded = limit_block(m, &k, &out);
+    out->loaded = limit_block(m, &k, out);
     place_normals(f, &k, d);
-    if (!loaded) return out;
+    if (!out->loaded) return;
     double P[2][2];
-    out.energy = block_stress(m, &k, P) + m->shear / 2 * (k.s[0] * k.s[0] + k.s[1] * k.s[1]);
-    out.compression = 1 - k.a * k.c;
+    clear_load(out);
+    out->energy = block_stress(m, &k, P) + m->shear / 2 * (k.s[0] * k.s[0] + k.s[1] * k.s[1]);
+    out->compression = 1 - k.a * k.c;
     for (int n = 0; n < 2; n++) {
         double column[3];
         for (int a = 0; a < 3; a++)
             column[a] =
                 m->shear * k.s[n] * f->q[0][a] + P[0][n] * f->q[1][a] + P[1][n] * f->q[2][a];
-        add_outer(out.moment, column, d[n]);
+        add_outer(out->moment, column, d[n]);
     }
     /* The tangent's column: (g R - P) s over the length. */
     const double R[2][2] = {{k.a, k.b}, {0, k.c}};
     for (int n = 0; n < 2; n++) {
         const double sum =
             (m->shear * R[n][0] - P[n][0]) * k.s[0] + (m->shear * R[n][1] - P[n][1]) * k.s[1];
-        add_force(&out, 1, -sum / f->T[0][0], f->q[n + 1]);
+        add_force(out, 1, -sum / f->T[0][0], f->q[n + 1]);
     }
-    return out;
 }
 
-contact_response contact_respond(const contact_material *m, contact_kind kind, const double x[3][3],
-                                 double d[2][3]) {
+void contact_respond(const contact_material *m, contact_kind kind, const double x[3][3],
+                     double d[2][3], contact_response *out) {
     contact_frame f;
-    const bool fine = kind.normals == 2    ? frame_of_segment(x, d[0], &f)
-                      : kind.tangents == 2 ? frame_of_triangle(x, &f)
-                                           : frame_of_edge(x, &f);
-    if (!fine) return (contact_response){.lost = true};
-    return kind.normals == 2 ? respond_by_two(m, &f, d)
-                             : respond_by_one(m, kind.tangents, &f, d[0]);
+    out->loaded = out->reset = false;
+    out->compression = out->energy = 0;
+    out->lost = !(kind.normals == 2    ? frame_of_segment(x, d[0], &f)
+                  : kind.tangents == 2 ? frame_of_triangle(x, &f)
+                                       : frame_of_edge(x, &f));
+    if (out->lost) return;
+    if (kind.normals == 2)
+        respond_by_two(m, &f, d, out);
+    else
+        respond_by_one(m, kind.tangents, &f, d[0], out);
 }

@@ -32,20 +32,21 @@ typedef struct contact_kind {
     int tangents, normals;
 } contact_kind;
 
-/* Of a volume of 1. */
+/* Of a volume of 1. Without a load there are no forces, moments and energy: they are not written. */
 typedef struct contact_response {
-    double force[3][3];  /* on its corners: of the tangents' columns */
-    double moment[3][3]; /* sum over normals of P_n d_n^T */
-    double energy;
-    double compression; /* 1 - r, of a strand 1 - J of the block */
+    bool loaded;
     bool reset;         /* it was turned inside out, and begins anew */
     bool lost;          /* its corners span nothing: no response */
+    double compression; /* 1 - r, of a strand 1 - J of the block */
+    double energy;
+    double force[3][3];  /* on its corners: of the tangents' columns */
+    double moment[3][3]; /* sum over normals of P_n d_n^T */
 } contact_response;
 
 /* Unit normals of corners x. */
 bool contact_normals(contact_kind kind, const double x[3][3], double d[2][3]);
 /* What corners x and normals d make; d is returned to where friction lets it be. */
-contact_response contact_respond(const contact_material *m, contact_kind kind, const double x[3][3],
-                                 double d[2][3]);
+void contact_respond(const contact_material *m, contact_kind kind, const double x[3][3],
+                     double d[2][3], contact_response *out);
 
 #endif

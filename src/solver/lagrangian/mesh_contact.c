@@ -207,10 +207,12 @@ static void respond(void *data, chunk items, double *part) {
     for (int64_t e = items.begin; e < items.end; e++) {
         double x[3][3];
         contact_response *r = &c->responses[e];
-        *r = (contact_response){0};
-        if (!are_there(c, job->at->there, e)) continue;
+        if (!are_there(c, job->at->there, e)) {
+            *r = (contact_response){.lost = true};
+            continue;
+        }
         corners_at(c, job->at->x, e, x);
-        *r = contact_respond(&c->material, c->kind, x, c->normals[e]);
+        contact_respond(&c->material, c->kind, x, c->normals[e], r);
         part[SUM_ENERGY] += c->volume[e] * r->energy;
         part[SUM_RESETS] += r->reset;
     }
@@ -224,6 +226,7 @@ static void add_up(void *data, chunk items) {
         for (int64_t s = c->first[v]; s < c->first[v + 1]; s++) {
             const int64_t e = c->slots[s] / 3;
             const contact_response *r = &c->responses[e];
+            if (!r->loaded) continue;
             const double share = c->volume[e] / corner_count(c);
             vec_add_scaled(job->f[v], job->f[v], c->volume[e], r->force[c->slots[s] % 3]);
             for (int a = 0; a < 3; a++)

@@ -20,9 +20,10 @@
  *
  *     n = (g^k/|g^k| - g^r/|g^r|) / |...|
  *
- *    of two solids alone as solid_normals.h has it, if they touch. Their own forces decide: with (w^k - w^r) . n > 0 they press on each other, and the share beta of
- *    (u^k - u^r) . n is taken away, whatever its sign (eq. 21-24, 26). Friction then takes from the
- *    sliding at most its coefficient times all that passed between them, m^k (u^k - w^k) . n.
+ *    of two solids alone as solid_normals.h has it, if they touch; of three, and under a liquid, the
+ *    above. Their own forces decide: with (w^k - w^r) . n > 0 they press on each other, and the share
+ *    beta of (u^k - u^r) . n is taken away, whatever its sign (eq. 21-24, 26). Friction then takes
+ *    from the sliding at most its coefficient times all that passed between them, m^k (u^k - w^k) . n.
  *    Otherwise they part, each with the normal part of its own w.
  *    Of two phases one is k; of more each in turn, with the velocities that the one before left.
  *    What happens to the rest happens to each of its phases.
