@@ -370,7 +370,7 @@ static void test_impossible_values_are_noticed(void **state) {
         size_t offset, size;
         uint64_t value;
     } cases[] = {
-        {"id", 4, 4, 3}, /* the next one to be given */
+        {"id", 0, 8, 3}, /* the next one to be given */
         {"group", 2, 2, 5},
         {"position", 0, 4, 0x7fc00000},
         {"blocks.first", 8, 8, 1000},
