@@ -8,6 +8,8 @@
 
 enum { VERTEX_GRAIN = 1024, BLOCK_GRAIN = 16 };
 #define NOWHERE UINT32_MAX
+/* Whose vertices are in a block, if not those of one body, by its part. */
+enum { NOBODY = -1, OTHERS = -2 };
 
 /* One body of the scene. Its vertices are `first` .. in the arrays over all of them. */
 typedef struct mesh_part {
@@ -55,8 +57,10 @@ struct lagrangian {
     int64_t contact_count;
     int64_t sorts; /* of the blocks when places were found */
     double hold_speed;
-    mesh_push push;   /* of the step at hand */
-    double *farthest; /* by worker: how far vertices went after their step, m */
+    mesh_push push;      /* of the step at hand */
+    double *farthest;    /* by worker: how far vertices went after their step, m */
+    int *owner, *around; /* by block: whose vertices are in it, and in it and its neighbours */
+    int64_t block_capacity;
 };
 
 /* ---- Making one ------------------------------------------------------------------------------ */
@@ -548,10 +552,53 @@ void lagrangian_each_pressed(const lagrangian *l, mesh_press_note note, void *da
 
 /* ---- After the gather ------------------------------------------------------------------------ */
 
-double lagrangian_follow(lagrangian *l) {
+static int join_owners(int one, int other) {
+    return one == NOBODY || one == other ? other : other == NOBODY ? one : OTHERS;
+}
+
+static void find_owners(void *data, chunk items) {
+    const lagrangian *l = data;
+    const blocks *b = &l->sim->blocks;
+    const uint16_t *group = l->sim->particles.group;
+    for (int64_t o = items.begin; o < items.end; o++) {
+        const int32_t block = b->occupied[o];
+        for (int64_t i = b->first[block]; i < b->first[block + 1]; i++) {
+            if (group[i] == GROUP_REMOVED) continue;
+            const int part = l->part_of[group[i]];
+            l->owner[block] = join_owners(l->owner[block], part < 0 ? OTHERS : part);
+        }
+    }
+}
+
+static void look_around(void *data, chunk items) {
+    const lagrangian *l = data;
+    const blocks *b = &l->sim->blocks;
+    const int count = neighbour_count(l->sim->scene->dim);
+    for (int64_t o = items.begin; o < items.end; o++) {
+        const int32_t block = b->occupied[o];
+        l->around[block] = NOBODY;
+        for (int n = 0; n < count; n++) {
+            const int32_t other = b->neighbours[block][n];
+            if (other >= 0) l->around[block] = join_owners(l->around[block], l->owner[other]);
+        }
+    }
+}
+
+/* Which vertices are among those of their body alone. */
+static spate_status find_surroundings(lagrangian *l) {
+    const blocks *b = &l->sim->blocks;
+    TRY(ENSURE(l->sim->ctx, l->block_capacity, b->count, EACH(l->owner, 1), EACH(l->around, 1)));
+    for (int64_t k = 0; k < b->count; k++) l->owner[k] = NOBODY;
+    parallel_for(l->sim->ctx->pool, b->occupied_count, BLOCK_GRAIN, find_owners, l);
+    parallel_for(l->sim->ctx->pool, b->occupied_count, BLOCK_GRAIN, look_around, l);
+    return SPATE_OK;
+}
+
+spate_status lagrangian_follow(lagrangian *l, double *farthest) {
     const int workers = pool_size(l->sim->ctx->pool);
-    double farthest = 0;
-    if (!(l->push.share[0] > 0 || l->push.share[1] > 0)) return 0;
+    *farthest = 0;
+    if (!(l->push.share[0] > 0 || l->push.share[1] > 0)) return SPATE_OK;
+    TRY(find_surroundings(l));
     for (int w = 0; w < workers; w++) l->farthest[w] = 0;
     for (int k = 0; k < l->count; k++) {
         const int64_t first = l->parts[k].first;
@@ -567,12 +614,14 @@ double lagrangian_follow(lagrangian *l) {
                                  .f = l->f + first,
                                  .walls = l->walls ? l->walls + first : NULL,
                                  .before = l->before + first,
+                                 .around = l->around,
+                                 .part = k,
                                  .steady = l->steady + first,
                                  .farthest = l->farthest};
         if (l->parts[k].mesh.step) mesh_follow_step(&how);
     }
-    for (int w = 0; w < workers; w++) farthest = fmax(farthest, l->farthest[w]);
-    return farthest;
+    for (int w = 0; w < workers; w++) *farthest = fmax(*farthest, l->farthest[w]);
+    return SPATE_OK;
 }
 
 /* ---- Holds ----------------------------------------------------------------------------------- */

@@ -52,9 +52,9 @@ typedef struct mesh_press {
 } mesh_press;
 typedef void (*mesh_press_note)(void *data, const mesh_press *at);
 void lagrangian_each_pressed(const lagrangian *l, mesh_press_note note, void *data);
-/* After the gather: positions of semi-implicit meshes follow their step (mesh_follow.h). Returns the
- * longest way, m. */
-double lagrangian_follow(lagrangian *l);
+/* After the gather: positions of semi-implicit meshes follow their step (mesh_follow.h). *farthest gets
+ * the longest way, m. */
+spate_status lagrangian_follow(lagrangian *l, double *farthest);
 /* Puts held vertices where they are at the end of the step. */
 void lagrangian_hold(lagrangian *l);
 /* After the gather: the normals of contact elements go along with what is around them. */

@@ -23,9 +23,10 @@ static void fetch_position(const mesh_follow *m, int64_t v) {
         __builtin_prefetch(&PLANE(p, position, a)[m->particle[v]], 1);
 }
 
-/* What the step counted on, dt^2 f/m, of what is not steady. */
+/* What the step counted on, dt^2 f/m; beside other matter of what is not steady. */
 static void way_of(const mesh_follow *m, int64_t v, double way[3]) {
-    vec_sub(way, m->f[v], m->steady[v]);
+    vec_copy(way, m->f[v]);
+    if (m->around[m->block[v]] != m->part) vec_sub(way, way, m->steady[v]);
     vec_scale(way, m->time * m->sim->dt / m->mesh->mass[v], way);
 }
 

@@ -7,8 +7,10 @@
  * f/m, towards where its step would have taken it.
  *
  * A mesh that bears a load lacks the whole of its ways too, and must not follow them: it would go up
- * through what lies on it, a little in every step. Its forces are steady, so f is what differs from
- * its mean over some fifty steps before (state). What stays as it is has no ways.
+ * through what lies on it, a little in every step. Its forces are steady. So where there is other
+ * matter around, of another body too, f is what differs from its mean over some fifty steps before
+ * (state): what stays as it is has no ways there. Among its own kind a strand follows all: what is
+ * locked in a bundle only because the grid sees one motion comes free.
  *
  * Ways are no motion: the places of the step before go along. Those of what is neither held nor
  * pressed add up to nothing, as its forces do, so its middle goes where its momentum takes it. They
@@ -32,6 +34,8 @@ typedef struct mesh_follow {
     const double (*x)[3], (*v)[3], (*f)[3];
     const mesh_wall *walls; /* NULL: none */
     double (*before)[3];    /* places of the step before: they go along */
+    const int *around;      /* by block: the part whose vertices alone are in it and beside it */
+    int part;               /* of this mesh */
     double (*steady)[3];    /* forces that last, N: state */
     double *farthest;       /* by worker: the longest way yet, m */
 } mesh_follow;

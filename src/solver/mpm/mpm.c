@@ -737,7 +737,9 @@ static spate_status gather(void *solver) {
     int64_t bad = collect_extremes(m);
     if (bad >= 0) return simulation_unstable(sim, bad, fault_of(sim, bad));
     if (m->meshes) {
-        sim->drift += lagrangian_follow(m->meshes) / d->dx;
+        double farthest;
+        TRY(lagrangian_follow(m->meshes, &farthest));
+        sim->drift += farthest / d->dx;
         lagrangian_hold(m->meshes);
         lagrangian_carry_contact(m->meshes);
         m->max_move = fmax(m->max_move, lagrangian_hold_speed(m->meshes));
