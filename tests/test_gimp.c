@@ -171,11 +171,36 @@ static void water_stays_at_rest(void **state) {
     }
 }
 
+/* A body that spins from the start keeps its gradients of velocity in the first step: D is that of each
+ * particle's place. */
+static void spins_from_the_start(void **state) {
+    (void)state;
+    play p =
+        play_open(1, "spate: 1\ndimension: 2\nduration: 1\nfps: 1\ngravity: [0, 0]\n"
+                     "domain: {size: [2, 2], dx: 0.1}\n"
+                     "solver: {type: mpm, kernel: gimp, integrator: apic, dt: 1.0e-4}\n"
+                     "materials: {m: {model: neo_hookean, density: 1000, young_modulus: 1.0e3}}\n"
+                     "bodies: [{material: m, sampling: jittered, spin: 1, shape: {sphere: {center: "
+                     "[1.03, 1.01], "
+                     "radius: 0.6}}}]\n");
+    double worst = 0;
+    play_steps(&p, 1);
+    EACH_PARTICLE(p.sim, block, i) {
+        const real4 *C = p.sim->particles.affine[i]; /* in cells */
+        worst = fmax(worst, fabs((double)C[0][1] / 0.1 - 1));
+        worst = fmax(worst, fabs((double)C[1][0] / 0.1 + 1));
+    }
+    print_message("gradients of velocity off by %.2g\n", worst);
+    CHECK_BELOW(worst, 1e-3);
+    play_close(&p);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(moments_are_exact),
         cmocka_unit_test(uniform_stress_moves_nothing),
         cmocka_unit_test(water_stays_at_rest),
+        cmocka_unit_test(spins_from_the_start),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
