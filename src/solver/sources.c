@@ -13,6 +13,7 @@
 #include "solver/sources.h"
 
 #include "core/vec.h"
+#include "solver/materials/material.h"
 #include "scene/mesh_sequence.h"
 #include "scene/sample.h"
 #include "solver/source_fill.h"
@@ -30,7 +31,8 @@ bool source_is_running(const spate_simulation *sim, int s) {
 
 /* ---- Pressure -------------------------------------------------------------------------------- */
 
-/* A nozzle of liquid has the pressure of what is around it of the same material. Without, inside a pool, it would be
+/* A nozzle of liquid has the pressure of the liquid around it, its own or another of the same equation
+ * of state. Without, inside a pool, it would be
  * squeezed at every side, and its neighbours pushed about by a jump of pressure that never ends. */
 static bool has_pressure(const spate_simulation *sim, int s) {
     const spate_scene *scene = sim->scene;
@@ -38,12 +40,25 @@ static bool has_pressure(const spate_simulation *sim, int s) {
     return sim->particles.dilation && material_is_liquid(&scene->materials[kind]);
 }
 
+/* Whether materials a and b are liquids with one pressure where they are equally dense. */
+static bool has_one_equation(const spate_scene *scene, int a, int b) {
+    const material *first = &scene->materials[a], *second = &scene->materials[b];
+    material_constants own, other;
+    if (a == b) return true;
+    if (!material_is_liquid(first) || !material_is_liquid(second)) return false;
+    material_models[material_kind_of(first->type)]->constants(first->parameters, scene->dim, &own);
+    material_models[material_kind_of(second->type)]->constants(second->parameters, scene->dim,
+                                                               &other);
+    return own.liquid.stiffness == other.liquid.stiffness && own.liquid.gamma == other.liquid.gamma;
+}
+
 typedef struct surroundings {
     const spate_simulation *sim;
     int source, material;
 } surroundings;
 
-/* Of particles of its material less than a cell outside of a source: dilations, and their number. */
+/* Of particles less than a cell outside of a source that have its equation: dilations, and their
+ * number. */
 static void add_surroundings(void *data, chunk items, double *part) {
     const surroundings *around = data;
     const spate_simulation *sim = around->sim;
@@ -57,12 +72,13 @@ static void add_surroundings(void *data, chunk items, double *part) {
             continue;
         for (int64_t i = sim->blocks.first[block]; i < sim->blocks.first[block + 1]; i++) {
             const int group = sim->particles.group[i];
-            if (group == GROUP_REMOVED ||
-                scene_group_material(sim->scene, group) != around->material)
-                continue;
+            if (group == GROUP_REMOVED) continue;
             simulation_position(sim, block, i, x);
             const double off = source_distance(sim, around->source, x, NULL);
             if (off < 0 || off > dx) continue;
+            if (!has_one_equation(sim->scene, around->material,
+                                  scene_group_material(sim->scene, group)))
+                continue;
             part[0] += (double)sim->particles.dilation[i], part[1]++;
         }
     }

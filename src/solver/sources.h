@@ -9,7 +9,7 @@
 spate_status sources_emit(spate_simulation *sim, double dt);
 
 /* After the motion of a step: gives the particles that are still inside their source its velocity
- * and no strain; liquid has the pressure of what is around of the same material. */
+ * and no strain; liquid has the pressure of the liquid around. */
 spate_status sources_hold(spate_simulation *sim);
 
 /* Adds a particle of source s, with the pressure that its others have. */
