@@ -225,6 +225,46 @@ static void what_lies_on_a_held_strand_stays_there(void **state) {
     }
 }
 
+/* ---- Lying on a collider --------------------------------------------------------------------- */
+
+/* Strands that fall onto a box lie on its face, and not a cell deep in it, and it bears their weight: what
+ * it pushes with is what they gain, also where strands jostle. */
+static void strands_lie_on_a_box(void **state) {
+    (void)state;
+    if (WATCHED) skip();
+    static const char *const contacts[] = {"", "contact: {stiffness: 1.0e5}, "};
+    for (int k = 0; k < COUNT_OF(contacts); k++) {
+        play p = play_open(
+            1,
+            "spate: 1\nunits: cgs\ndimension: 3\nduration: 1\nfps: 50\n"
+            "domain: {origin: [-6, -1, -6], size: [12, 8, 12], dx: 0.25, walls: {y_min: open}}\n"
+            "solver: {type: mpm, integrator: asflip, dt: 4.0e-4}\n"
+            "materials: {m: {model: neo_hookean, density: 1.3, bulk_modulus: 4.5e8, poisson: "
+            "0.39}}\n"
+            "bodies: [{name: s, material: m, %sstrands: {root: [-3, 0.6, -2], direction: [6, 0, "
+            "0], "
+            "row: [0, 0.1, 0.2], count: 20, spacing: 0.25, radius: 0.03}}]\n"
+            "colliders: [{name: box, shape: {box: {min: [-5, -0.5, -5], max: [5, 0.5, 5]}}, "
+            "contact: "
+            "separate, friction: 0.4}]\nprobes: [{name: s, center_of_mass: {of: s}}]\n",
+            contacts[k]);
+        double force = 0, weight = 981 * play_quantity(&p, "mass"), gained = 0;
+        int frames = 0;
+        for (int n = 1; n <= 20; n++) {
+            play_until(&p, 0.02 * n);
+            if (n == 10) gained = -play_quantity(&p, "momentum_y");
+            if (n > 10) force += play_quantity(&p, "box_force_y"), frames++;
+        }
+        gained += play_quantity(&p, "momentum_y");
+        force = force / frames + weight + gained / 0.2;
+        print_message("strands %.4f cells above a box, which bears %.2g of their weight too much\n",
+                      (play_quantity(&p, "s_y") - 0.5) / 0.25, -force / weight);
+        CHECK_BELOW(fabs(play_quantity(&p, "s_y") - 0.5), 0.02 * 0.25);
+        CHECK_BELOW(fabs(force) / weight, 1e-4);
+        play_close(&p);
+    }
+}
+
 /* ---- Sand ------------------------------------------------------------------------------------ */
 
 /* Sand on a strand that is held at its ends stays there, also where what has come apart moves
@@ -373,6 +413,7 @@ int main(void) {
         cmocka_unit_test(a_cloth_slides_with_friction),
         cmocka_unit_test(a_patch_slides_on_what_is_held),
         cmocka_unit_test(what_lies_on_a_held_strand_stays_there),
+        cmocka_unit_test(strands_lie_on_a_box),
         cmocka_unit_test(sand_stays_on_a_held_strand),
         cmocka_unit_test(a_pressed_bristle_straightens),
         cmocka_unit_test(contact_resumes_and_does_not_see_threads),

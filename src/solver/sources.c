@@ -13,9 +13,9 @@
 #include "solver/sources.h"
 
 #include "core/vec.h"
-#include "solver/materials/material.h"
 #include "scene/mesh_sequence.h"
 #include "scene/sample.h"
+#include "solver/materials/material.h"
 #include "solver/source_fill.h"
 #include "solver/source_shapes.h"
 

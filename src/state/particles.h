@@ -101,7 +101,7 @@ enum {
     X(temperature, real, 1, FIELD_LASTING, "K")                            \
     X(foreign, real, 1, FIELD_MEMORY, "")
 
-typedef enum particle_role { ROLE_MATTER, ROLE_VERTEX } particle_role;
+typedef enum particle_role { ROLE_MATTER, ROLE_VERTEX, ROLE_HELD } particle_role;
 
 enum { GROUP_REMOVED = 0xffff };
 

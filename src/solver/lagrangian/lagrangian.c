@@ -310,7 +310,7 @@ spate_status lagrangian_start(lagrangian *l) {
         if (v < 0) continue;
         const mesh_part *part = &l->parts[l->part_of[p->group[i]]];
         p->mass[i] = (real)part->mesh.mass[v - part->first];
-        p->role[i] = ROLE_VERTEX;
+        p->role[i] = l->hold[v] >= 0 ? ROLE_HELD : ROLE_VERTEX;
         if (l->hold[v] >= 0) /* a hold bears its vertices from the start */
             vec_scale(l->reaction[v], -(double)p->mass[i], l->sim->scene->gravity);
     }
@@ -392,6 +392,7 @@ static void store_forces(void *data, chunk items) {
         if (!l->there[v]) continue;
         const uint32_t i = l->particle[v];
         const bool held = l->held[v] >= 0;
+        p->role[i] = held ? ROLE_HELD : ROLE_VERTEX;
         const double own = held ? 0 : l->push.share[p->dilation[i] >= 0];
         const double gain = own * l->push.time / (double)p->mass[i];
         for (int a = 0; a < dim; a++) {
@@ -542,8 +543,9 @@ spate_status lagrangian_add_forces(lagrangian *l, const mesh_push *push) {
 void lagrangian_each_pressed(const lagrangian *l, mesh_press_note note, void *data) {
     for (int64_t v = 0; v < l->vertices && l->walls; v++) {
         double lost[3];
-        if (!(l->pressed[v] > 0)) continue;
-        rub(l, v, lost);
+        if (l->pressed[v] == 0) continue;
+        vec_set(lost, 0, 0, 0);
+        if (l->pressed[v] > 0) rub(l, v, lost);
         vec_add_scaled(lost, lost, l->pressed[v], l->walls[v].normal);
         vec_scale(lost, -l->push.time, lost);
         note(data, &(mesh_press){l->block[v], l->particle[v], l->walls[v].collider, l->x[v], lost});

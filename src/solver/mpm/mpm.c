@@ -464,7 +464,8 @@ static spate_status find_thin_colliders(mpm *m, const spate_scene *scene) {
         if (scene->colliders[c].grip) continue;
         const double thickness = shape_thickness(scene->colliders[c].shape, scene->dim);
         v->penetration.thin[c] = thickness < THIN_COLLIDER_CELLS * scene->domain.dx;
-        v->penetration.on |= v->penetration.thin[c];
+        v->penetration.vertices |= lagrangian_is_needed(scene);
+        v->penetration.on |= v->penetration.thin[c] || v->penetration.vertices;
     }
     return SPATE_OK;
 }
@@ -817,7 +818,7 @@ static void stress(const spate_simulation *sim, int64_t i, double tau[6], double
     const particles *p = &sim->particles;
     const spate_scene *scene = sim->scene;
     if (p->group[i] == GROUP_REMOVED) return;
-    if (p->role && p->role[i] == ROLE_VERTEX) {
+    if (p->role && p->role[i] != ROLE_MATTER) {
         vertex_stress(tau, energy, J);
         return;
     }

@@ -143,7 +143,7 @@ typedef struct mpm_contact {
     int body; /* its place in contacts.group */
 } mpm_contact;
 
-/* Colliders thinner than this, in cells, push particles out (penetration.h): material sinks into
+/* Colliders thinner than this, in cells, push all particles out (penetration.h): material sinks into
  * them by half of it at the most. */
 enum { THIN_COLLIDER_CELLS = 3 };
 
@@ -227,6 +227,7 @@ struct mpm_view {
     struct {
         bool on;
         bool *thin;                      /* by collider: it pushes particles out */
+        bool vertices;                   /* all colliders push vertices of meshes out */
         const int32_t *tile[FIELDS_MAX]; /* block -> place in `tiles` and in the contacts', or -1 */
         int32_t count;
         real *tiles; /* of blocks near a collider: what it gives to their nodes (penetration.h) */

@@ -1,5 +1,5 @@
 /*
- * Particles inside thin colliders are pushed out of them.
+ * Particles inside thin colliders are pushed out of them, and free vertices of meshes out of all.
  *
  * Conditions on nodes alone let material sink to the first row of nodes inside a collider, up to a
  * cell and more below its surface, and through a thin one where that row is nearer to its other
@@ -17,7 +17,9 @@
  *
  * and friction shortens its sliding, after all forces, by at most the second over its mass.
  *
- * Thick colliders do without: what is pushed out beside an opening holds up what lies over it, as
+ * A cloth or a strand is a single layer of vertices: without this all of it would lie a cell deep.
+ *
+ * Thick colliders do without for other matter: what is pushed out beside an opening holds up what lies over it, as
  * far as a kernel reaches, and sand ran out of a silo as if its opening were four cells narrower.
  */
 #ifndef SPATE_SOLVER_PENETRATION_H
@@ -50,6 +52,12 @@ INLINE bool is_near_collider(const mpm_view *m, int32_t block) {
     return false;
 }
 
+/* Free vertices of meshes are pushed out of all colliders. */
+static bool is_pushed_vertex(const mpm_view *m, int64_t i) {
+    const uint8_t *role = m->particles->role;
+    return m->penetration.vertices && role && role[i] == ROLE_VERTEX;
+}
+
 /* The impulse on particle i of a block: none where it is outside, or leaves fast enough. */
 static bool penetration_load(const mpm_view *m, const boundary_part *solid, int32_t block,
                              int64_t i, quad *load) {
@@ -58,7 +66,7 @@ static bool penetration_load(const mpm_view *m, const boundary_part *solid, int3
     simulation_position(m->sim, block, i, x);
     int c;
     double depth = -boundary_part_nearest(solid, x, &c);
-    if (!(depth > 0) || !m->penetration.thin[c]) return false;
+    if (!(depth > 0) || !(m->penetration.thin[c] || is_pushed_vertex(m, i))) return false;
     double normal[3], wall_velocity[3], relative[3], dx = (double)m->dx, dt = (double)m->dt;
     boundary_distance(solid->whole, c, x, normal, wall_velocity);
     for (int a = 0; a < 3; a++) relative[a] = (double)v[a] - wall_velocity[a];

@@ -16,7 +16,7 @@
 
 /* Vertices of meshes have no pressure of their own. */
 INLINE bool has_pressure(const particles *p, int64_t i) {
-    return !p->role || p->role[i] != ROLE_VERTEX;
+    return !p->role || p->role[i] == ROLE_MATTER;
 }
 
 /* An empty tile of numbers of a block. */
