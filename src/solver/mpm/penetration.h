@@ -52,10 +52,11 @@ INLINE bool is_near_collider(const mpm_view *m, int32_t block) {
     return false;
 }
 
-/* Free vertices of meshes are pushed out of all colliders. */
-static bool is_pushed_vertex(const mpm_view *m, int64_t i) {
-    const uint8_t *role = m->particles->role;
-    return m->penetration.vertices && role && role[i] == ROLE_VERTEX;
+/* Whether collider c pushes particle i out: free vertices all of them do, what is held none. */
+static bool is_pushed(const mpm_view *m, int64_t i, int c) {
+    const int role = m->particles->role ? m->particles->role[i] : ROLE_MATTER;
+    return role == ROLE_VERTEX ? m->penetration.vertices
+                               : role == ROLE_MATTER && m->penetration.thin[c];
 }
 
 /* The impulse on particle i of a block: none where it is outside, or leaves fast enough. */
@@ -66,7 +67,7 @@ static bool penetration_load(const mpm_view *m, const boundary_part *solid, int3
     simulation_position(m->sim, block, i, x);
     int c;
     double depth = -boundary_part_nearest(solid, x, &c);
-    if (!(depth > 0) || !(m->penetration.thin[c] || is_pushed_vertex(m, i))) return false;
+    if (!(depth > 0) || !is_pushed(m, i, c)) return false;
     double normal[3], wall_velocity[3], relative[3], dx = (double)m->dx, dt = (double)m->dt;
     boundary_distance(solid->whole, c, x, normal, wall_velocity);
     for (int a = 0; a < 3; a++) relative[a] = (double)v[a] - wall_velocity[a];
