@@ -40,6 +40,29 @@ static void test_archimedes(void **state) {
     }
 }
 
+/* A ball half under water is lifted by the weight of the water in the place of that half: what the
+ * surface cuts off of a face's way counts. */
+static void test_half_under_water(void **state) {
+    (void)state;
+    const double g = 10, r = 0.27, lift = 1000 * g * 3.14159265358979 * r * r / 2;
+    for (int shift = 0; shift < 2; shift++) {
+        const double height = 0.53 + 0.015625 * shift; /* of the surface and the ball's middle */
+        play p = play_open(
+            1,
+            "spate: 1\ndimension: 2\ndomain: {size: [1, 1], dx: 0.03125}\ngravity: [0, -%g]\nfps: "
+            "20\n"
+            "solver: {type: flip, volume_correction: 0}\n" WATER
+            "bodies: [{material: water, sampling: regular, shape: {box: {min: [0, 0], max: [1, "
+            "%g]}}}]\n"
+            "colliders: [{name: ball, shape: {sphere: {center: [0.5, %g], radius: %g}}}]\n",
+            g, 0.0, height, height, r);
+        play_until(&p, 0.05);
+        print_message("half a ball: %.4f\n", play_quantity(&p, "ball_force_y") / lift);
+        CHECK_BELOW(fabs(play_quantity(&p, "ball_force_y") / lift - 1), 0.004);
+        play_close(&p);
+    }
+}
+
 /* A drop thrown at a tilted plate: what the plate got is what the drop lost. */
 static void open_drop(play *p, int threads, int fps) {
     *p = play_open(threads,
@@ -121,9 +144,8 @@ static void test_resumed_and_threads(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_archimedes),
-        cmocka_unit_test(test_impact_by_frames),
-        cmocka_unit_test(test_drag_of_a_channel),
+        cmocka_unit_test(test_archimedes),          cmocka_unit_test(test_half_under_water),
+        cmocka_unit_test(test_impact_by_frames),    cmocka_unit_test(test_drag_of_a_channel),
         cmocka_unit_test(test_resumed_and_threads),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -284,12 +284,41 @@ static void shaken_tank_keeps_its_volume(void **state) {
     CHECK_ABOVE(plain, 0.03); /* negative control */
 }
 
+/* What flies keeps its shape: cells that are less than full because the surface goes through them do
+ * not draw it together. */
+static void test_flight_keeps_a_shape(void **state) {
+    (void)state;
+    play p = play_open(
+        1,
+        "spate: 1\ndimension: 2\ndomain: {size: [2, 1], dx: 0.03125}\ngravity: [0, 0]\nfps: 10\n"
+        "solver: {type: flip}\nmaterials: {water: {model: liquid}}\n"
+        "bodies: [{material: water, sampling: regular, velocity: [2, 0], shape: {sphere: {center: "
+        "[0.4, 0.5], radius: 0.19}}}]\n");
+    const double before = play_quantity(&p, "mass");
+    play_until(&p, 0.5);
+    double largest = 0;
+    EACH_PARTICLE(p.sim, block, i) {
+        double x[3];
+        simulation_position(p.sim, block, i, x);
+        largest = fmax(largest, hypot(x[0] - 1.4, x[1] - 0.5));
+    }
+    print_message("farthest particle %.4f of 0.19\n", largest);
+    CHECK_BELOW(fabs(play_quantity(&p, "mass") / before - 1), 1e-9);
+    CHECK_BELOW(fabs(largest - 0.19), 0.003);
+    play_close(&p);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(still_water),         cmocka_unit_test(sloshing),
-        cmocka_unit_test(dam_break),           cmocka_unit_test(column_falls),
-        cmocka_unit_test(projection_is_exact), cmocka_unit_test(sources_flow_by_their_width),
-        cmocka_unit_test(sinks_drain),         cmocka_unit_test(shaken_tank_keeps_its_volume),
+        cmocka_unit_test(still_water),
+        cmocka_unit_test(sloshing),
+        cmocka_unit_test(dam_break),
+        cmocka_unit_test(column_falls),
+        cmocka_unit_test(projection_is_exact),
+        cmocka_unit_test(sources_flow_by_their_width),
+        cmocka_unit_test(sinks_drain),
+        cmocka_unit_test(shaken_tank_keeps_its_volume),
+        cmocka_unit_test(test_flight_keeps_a_shape),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
