@@ -256,10 +256,19 @@ void lagrangian_free(lagrangian *l) {
         mesh_contact_free(&l->parts[k].contact);
         give(ctx, l->parts[k].turns);
     }
-    void *all[] = {l->guess, l->parts,      l->memory,  l->part_of,  l->particle, l->block,
-                   l->there, l->hold,       l->held,    l->x,        l->v,        l->f,
-                   l->edges, l->references, l->moments, l->reaction, l->C,        l->normals,
-                   l->walls, l->pressed,    l->before,  l->steady,   l->farthest, l};
+    void *all[] = {l->guess,    l->parts,
+                   l->memory,   l->part_of,
+                   l->particle, l->block,
+                   l->there,    l->hold,
+                   l->held,     l->x,
+                   l->v,        l->f,
+                   l->edges,    l->references,
+                   l->moments,  l->reaction,
+                   l->C,        l->normals,
+                   l->walls,    l->pressed,
+                   l->before,   l->steady,
+                   l->farthest, l->owner,
+                   l->around,   l};
     for (int k = 0; k < COUNT_OF(all); k++) give(ctx, all[k]);
 }
 
