@@ -1,17 +1,19 @@
 /*
  * Bodies as meshes in a simulation with a grid (Fei et al. 2021, section 5). A vertex is a particle
- * of role ROLE_VERTEX, without stress; forces of elements go to the particles' `force`, which the
- * scatter hands to the nodes, or in part to their velocity (mesh_push). So meshes meet each other, themselves, colliders and other matter on
- * the grid only.
+ * of role ROLE_VERTEX, or ROLE_HELD where something holds it, without stress; forces of elements go
+ * to the particles' `force`, which the scatter hands to the nodes, or in part to their velocity
+ * (mesh_push). So meshes meet each other, themselves, colliders and other matter on the grid only;
+ * but a strand's own step knows colliders, and these push vertices out (mpm/penetration.h).
  *
  * In a step, after the sort: places of vertices, forces (mesh.h), forces to particles. After the
- * gather: held vertices are put where their hold is, and contact elements are carried along. A
+ * gather: positions follow their step (mesh_follow.h), held vertices are put where their hold is, and
+ * contact elements are carried along. A
  * vertex that left through an open side takes the forces of its elements along; the other vertices
  * go on. The energy is that of the positions at the beginning of the last step.
  *
  * State: the first id of each body's particles, how far the elements are from rest (it limits the
  * next step), the frames of strands, the normals of contact elements, what holds push with, where
- * vertices were a step before, and what systems begin from.
+ * vertices were a step before, forces that last, and what systems begin from.
  */
 #ifndef SPATE_SOLVER_LAGRANGIAN_H
 #define SPATE_SOLVER_LAGRANGIAN_H
