@@ -47,6 +47,7 @@ static void test_hosts(void **state) {
     assert_false(access_host("evil.example:8080", 8080));
     assert_false(access_host("127.0.0.1.evil.example:8080", 8080));
     assert_false(access_host("localhost.evil.example:8080", 8080));
+    assert_false(access_host("127.1:8080", 8080));
     assert_false(access_host(":8080", 8080));
     assert_false(access_host("", 8080));
     assert_false(access_host(NULL, 8080));
