@@ -181,8 +181,7 @@ static void spins_from_the_start(void **state) {
                      "solver: {type: mpm, kernel: gimp, integrator: apic, dt: 1.0e-4}\n"
                      "materials: {m: {model: neo_hookean, density: 1000, young_modulus: 1.0e3}}\n"
                      "bodies: [{material: m, sampling: jittered, spin: 1, shape: {sphere: {center: "
-                     "[1.03, 1.01], "
-                     "radius: 0.6}}}]\n");
+                     "[1.03, 1.01], radius: 0.6}}}]\n");
     double worst = 0;
     play_steps(&p, 1);
     EACH_PARTICLE(p.sim, block, i) {

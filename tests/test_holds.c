@@ -5,6 +5,7 @@
 #include "physics.h"
 
 #include "core/vec.h"
+#include "solver/mpm/mpm.h"
 
 static const char clay[] = "{model: neo_hookean, density: 1000, young_modulus: 1.0e5}";
 
@@ -250,6 +251,30 @@ static void refuse(const char *given, const char *message) {
                  clay, given);
 }
 
+/* Matter may be in a grip: it pushes out nothing, where other colliders push out vertices of meshes. */
+static void grips_push_nothing_out(void **state) {
+    (void)state;
+    play p = play_open(
+        1,
+        "spate: 1\ndimension: 2\nduration: 10\nfps: 10\ndomain: {size: [1, 1], dx: 0.05}\n"
+        "materials: {m: %s}\nbodies:\n"
+        "  - {name: b, material: m, shape: {box: {min: [0.4, 0.4], max: [0.6, 0.9]}}, hold: [" GRIP
+        "]}\n"
+        "  - {name: s, material: m, strands: {root: [0.1, 0.3], direction: [0.8, 0], radius: "
+        "0.01}}\n"
+        "colliders: [{name: rock, shape: {sphere: {center: [0.5, 0.1], radius: 0.1}}}]\n",
+        clay);
+    const mpm *m = p.sim->solver;
+    int grips = 0;
+    for (int c = 0; c < p.scene->collider_count; c++) {
+        const bool grip = p.scene->colliders[c].grip;
+        grips += grip;
+        assert_int_equal(m->view.penetration.pushed[c], grip ? PUSHED_NONE : PUSHED_VERTICES);
+    }
+    assert_int_equal(grips, 1);
+    play_close(&p);
+}
+
 static void bad_holds_are_refused(void **state) {
     (void)state;
     refuse(ROWS "[{of: rim}]", "is of cloth and fe");
@@ -301,6 +326,7 @@ int main(void) {
         cmocka_unit_test(grips_resume_and_do_not_see_threads),
         cmocka_unit_test(a_short_step_does_not_push),
         cmocka_unit_test(what_is_held_gains_no_energy),
+        cmocka_unit_test(grips_push_nothing_out),
         cmocka_unit_test(bad_holds_are_refused),
         cmocka_unit_test(good_holds_are_taken),
     };

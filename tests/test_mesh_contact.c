@@ -242,12 +242,10 @@ static void strands_lie_on_a_box(void **state) {
             "solver: {type: mpm, integrator: asflip, dt: 4.0e-4}\n"
             "materials: {m: {model: neo_hookean, density: 1.3, bulk_modulus: 4.5e8, poisson: "
             "0.39}}\n"
-            "bodies: [{name: s, material: m, %sstrands: {root: [-3, 0.6, -2], direction: [6, 0, "
-            "0], "
-            "row: [0, 0.1, 0.2], count: 20, spacing: 0.25, radius: 0.03}}]\n"
+            "bodies: [{name: s, material: m, %sstrands: {root: [-3, 0.6, -2], direction: "
+            "[6, 0, 0], row: [0, 0.1, 0.2], count: 20, spacing: 0.25, radius: 0.03}}]\n"
             "colliders: [{name: box, shape: {box: {min: [-5, -0.5, -5], max: [5, 0.5, 5]}}, "
-            "contact: "
-            "separate, friction: 0.4}]\nprobes: [{name: s, center_of_mass: {of: s}}]\n",
+            "contact: separate, friction: 0.4}]\nprobes: [{name: s, center_of_mass: {of: s}}]\n",
             contacts[k]);
         double force = 0, weight = 981 * play_quantity(&p, "mass"), gained = 0;
         int frames = 0;

@@ -903,8 +903,7 @@ static void names_do_not_matter(void **state) {
             1,
             "spate: 1\ndimension: 2\nduration: 1\nfps: 10\ndomain: {size: [1, 1], dx: 0.05}\n"
             "materials: {water: {model: liquid, density: 1000, bulk_modulus: 1.0e5}, rubber: "
-            "{model: "
-            "neo_hookean, density: 1000, young_modulus: 1.0e5}}\n"
+            "{model: neo_hookean, density: 1000, young_modulus: 1.0e5}}\n"
             "coupling: [{type: contact}, {type: glued, between: [water, %s]}]\nbodies:\n"
             "  - {material: rubber, phase: %s, shape: {box: {min: [0, 0], max: [0.4, 0.3]}}}\n"
             "  - {name: water, material: water, shape: {box: {min: [0.4, 0], max: [1, 0.3]}}}\n"

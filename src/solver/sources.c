@@ -31,9 +31,9 @@ bool source_is_running(const spate_simulation *sim, int s) {
 
 /* ---- Pressure -------------------------------------------------------------------------------- */
 
-/* A nozzle of liquid has the pressure of the liquid around it, its own or another of the same equation
- * of state. Without, inside a pool, it would be
- * squeezed at every side, and its neighbours pushed about by a jump of pressure that never ends. */
+/* A nozzle of liquid has the pressure of the liquid around it, its own or another of the same
+ * equation of state. Without, inside a pool, it would be squeezed at every side, and its neighbours
+ * pushed about by a jump of pressure that never ends. */
 static bool has_pressure(const spate_simulation *sim, int s) {
     const spate_scene *scene = sim->scene;
     const int kind = scene_group_material(scene, scene->body_count + s);

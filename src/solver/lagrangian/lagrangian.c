@@ -401,7 +401,6 @@ static void store_forces(void *data, chunk items) {
         if (!l->there[v]) continue;
         const uint32_t i = l->particle[v];
         const bool held = l->held[v] >= 0;
-        p->role[i] = held ? ROLE_HELD : ROLE_VERTEX;
         const double own = held ? 0 : l->push.share[p->dilation[i] >= 0];
         const double gain = own * l->push.time / (double)p->mass[i];
         for (int a = 0; a < dim; a++) {
@@ -421,8 +420,13 @@ static void pose_holds(lagrangian *l, mesh_part *part, double t) {
         const pose at = motion_pose(&m->holds[h].motion, t);
         memcpy(part->turns[h], at.turn, sizeof at.turn);
     }
-    for (int64_t v = part->first; v < part->first + m->vertex_count; v++)
-        l->held[v] = l->hold[v] >= 0 && t < m->holds[l->hold[v]].until ? l->hold[v] : -1;
+    for (int64_t v = part->first; v < part->first + m->vertex_count; v++) {
+        const int held = l->hold[v] >= 0 && t < m->holds[l->hold[v]].until ? l->hold[v] : -1;
+        if (held == l->held[v]) continue;
+        l->held[v] = held;
+        if (l->there[v])
+            l->sim->particles.role[l->particle[v]] = held >= 0 ? ROLE_HELD : ROLE_VERTEX;
+    }
 }
 
 static spate_status fail_element(lagrangian *l, const mesh_part *part) {
@@ -605,10 +609,16 @@ static spate_status find_surroundings(lagrangian *l) {
     return SPATE_OK;
 }
 
+static bool has_steps(const lagrangian *l) {
+    for (int k = 0; k < l->count; k++)
+        if (l->parts[k].mesh.step) return true;
+    return false;
+}
+
 spate_status lagrangian_follow(lagrangian *l, double *farthest) {
     const int workers = pool_size(l->sim->ctx->pool);
     *farthest = 0;
-    if (!(l->push.share[0] > 0 || l->push.share[1] > 0)) return SPATE_OK;
+    if (!has_steps(l) || !(l->push.share[0] > 0 || l->push.share[1] > 0)) return SPATE_OK;
     TRY(find_surroundings(l));
     for (int w = 0; w < workers; w++) l->farthest[w] = 0;
     for (int k = 0; k < l->count; k++) {
@@ -746,9 +756,7 @@ double lagrangian_step_limit(const lagrangian *l, double speed, double share) {
 }
 
 double lagrangian_fall_limit(const lagrangian *l, double speed) {
-    for (int k = 0; k < l->count; k++)
-        if (l->parts[k].mesh.step) return falling_limit(l->sim->scene, speed);
-    return HUGE_VAL;
+    return has_steps(l) ? falling_limit(l->sim->scene, speed) : HUGE_VAL;
 }
 
 double lagrangian_lightest(const lagrangian *l) {

@@ -450,22 +450,23 @@ static spate_status create_materials(mpm *m, const spate_scene *scene) {
     return SPATE_OK;
 }
 
-/* Which colliders are thin enough to push particles out. nflip, and schemes without their boundary
- * term, are there to show what becomes of material that nothing keeps out of colliders. */
-static spate_status find_thin_colliders(mpm *m, const spate_scene *scene) {
+/* What colliders push out. nflip, and schemes without their boundary term, are there to show what
+ * becomes of material that nothing keeps out of colliders. */
+static spate_status find_pushed(mpm *m, const spate_scene *scene) {
     mpm_view *v = &m->view;
     const mpm_options *options = scene->solver_options;
     const mpm_scheme *scheme = scheme_of(scene);
     const bool wanted = !scheme->natural && (options->beta_boundary || !scheme->separable);
-    v->penetration.thin =
-        take(m->sim->ctx, (size_t)scene->collider_count + 1, sizeof *v->penetration.thin);
-    if (!v->penetration.thin) return SPATE_OUT_OF_MEMORY;
+    const pushed_matter usual = lagrangian_is_needed(scene) ? PUSHED_VERTICES : PUSHED_NONE;
+    v->penetration.pushed =
+        take(m->sim->ctx, (size_t)scene->collider_count + 1, sizeof *v->penetration.pushed);
+    if (!v->penetration.pushed) return SPATE_OUT_OF_MEMORY;
     for (int c = 0; c < scene->collider_count && wanted; c++) {
         if (scene->colliders[c].grip) continue;
         const double thickness = shape_thickness(scene->colliders[c].shape, scene->dim);
-        v->penetration.thin[c] = thickness < THIN_COLLIDER_CELLS * scene->domain.dx;
-        v->penetration.vertices |= lagrangian_is_needed(scene);
-        v->penetration.on |= v->penetration.thin[c] || v->penetration.vertices;
+        const bool thin = thickness < THIN_COLLIDER_CELLS * scene->domain.dx;
+        v->penetration.pushed[c] = (uint8_t)(thin ? PUSHED_ALL : usual);
+        v->penetration.on |= v->penetration.pushed[c] != PUSHED_NONE;
     }
     return SPATE_OK;
 }
@@ -512,7 +513,7 @@ static spate_status create(spate_simulation *sim) {
     TRY(mpm_heat_create(m));
     TRY(lagrangian_create(sim, &m->meshes));
     if (m->meshes) m->view.negligible = lightest_node(m);
-    TRY(find_thin_colliders(m, sim->scene));
+    TRY(find_pushed(m, sim->scene));
     TRY(impulses_create(sim, &m->impulses));
     TRY(mpm_contacts_create(m));
     sim->max_speed = m->max_move = simulation_fastest(sim);
@@ -526,7 +527,7 @@ static void destroy(spate_simulation *sim) {
     mpm_density_free(m);
     lagrangian_free(m->meshes);
     give(sim->ctx, v->touches), give(sim->ctx, m->impulses.values);
-    give(sim->ctx, v->penetration.tiles), give(sim->ctx, v->penetration.thin);
+    give(sim->ctx, v->penetration.tiles), give(sim->ctx, v->penetration.pushed);
     give(sim->ctx, m->penetration_places), give(sim->ctx, m->field_tiles);
     mpm_phases_free(m);
     mpm_mixing_free(m);

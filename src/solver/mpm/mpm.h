@@ -146,6 +146,8 @@ typedef struct mpm_contact {
 /* Colliders thinner than this, in cells, push all particles out (penetration.h): material sinks into
  * them by half of it at the most. */
 enum { THIN_COLLIDER_CELLS = 3 };
+/* Others push out free vertices of meshes; those of grips, and all where a scheme wants none, nothing. */
+typedef enum pushed_matter { PUSHED_NONE, PUSHED_VERTICES, PUSHED_ALL } pushed_matter;
 
 enum { FIELDS_MAX = 4 };
 
@@ -226,8 +228,7 @@ struct mpm_view {
     double reach; /* how far from a block's middle its particles may come in the step, m */
     struct {
         bool on;
-        bool *thin;                      /* by collider: it pushes particles out */
-        bool vertices;                   /* all colliders push vertices of meshes out */
+        uint8_t *pushed;                 /* by collider: what it pushes out (pushed_matter) */
         const int32_t *tile[FIELDS_MAX]; /* block -> place in `tiles` and in the contacts', or -1 */
         int32_t count;
         real *tiles; /* of blocks near a collider: what it gives to their nodes (penetration.h) */

@@ -19,8 +19,9 @@
  *
  * A cloth or a strand is a single layer of vertices: without this all of it would lie a cell deep.
  *
- * Thick colliders do without for other matter: what is pushed out beside an opening holds up what lies over it, as
- * far as a kernel reaches, and sand ran out of a silo as if its opening were four cells narrower.
+ * Thick colliders do without for other matter: what is pushed out beside an opening holds up what
+ * lies over it, as far as a kernel reaches, and sand ran out of a silo as if its opening were four
+ * cells narrower.
  */
 #ifndef SPATE_SOLVER_PENETRATION_H
 #define SPATE_SOLVER_PENETRATION_H
@@ -52,11 +53,11 @@ INLINE bool is_near_collider(const mpm_view *m, int32_t block) {
     return false;
 }
 
-/* Whether collider c pushes particle i out: free vertices all of them do, what is held none. */
+/* Whether collider c pushes particle i out; what is held none does. */
 static bool is_pushed(const mpm_view *m, int64_t i, int c) {
     const int role = m->particles->role ? m->particles->role[i] : ROLE_MATTER;
-    return role == ROLE_VERTEX ? m->penetration.vertices
-                               : role == ROLE_MATTER && m->penetration.thin[c];
+    const int least = role == ROLE_VERTEX ? PUSHED_VERTICES : PUSHED_ALL;
+    return role != ROLE_HELD && m->penetration.pushed[c] >= least;
 }
 
 /* The impulse on particle i of a block: none where it is outside, or leaves fast enough. */
