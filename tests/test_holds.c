@@ -263,7 +263,7 @@ static void grips_push_nothing_out(void **state) {
         "  - {name: s, material: m, strands: {root: [0.1, 0.3], direction: [0.8, 0], radius: "
         "0.01}}\n"
         "colliders: [{name: rock, shape: {sphere: {center: [0.5, 0.1], radius: 0.1}}}]\n",
-        clay);
+        clay, "");
     const mpm *m = p.sim->solver;
     int grips = 0;
     for (int c = 0; c < p.scene->collider_count; c++) {
